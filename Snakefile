@@ -1,0 +1,31 @@
+# What K teachers' votes may release, at what privacy cost, and how often the label is right.
+#
+#   snakemake --cores all                        everything that the configuration asks for
+#   snakemake --cores all --config data=paper    the same on MNIST and Fashion-MNIST
+#   snakemake darrm | report | publish_docs      parts of it; see README.md
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+# Ignored unless --software-deployment-method asks for it; the environment of record is
+# envs/requirements.lock. (It also answers the linter, which wants an environment per rule.)
+container: "docker://python:3.11-slim"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/datasets.smk"
+include: "workflow/rules/teachers.smk"
+include: "workflow/rules/darrm.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.darrm.input,
+        rules.report.input,
+        "results/fidelity.csv",

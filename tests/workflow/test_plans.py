@@ -1,0 +1,87 @@
+"""What dry runs plan: sizes of the runs, named targets, and one line for each kind of bad input."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, copy_workflow):
+    return copy_workflow(tmp_path_factory.mktemp("plans") / "workflow-copy")
+
+
+def test_default_run_has_at_most_120_jobs_12_of_them_with_torch(folder, planned):
+    plan = planned(folder)
+    assert sum(plan.values()) <= 120
+    assert plan["train_teachers"] + plan["cast_votes"] <= 12
+    assert "download_data" not in plan
+
+
+def test_tiny_run_has_at_most_25_jobs(folder, planned):
+    plan = planned(folder, "--configfile", "tests/config/tiny.yaml")
+    assert sum(plan.values()) + 1 <= 25  # and the target itself
+
+
+def test_paper_run_downloads_eight_files_and_trains_all_ensembles(folder, planned, tmp_path):
+    plan = planned(folder, "--config", "data=paper", f"data_mirror={tmp_path}", "solver=highs")
+    assert plan["download_data"] == 8
+    assert plan["prepare_dataset"] == 2
+    assert plan["train_teachers"] == plan["cast_votes"] == 12
+    assert plan["release_labels"] == 8
+
+
+def test_darrm_target_leaves_the_comparison_out(folder, planned):
+    plan = planned(folder, "darrm")
+    assert plan["tabulate_label_accuracy"] == plan["tabulate_privacy_loss"] == 4
+    assert not {"compare_published", "build_index", "publish_docs"} & set(plan)
+
+
+def test_docs_are_written_on_request_only(folder, planned):
+    assert "publish_docs" not in planned(folder)
+    assert planned(folder, "publish_docs")["publish_docs"] == 1
+
+
+def test_results_go_where_directory_says_and_the_mirror_is_where_the_user_stands(
+    folder, run_snakemake
+):
+    (folder / "mirror").mkdir(exist_ok=True)
+    done = run_snakemake(
+        *(folder, "-n", "--directory", "elsewhere"),
+        *("--config", "data=paper", "data_mirror=mirror"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "elsewhere" / "mirror").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", "sede=1"], "error: --config: sede: unknown key; did you mean seed?"),
+        (["--config", "seed=x"], "error: --config: seed = 'x': must be an integer >= 0"),
+        (
+            ["--configfile", "bad.yaml"],
+            "error: bad.yaml: darrm.K = 10: must be an odd integer >= 1",
+        ),
+    ],
+)
+def test_bad_configuration_is_one_line_and_a_failure(folder, run_snakemake, arguments, message):
+    (folder / "bad.yaml").write_text("darrm: {K: 10}\n")
+    done = run_snakemake(folder, "-n", "--quiet", "all", *arguments)
+    assert done.returncode != 0
+    errors = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+    assert len(errors) == 1, done.stderr
+    assert errors[0].replace(str(folder) + "/", "") == message
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "results/datasets/cifar.npz",
+        "results/darrm/gamma/K=11,m=x,epsilon=0.1,Delta=0,delta=0,prior=uniform:0.5,1.json",
+        "results/darrm/tables/table3.csv",
+        "data/raw/mnist/../../etc.gz",
+    ],
+)
+def test_names_that_mean_nothing_match_no_rule(folder, run_snakemake, target):
+    done = run_snakemake(folder, "-n", target)
+    assert done.returncode != 0
+    assert "MissingRuleException" in done.stdout + done.stderr

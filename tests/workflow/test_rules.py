@@ -1,0 +1,65 @@
+"""What every rule carries, read from the rule files themselves."""
+
+import re
+
+import yaml
+
+DIRECTIVES = ("message", "output", "params", "log", "benchmark", "threads", "resources", "script")
+TARGETS = {"all", "darrm", "report"}
+
+
+def _rules(root):
+    for path in [root / "Snakefile", *sorted((root / "workflow" / "rules").glob("*.smk"))]:
+        text = path.read_text(encoding="utf-8")
+        for block in re.split(r"^(?=rule )", text, flags=re.MULTILINE)[1:]:
+            yield re.match(r"rule (\w+):", block).group(1), block
+
+
+def test_every_rule_has_what_a_job_needs(root):
+    for name, block in _rules(root):
+        if name in TARGETS:
+            continue
+        for directive in DIRECTIVES:
+            assert re.search(rf"^    {directive}:", block, re.MULTILINE), f"{name}: {directive}"
+        for resource in ("mem_mb=", "runtime="):
+            assert resource in block, f"{name}: {resource}"
+
+
+def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
+    for name, block in _rules(root):
+        if name in TARGETS:
+            continue
+        assert f'"../scripts/{name}.py"' in block
+        assert f'fingerprint("{name}.py"' in block
+        assert f'"logs/{name}/' in block
+        assert f'"results/benchmarks/{name}/' in block
+
+
+def test_every_script_has_a_rule_and_stays_short(root):
+    names = {name for name, _ in _rules(root)} - TARGETS
+    scripts = sorted((root / "workflow" / "scripts").glob("*.py"))
+    assert {script.stem for script in scripts} == names
+    for script in scripts:
+        text = script.read_text(encoding="utf-8")
+        assert len(text.splitlines()) < 40, script
+        assert "with io.job(snakemake) as job:" in text, script
+
+
+def test_no_rule_runs_code_of_its_own_or_asks_for_an_environment(root):
+    for name, block in _rules(root):
+        assert not re.search(r"^    (run|shell|conda):", block, re.MULTILINE), name
+
+
+def test_captions_exist(root):
+    for path in (root / "workflow" / "rules").glob("*.smk"):
+        for caption in re.findall(r'caption="([^"]+)"', path.read_text(encoding="utf-8")):
+            assert (path.parent / caption).is_file(), caption
+
+
+def test_every_profile_leaves_out_the_code_trigger(root):
+    profiles = sorted((root / "profiles").glob("*/config.yaml"))
+    assert profiles
+    for path in profiles:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert settings["rerun-triggers"] == ["mtime", "params", "input", "software-env"], path
+        assert settings["rerun-incomplete"] is True, path

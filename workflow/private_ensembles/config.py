@@ -1,0 +1,472 @@
+"""Check the configuration, and cut from it the slice that each rule needs.
+
+The schema (workflow/schemas/config.schema.yaml) is the one list of keys, types and ranges. It is
+JSON schema; this module reads the subset in use, because a message must fit on one line, name the
+key as the user wrote it, and say what is allowed.
+"""
+
+import difflib
+import math
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from pathlib import Path
+
+from private_ensembles.naming import delta_of, multiply
+
+SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
+ROLES = ("train_images", "train_labels", "test_images", "test_labels")
+ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
+
+_TYPES = {
+    "object": ("a mapping of keys to values", lambda v: isinstance(v, dict)),
+    "array": ("a list", lambda v: isinstance(v, list)),
+    "string": ("text", lambda v: isinstance(v, str)),
+    "null": ("null", lambda v: v is None),
+    "integer": ("an integer", lambda v: isinstance(v, int) and not isinstance(v, bool)),
+    "number": ("a number", lambda v: isinstance(v, Real) and not isinstance(v, bool)),
+}
+
+
+class ConfigError(ValueError):
+    """One thing wrong with the configuration, in one line: key, value, what is allowed."""
+
+    def __init__(self, path: str, text: str):
+        super().__init__(text)
+        self.path = path
+
+
+# Checking ----------------------------------------------------------------------------------------
+
+
+def check_or_exit(config: dict, folders: list[str], sources: list[tuple[str, dict]]) -> None:
+    """Check `config` and replace its values in place by the converted ones.
+
+    folders: as for `check`. sources: what `config` was merged from, (name, content), later ones
+    winning; the message names the one that holds the value. On the first thing wrong, prints one
+    line `error: ...` and ends the process with status 1: Snakemake would put an exception into a
+    block with line numbers of our own files.
+    """
+    try:
+        checked = check(config, *folders)
+    except ConfigError as error:
+        name = _origin(error.path, sources)
+        print(f"error: {name}: {error}", file=sys.stderr, flush=True)
+        sys.exit(1)
+    config.clear()
+    config.update(checked)
+
+
+def check(config: dict, *folders: str) -> dict:
+    """Return a checked copy of the configuration: numbers as numbers, the mirror's path absolute.
+
+    folders: what a relative `data_mirror` may be relative to, best first; the current one if none
+    is given. Raises ConfigError.
+    """
+    checked = _convert(config, _schema(), "")
+    _validate(checked, _schema(), "")
+    for path, value, allowed in _across(checked):
+        raise _wrong(path, value, allowed)
+    checked["data_mirror"] = _mirror(checked["data_mirror"], checked["data"], folders)
+    return checked
+
+
+def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
+    """Return the sources of Snakemake's configuration by name, the winning ones last.
+
+    files: configuration files in Snakemake's order, those of the command line first and the
+    workflow's own at the end. command_line: what --config gave.
+    """
+    import yaml
+
+    *given, own = [str(file) for file in files] or [""]
+    named = [(os.path.basename(own), own), *((file, file) for file in given)]
+    found = []
+    for name, path in named:
+        try:
+            found.append((name, yaml.safe_load(Path(path).read_text(encoding="utf-8"))))
+        except (OSError, ValueError, yaml.YAMLError):
+            continue  # only the name in a message is at stake
+    return [*found, ("--config", dict(command_line or {}))]
+
+
+def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
+    """Return the name of the last source that holds the key at `path`, or of the first."""
+    for name, content in reversed(sources):
+        rest = re.sub(r"\[\d+\]$", "", path)
+        # Keys may hold points (file names): take the longest that fits at each level.
+        while isinstance(content, dict) and rest:
+            keys = [str(key) for key in content if rest == str(key) or rest.startswith(f"{key}.")]
+            if not keys:
+                break
+            key = max(keys, key=len)
+            content, rest = content[key], rest[len(key) + 1 :]
+        if not rest:
+            return name
+    return sources[0][0] if sources else "config"
+
+
+def standpoints(overwritten_workdir, basedir: str) -> list[str]:
+    """Return the folders that a relative path on the command line may be relative to, best first.
+
+    Without --directory (overwritten_workdir None) that is the current one. With it, Snakemake has
+    left the user's folder before it reads the Snakefile; the shell's PWD still tells, unless
+    another program started Snakemake, and then the workflow's own folder is the best guess.
+    """
+    if overwritten_workdir is None:
+        return [os.getcwd()]
+    shell = os.environ.get("PWD", "")
+    there = os.path.join(shell, overwritten_workdir)
+    plausible = os.path.isabs(shell) and os.path.realpath(there) == os.path.realpath(os.getcwd())
+    return [shell, basedir] if plausible else [basedir]
+
+
+def _schema() -> dict:
+    import yaml  # here, so that jobs that only read slices need not load it
+
+    if "schema" not in _CACHE:
+        _CACHE["schema"] = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    return _CACHE["schema"]
+
+
+_CACHE: dict = {}
+
+
+def _resolve(rule: dict) -> dict:
+    reference = rule.get("$ref")
+    return _schema()["$defs"][reference.rsplit("/", 1)[1]] if reference else rule
+
+
+def _children(value, rule: dict, path: str) -> Iterator[tuple]:
+    """Yield (key, value, rule, path) of what a mapping or list holds; rule None where unknown."""
+    if isinstance(value, dict):
+        known, other = rule.get("properties", {}), rule.get("additionalProperties")
+        for key, item in value.items():
+            fallback = other if isinstance(other, dict) else None
+            yield key, item, known.get(key, fallback), f"{path}.{key}" if path else str(key)
+    elif isinstance(value, list) and "items" in rule:
+        for index, item in enumerate(value):
+            yield index, item, rule["items"], f"{path}[{index}]"
+
+
+def _convert(value, rule: dict, path: str):
+    """Turn text into the number it stands for, where the schema wants a number."""
+    rule = _resolve(rule)
+    if isinstance(value, dict | list):
+        converted = {
+            key: _convert(item, below or {}, where)
+            for key, item, below, where in _children(value, rule, path)
+        }
+        if isinstance(value, dict):
+            return converted
+        return list(converted.values()) if converted else list(value)
+    types = _types(rule)
+    if isinstance(value, str) and not {"string"} & set(types):
+        if "null" in types and value.strip().lower() in ("null", "~", "none"):
+            return None
+        if {"integer", "number"} & set(types):
+            value = _parse_number(value)
+    if path == "data_mirror" and value in ("null", "~"):
+        return None  # as `--config data_mirror=null` hands it over
+    integral = isinstance(value, float) and value.is_integer()
+    return int(value) if integral and "integer" in types else value
+
+
+def _parse_number(text: str):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _types(rule: dict) -> list[str]:
+    types = rule.get("type", [])
+    return [types] if isinstance(types, str) else types
+
+
+def _validate(value, rule: dict, path: str) -> None:
+    rule = _resolve(rule)
+    if not _allowed(value, rule):
+        raise _wrong(path, value, _describe(rule))
+    if isinstance(value, dict):
+        _validate_keys(value, rule, path)
+    if rule.get("uniqueItems") and len(set(map(repr, value))) < len(value):
+        raise _wrong(path, value, "a list without repetition")
+    for _, item, below, where in _children(value, rule, path):
+        _validate(item, below, where)
+
+
+def _validate_keys(value: dict, rule: dict, path: str) -> None:
+    prefix = f"{path}." if path else ""
+    known, other = rule.get("properties", {}), rule.get("additionalProperties")
+    for key in value:
+        pattern = rule.get("propertyNames", {}).get("pattern")
+        if pattern and not re.search(pattern, str(key)):
+            raise ConfigError(f"{prefix}{key}", f"{prefix}{key}: a name here must match {pattern}")
+        if key not in known and not isinstance(other, dict):
+            close = difflib.get_close_matches(str(key), known, n=1, cutoff=0.6)
+            hint = f"did you mean {prefix}{close[0]}?" if close else f"known: {', '.join(known)}"
+            raise ConfigError(f"{prefix}{key}", f"{prefix}{key}: unknown key; {hint}")
+    for key in rule.get("required", ()):
+        if key not in value:
+            raise ConfigError(f"{prefix}{key}", f"{prefix}{key}: missing")
+    if len(value) < rule.get("minProperties", 0):
+        raise ConfigError(path, f"{path}: must not be empty")
+
+
+def _allowed(value, rule: dict) -> bool:
+    """Check one value against the keywords of `rule` that do not look inside it."""
+    if "enum" in rule:
+        return any(value == allowed and type(value) is type(allowed) for allowed in rule["enum"])
+    types = _types(rule)
+    if types and not any(_TYPES[name][1](value) for name in types):
+        return False
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return (
+            math.isfinite(value)
+            and value >= rule.get("minimum", -math.inf)
+            and value > rule.get("exclusiveMinimum", -math.inf)
+            and value <= rule.get("maximum", math.inf)
+            and value < rule.get("exclusiveMaximum", math.inf)
+            and not ("not" in rule and value % rule["not"]["multipleOf"] == 0)
+        )
+    if isinstance(value, str):
+        pattern = rule.get("pattern")
+        enough = len(value) >= rule.get("minLength", 0)
+        return enough and (pattern is None or re.search(pattern, value) is not None)
+    if isinstance(value, list):
+        return rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", math.inf)
+    return True
+
+
+def _describe(rule: dict) -> str:
+    """Say in words what `rule` allows."""
+    if "enum" in rule:
+        return f"one of {', '.join(map(str, rule['enum']))}"
+    words = " or ".join(_TYPES[name][0] for name in _types(rule))
+    if rule.get("not", {}).get("multipleOf") == 2:
+        words = words.replace("an integer", "an odd integer")
+    limits = [
+        f"{sign} {rule[keyword]}"
+        for keyword, sign in (
+            ("minimum", ">="),
+            ("exclusiveMinimum", ">"),
+            ("maximum", "<="),
+            ("exclusiveMaximum", "<"),
+        )
+        if keyword in rule
+    ]
+    if limits:
+        words = words.replace(" or null", "") + f" {' and '.join(limits)}"
+        words += " or null" if "null" in _types(rule) else ""
+    if "pattern" in rule:
+        words += f" matching {rule['pattern']}"
+    if "minLength" in rule:
+        words = words.replace("text", "text that is not empty")
+    if "minItems" in rule:
+        most, least = rule.get("maxItems"), rule["minItems"]
+        words += f" of {least} values" if most == least else f" of at least {least} value"
+    return words
+
+
+def _wrong(path: str, value, allowed: str) -> ConfigError:
+    shown = "null" if value is None else str(value) if isinstance(value, Real) else repr(value)
+    shown = shown if len(shown) <= 120 else shown[:117] + "..."
+    return ConfigError(path, f"{path} = {shown}: must be {allowed}")
+
+
+def _across(config: dict) -> Iterator[tuple]:
+    """Yield (path, value, allowed) for what no single key of the schema can show."""
+    darrm, datasets = config["darrm"], config["datasets"]
+    K = darrm["K"]
+    for path, ms, teachers in (
+        ("darrm.m", darrm["m"], K),
+        ("darrm.figure2.m", darrm["figure2"]["m"], darrm["figure2"]["K"]),
+    ):
+        owner = "darrm.figure2.K" if "figure2" in path else "darrm.K"
+        for index, m in enumerate(ms):
+            if m > teachers:
+                yield f"{path}[{index}]", m, f"at most {owner} = {teachers}"
+    low, high = map(float, darrm["prior"].partition(":")[2].split(","))
+    if not (low < high and low + high >= 1):
+        yield "darrm.prior", darrm["prior"], "kind:a,b with a < b and a + b >= 1"
+    for item, m in [*darrm["tables"].items(), ("", darrm["figure10"]["m"])]:
+        if m is not None and m > K:
+            yield (
+                f"darrm.tables.{item}" if item else "darrm.figure10.m",
+                m,
+                f"at most darrm.K = {K}",
+            )
+    for name, settings in datasets.items():
+        yield from _across_dataset(f"datasets.{name}", settings, K)
+    for name in darrm["datasets"]:
+        if name not in datasets:
+            yield f"darrm.datasets.{name}", name, f"one of the datasets {', '.join(datasets)}"
+    stand_in = darrm["embedded"]["dataset"]
+    if stand_in not in datasets or stand_in in darrm["datasets"]:
+        others = [name for name in datasets if name not in darrm["datasets"]]
+        yield "darrm.embedded.dataset", stand_in, f"one of {', '.join(others)}"
+    used = list(darrm["datasets"]) if config["data"] == "paper" else [stand_in]
+    for name in used:
+        n_test = datasets[name]["n_test"]
+        for index, queries in enumerate(darrm["queries"]):
+            if queries > n_test:
+                allowed = f"at most datasets.{name}.n_test = {n_test}"
+                yield f"darrm.queries[{index}]", queries, allowed
+    # One job draws for all m at once what costs m * Delta: it must remain a probability below 1.
+    for path, Delta in [
+        *((f"darrm.datasets.{name}.Delta", s["Delta"]) for name, s in darrm["datasets"].items()),
+        ("darrm.embedded.Delta", darrm["embedded"]["Delta"]),
+    ]:
+        most = max(label_allowances(config) + [m or 1 for m in darrm["tables"].values()])
+        if most * Delta >= 1:
+            yield path, Delta, f"below 1/{most}, since a label costs m * Delta"
+        if Delta == 0:
+            # DP-SGD has no pure guarantee, and GNMax's sigma is infinite at delta = 0.
+            yield path, Delta, "above 0, since the teachers are trained with Gaussian noise"
+
+
+def _across_dataset(path: str, settings: dict, K: int) -> Iterator[tuple]:
+    if settings["n_train"] < K:
+        yield f"{path}.n_train", settings["n_train"], f"at least darrm.K = {K}"
+    if settings["format"] != "idx":
+        for key in ("classes", "files"):
+            if key in settings:
+                yield f"{path}.{key}", settings[key], "left out unless format is idx"
+        return
+    if "classes" not in settings:
+        yield f"{path}.classes", None, "two class numbers, since format is idx"
+    roles = sorted(file["role"] for file in settings.get("files", {}).values())
+    if roles != sorted(ROLES):
+        yield f"{path}.files", roles, f"one file for each role {', '.join(ROLES)}"
+
+
+def _mirror(mirror: str | None, data: str, folders: Sequence[str]) -> str | None:
+    if mirror is None or re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
+        return mirror
+    wanted = os.path.expanduser(mirror)
+    paths = [os.path.abspath(os.path.join(folder, wanted)) for folder in folders or ["."]]
+    found = next((path for path in paths if os.path.isdir(path)), None)
+    if data == "paper" and found is None:
+        looked = " and ".join(dict.fromkeys(paths))
+        raise _wrong("data_mirror", mirror, f"an existing folder (looked at {looked}) or URL")
+    return found or paths[0]
+
+
+# Slices ------------------------------------------------------------------------------------------
+
+
+def is_stand_in(config: dict, dataset: str) -> bool:
+    """Tell whether a data set only stands in for the paper's."""
+    return dataset not in config["darrm"]["datasets"]
+
+
+def label_datasets(config: dict) -> list[str]:
+    """Return the data sets whose labels are released in this configuration."""
+    darrm = config["darrm"]
+    return list(darrm["datasets"]) if config["data"] == "paper" else [darrm["embedded"]["dataset"]]
+
+
+def label_allowances(config: dict) -> list[int]:
+    """Return every m that labels are released for: those of `darrm.m` and of accuracy tables."""
+    darrm = config["darrm"]
+    tables = (darrm["tables"][item] for item in ACCURACY_TABLES)
+    return sorted({*darrm["m"], *(m for m in tables if m is not None)})
+
+
+def dataset_settings(config: dict, dataset: str) -> dict:
+    """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""
+    darrm = config["darrm"]
+    section = darrm["embedded"] if is_stand_in(config, dataset) else darrm["datasets"][dataset]
+    keys = ("epsilon", "Delta", "private_teachers", "plain_teachers")
+    return {key: section[key] if key in section else darrm[key] for key in keys}
+
+
+def teachers(config: dict, dataset: str, kind: str) -> dict:
+    """Return the training parameters of one kind ("private" or "plain") of teachers."""
+    return dataset_settings(config, dataset)[f"{kind}_teachers"]
+
+
+def raw_file(config: dict, dataset: str, file: str) -> dict:
+    """Return role, sha256 and urls of a file to download. Raises ValueError if there is none."""
+    files = config["datasets"][dataset].get("files", {})
+    if file not in files:
+        known = ", ".join(files) or "none, nothing is downloaded"
+        raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
+    return files[file]
+
+
+def raw_files(config: dict, dataset: str) -> dict[str, str]:
+    """Return the paths of a data set's downloaded files by role; empty where none are needed."""
+    files = config["datasets"][dataset].get("files", {})
+    return {file["role"]: f"data/raw/{dataset}/{name}" for name, file in files.items()}
+
+
+def preparation(config: dict, dataset: str) -> dict:
+    """Return format, n_train, n_test and, for IDX, classes of a data set."""
+    settings = config["datasets"][dataset]
+    return {key: value for key, value in settings.items() if key != "files"}
+
+
+def accounting(config: dict) -> dict[str, dict]:
+    """Return, by data set, what the accountant of private teachers needs."""
+    darrm = config["darrm"]
+    result = {}
+    for dataset in [*darrm["datasets"], darrm["embedded"]["dataset"]]:
+        settings = dataset_settings(config, dataset)
+        result[dataset] = {
+            "stand_in": is_stand_in(config, dataset),
+            "n_train": config["datasets"][dataset]["n_train"],
+            "epsilon": settings["epsilon"],
+            "Delta": settings["Delta"],
+            "private_teachers": {
+                key: settings["private_teachers"][key]
+                for key in ("noise_multiplier", "batch_size", "epochs")
+            },
+        }
+    return result
+
+
+def query_cost(config: dict, dataset: str, m: int) -> dict:
+    """Return (epsilon, Delta) of one teacher and (m epsilon, m Delta) of one label (Table 2)."""
+    settings = dataset_settings(config, dataset)
+    return {
+        "stand_in": is_stand_in(config, dataset),
+        "epsilon": settings["epsilon"],
+        "Delta": settings["Delta"],
+        "epsilon_query": multiply(m, settings["epsilon"]),
+        "delta_query": multiply(m, settings["Delta"]),
+    }
+
+
+def paper_query_costs(config: dict, m: int) -> dict[str, dict]:
+    """Return `query_cost` of the paper's data sets, by name."""
+    return {name: query_cost(config, name, m) for name in config["darrm"]["datasets"]}
+
+
+def query_costs(config: dict, m: int) -> dict[str, dict]:
+    """Return `query_cost` of the paper's data sets and of those whose labels are released."""
+    names = dict.fromkeys([*config["darrm"]["datasets"], *label_datasets(config)])
+    return {name: query_cost(config, name, m) for name in names}
+
+
+def label_experiment(config: dict, dataset: str, m: int) -> dict:
+    """Return what the release of labels on one data set with one m needs.
+
+    delta_query is GNMax's m * Delta, delta_gamma is DaRRM's 1 - (1 - Delta)^m (section 6.1).
+    """
+    darrm = config["darrm"]
+    cost = query_cost(config, dataset, m)
+    return {
+        **cost,
+        "K": darrm["K"],
+        "m": m,
+        "delta_gamma": delta_of(m, cost["Delta"]),
+        "queries": darrm["queries"],
+        "draws": darrm["draws"],
+        "training_seeds": darrm["training_seeds"],
+    }

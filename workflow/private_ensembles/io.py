@@ -1,0 +1,375 @@
+"""How a job talks to the world: log, progress, atomic outputs, and one line when it fails.
+
+Imports only the standard library, because every job pays for what is imported here.
+"""
+
+import contextlib
+import csv
+import functools
+import importlib.metadata
+import json
+import logging
+import math
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+
+# Failures that a user can act on are reported by their message alone; others with their type.
+_EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Files(list):
+    """Paths by index and, where the rule names them, by attribute."""
+
+    def __init__(self, paths: Sequence, names: Mapping | None = None):
+        super().__init__(paths)
+        self._names = dict(names or {})
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and name in self._names:
+            return self._names[name]
+        raise AttributeError(f"no file named {name!r}: must be one of {', '.join(self._names)}")
+
+
+class Job:
+    """What a script sees of its rule. `output` holds temporary paths; the rest is as in Snakemake.
+
+    Attributes: input, output, params, wildcards, threads, resources, config, rule, and log, a
+    `logging.Logger` that writes to the rule's log file.
+    """
+
+    def __init__(self, snakemake, log: logging.Logger):
+        self.input = snakemake.input
+        self.params = snakemake.params
+        self.wildcards = snakemake.wildcards
+        self.threads = snakemake.threads
+        self.resources = getattr(snakemake, "resources", None)
+        self.config = getattr(snakemake, "config", {})
+        self.rule = getattr(snakemake, "rule", "script")
+        self.log = log
+        self.output, self._moves = _temporaries(snakemake.output)
+
+    def progress(self, message: str, *arguments) -> None:
+        """Write a line to the log and to the terminal, so that a long job is seen to advance."""
+        text = message % arguments if arguments else message
+        self.log.info("%s", text)
+        print(f"{self.rule}: {text}", file=sys.stderr, flush=True)
+
+
+class _Stopped(BaseException):
+    """A signal asked the job to end; not an Exception, so that no handler in between keeps it."""
+
+    def __init__(self, signum: int):
+        super().__init__(f"stopped by {signal.Signals(signum).name}")
+        self.code = 128 + signum
+
+
+@contextlib.contextmanager
+def job(snakemake) -> Iterator[Job]:
+    """Run a script's block as one job: all of its outputs appear when it succeeds, or none.
+
+    Outputs are written under temporary names in their own folder, with their own suffix, and moved
+    into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
+    it, they are removed; what a killed job left behind is removed when the job starts again.
+
+    A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
+    process with status 1 (130, 143 or 129 after a signal).
+    """
+    # The handlers come first: a signal during the set-up must not leave anything behind either.
+    with _signals_raise(), _logging(snakemake) as log:
+        current = None
+        code = 1
+        try:
+            current = Job(snakemake, log)
+            log.info("%s started, process %d", current.rule, os.getpid())
+            yield current
+            _publish(current)
+            log.info("%s finished", current.rule)
+            return
+        except _Stopped as stop:
+            code, message = stop.code, str(stop)
+            log.error("%s", message)
+        except KeyboardInterrupt:
+            code, message = 130, "stopped by SIGINT"
+            log.error("%s", message)
+        except SystemExit as leave:
+            # Even sys.exit(0) within the block means that the outputs were not all written.
+            message = f"the script ended itself with {leave.code!r}"
+            log.error("%s", message)
+        except Exception as error:
+            message = describe(error)
+            log.error("%s", message, exc_info=True)
+        if current is not None:
+            for temporary, _ in current._moves:
+                _remove(temporary)
+        print(f"error: {message}", file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def describe(error: BaseException) -> str:
+    """Put an exception into one line, without its traceback."""
+    if isinstance(error, MemoryError):
+        return f"out of memory: {_one_line(error)}".rstrip(": ")
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    text = _one_line(error)
+    if isinstance(error, _EXPECTED) and text:
+        return text
+    return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _temporaries(outputs) -> tuple[Files, list[tuple[Path, Path]]]:
+    """Map each output to its temporary path, after removing what a killed job left there."""
+    moves = {}
+    for output in outputs:
+        final = Path(str(output))
+        # One name per output, without the process id: Snakemake's lock keeps a second writer away,
+        # and so the next start finds and removes what a killed one left.
+        temporary = final.with_name(f".{final.stem}.part{final.suffix}")
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)
+        moves[str(output)] = (temporary, final)
+    names = {}
+    for name, value in outputs.items() if hasattr(outputs, "items") else ():
+        single = isinstance(value, str | os.PathLike)
+        names[name] = (
+            moves[str(value)][0] if single else Files([moves[str(item)][0] for item in value])
+        )
+    return Files([temporary for temporary, _ in moves.values()], names), list(moves.values())
+
+
+def _publish(current: Job) -> None:
+    """Move all temporaries into place; if one cannot be moved, take back those that were."""
+    missing = [str(final) for temporary, final in current._moves if not temporary.exists()]
+    if missing:
+        raise RuntimeError(f"{current.rule} did not write {', '.join(missing)}")
+    for temporary, _ in current._moves:
+        if temporary.is_file():
+            # A full disk may only show here; a rename after it cannot leave an empty file.
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+    moved = []
+    try:
+        for temporary, final in current._moves:
+            if final.is_dir() and not final.is_symlink():
+                shutil.rmtree(final)
+            os.replace(temporary, final)
+            moved.append(final)
+    except BaseException:
+        for final in moved:
+            _remove(final)
+        raise
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Turn the signals that ask a job to end into an exception while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers signals to the main thread only.
+        return
+
+    def stop(signum, frame):
+        # A second signal must not interrupt the clearing up.
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(signum)
+
+    before = {each: signal.signal(each, stop) for each in _SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextlib.contextmanager
+def _logging(snakemake) -> Iterator[logging.Logger]:
+    """Send the log, and the warnings of libraries, to the rule's log file, line by line."""
+    log = logging.getLogger("private_ensembles.job")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    paths = [str(path) for path in getattr(snakemake, "log", None) or ()]
+    handler: logging.Handler = logging.NullHandler()
+    if paths:
+        try:
+            Path(paths[0]).parent.mkdir(parents=True, exist_ok=True)
+            handler = logging.FileHandler(paths[0], mode="w", encoding="utf-8")
+        except OSError as error:
+            print(f"error: {describe(error)}", file=sys.stderr, flush=True)
+            sys.exit(1)
+    # On a full disk the log cannot be written either; its own complaints would bury the message.
+    handler.handleError = lambda record: None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    warned = logging.getLogger("py.warnings")
+    propagate = warned.propagate
+    warned.propagate = False
+    log.addHandler(handler)
+    warned.addHandler(handler)
+    with warnings.catch_warnings():
+        logging.captureWarnings(True)
+        try:
+            yield log
+        finally:
+            logging.captureWarnings(False)
+            log.removeHandler(handler)
+            warned.removeHandler(handler)
+            warned.propagate = propagate
+            with contextlib.suppress(OSError):  # the disk may be full
+                handler.close()
+
+
+def write_csv(path, rows, columns: Sequence[str] | None = None) -> None:
+    """Write a table: rows as mappings with the same keys, or a pandas DataFrame without its index.
+
+    Floats are written in full (shortest form that reads back the same), None and NaN as nothing.
+
+    Raises ValueError where rows differ in their keys, or there are none and no `columns`.
+    """
+    if hasattr(rows, "to_csv"):
+        frame = rows if columns is None else rows[list(columns)]
+        names = list(frame.columns)
+        values = zip(*(frame[name].tolist() for name in names), strict=True)
+    else:
+        rows = list(rows)
+        if not rows and columns is None:
+            raise ValueError(f"rows of {path}: must not be empty unless columns are given")
+        names = list(rows[0] if columns is None else columns)
+        for row in rows:
+            if set(row) != set(names):
+                odd = ", ".join(sorted(map(str, set(row) ^ set(names))))
+                raise ValueError(f"rows of {path}: must have the same columns, but not all: {odd}")
+        values = ([row[name] for name in names] for row in rows)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_cell(value) for value in line] for line in values)
+
+
+def _cell(value) -> str:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return "" if math.isnan(value) else repr(float(value))
+    return str(value)  # numpy.bool among others
+
+
+def write_json(path, value) -> None:
+    """Write readable JSON; arrays become lists, NaN and infinity are refused (ValueError)."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _plain(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise ValueError(f"value of type {type(value).__name__}: must be a number, text, list or dict")
+
+
+def write_npz(path, **arrays) -> None:
+    """Write arrays (any shapes) compressed; the same arrays always give the same bytes.
+
+    Raises ValueError for an array of Python objects, which could only be stored as a pickle.
+    """
+    import numpy as np
+
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"{name}: must be numbers or text, not Python objects")
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def read_npz(path, required: Sequence[str] = ()) -> dict:
+    """Return all arrays of an npz file by name; pickles are never loaded.
+
+    Raises ValueError, naming the file, for what is no readable npz or lacks a `required` name, and
+    OSError where it cannot be opened.
+    """
+    import zipfile
+    import zlib
+
+    import numpy as np
+
+    broken = (ValueError, EOFError, TypeError, KeyError, NotImplementedError, RuntimeError)
+    try:
+        with open(path, "rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("it is a single array")
+            arrays = {name: archive[name] for name in archive.files}
+    except (*broken, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError) as error:
+        raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes
+            raise ValueError(f"{path}: {name} is not an array")
+    missing = [name for name in required if name not in arrays]
+    if missing:
+        has = ", ".join(arrays) or "nothing"
+        raise ValueError(f"{path}: lacks {', '.join(missing)}: has {has}")
+    return arrays
+
+
+def provenance(*packages: str, device: str | None = None, **facts) -> dict:
+    """Return what a result came from: versions, git revision, Python, machine, and `facts`.
+
+    packages: distributions whose versions matter ("torch", "numpy"); an uninstalled one is None.
+    """
+    return {
+        **facts,
+        "versions": {name: _version(name) for name in ("private-ensembles", *packages)},
+        "revision": _revision(),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "device": device or "cpu",
+    }
+
+
+def _version(name: str) -> str | None:
+    if name == "private-ensembles":
+        from private_ensembles import __version__
+
+        return __version__
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _revision() -> str | None:
+    """Return the git revision of this code, with "+" where files differ from it."""
+    here = str(Path(__file__).resolve().parent)
+    command = ["git", "-C", here, "describe", "--always", "--abbrev=40", "--dirty=+"]
+    command += ["--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

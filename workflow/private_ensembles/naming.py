@@ -1,0 +1,117 @@
+"""Names of files from parameters, and the exact decimal arithmetic that keeps those names short."""
+
+import math
+import re
+from decimal import Decimal
+from numbers import Integral, Real
+from urllib.parse import quote
+
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INTEGER = re.compile(r"-?(0|[1-9]\d*)")
+_FORBIDDEN = set("/\\={}*?\"'<>|\0") | set(" \t\r\n")
+
+# What `number` can write, for wildcard constraints: 3, 0.2676, 1e-05, 1.5e+22.
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+
+
+def number(x: Real) -> str:
+    """Write a finite number in its shortest form that reads back as the same value.
+
+    Integral floats lose their point (`3.0` gives "3"), so that a value has one name however the
+    configuration writes it.
+
+    Raises ValueError for NaN, infinities, booleans and anything that is not a number.
+    """
+    if isinstance(x, bool) or not isinstance(x, Real):
+        raise ValueError(f"number = {x!r}: must be an int or a float")
+    if isinstance(x, Integral):
+        return str(int(x))
+    value = float(x)
+    if not math.isfinite(value):
+        raise ValueError(f"number = {x!r}: must be finite")
+    # Beyond 2**53 not every integer is a float, so the exponent form is the honest one.
+    if value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return repr(value)
+
+
+def instance(**parameters: Real | str) -> str:
+    """Join parameters as `key=value,key=value` in the order given, numbers as `number` writes them.
+
+    A text value may hold commas ("uniform:0.5,1") but no slash, equals sign, blank, brace or
+    character that a shell or a file system treats specially.
+
+    Raises ValueError for such a value, for an empty one, and when no parameter is given.
+    """
+    if not parameters:
+        raise ValueError("instance: must have at least one parameter")
+    return ",".join(f"{key}={_value(key, value)}" for key, value in parameters.items())
+
+
+def _value(key: str, value: Real | str) -> str:
+    if not isinstance(value, str):
+        return number(value)
+    if not value or _FORBIDDEN & set(value) or value[0] == "," or value[-1] == ",":
+        raise ValueError(
+            f"{key} = {value!r}: must be text without blanks, slashes, '=' or special characters"
+        )
+    return value
+
+
+def parse_instance(text: str) -> dict[str, int | float | str]:
+    """Read the parameters back from a name made by `instance`; numbers become int or float.
+
+    A piece without "=" belongs to the value before it ("prior=uniform:0.5,1").
+
+    Raises ValueError where the text is not such a name or a key occurs twice.
+    """
+    values: dict[str, str] = {}
+    key = None
+    for piece in str(text).split(","):
+        head, equals, tail = piece.partition("=")
+        if equals:
+            if not _KEY.fullmatch(head) or head in values or not tail:
+                raise ValueError(f"instance = {text!r}: must be key=value pairs joined by commas")
+            key, values[head] = head, tail
+        elif key is None or not piece:
+            raise ValueError(f"instance = {text!r}: must be key=value pairs joined by commas")
+        else:
+            values[key] += "," + piece
+    return {key: _parse(value) for key, value in values.items()}
+
+
+def _parse(text: str) -> int | float | str:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if re.fullmatch(NUMBER, text):
+        return float(text)
+    return text
+
+
+def multiply(a: Real, b: Real) -> float:
+    """Multiply as decimals: `multiply(3, 0.0892) == 0.2676`, where floats give 0.26759999999999995.
+
+    The factors are read by their shortest representations, the product is the nearest float.
+    """
+    return float(Decimal(number(a)) * Decimal(number(b)))
+
+
+def delta_of(m: int, Delta: float) -> float:
+    """Return 1 - (1 - Delta)^m, the delta of m-fold composition (DaRRM, section 6.1).
+
+    Computed without cancellation. Raises ValueError unless m >= 0 and 0 <= Delta <= 1.
+    """
+    if m < 0:
+        raise ValueError(f"m = {m}: must be at least 0")
+    if not 0 <= Delta <= 1:
+        raise ValueError(f"Delta = {Delta}: must be in [0, 1]")
+    if Delta == 1:
+        return 1.0 if m else 0.0
+    delta = -math.expm1(m * math.log1p(-Delta))
+    # At m = 1 rounding must not take it below Delta, which DaRRM's lemmas rule out.
+    return max(delta, Delta) if m >= 1 else delta
+
+
+def link(path: str) -> str:
+    """Quote a relative path for use as a link in HTML or Markdown ("=", "," and ":" included)."""
+    return quote(str(path), safe="/")

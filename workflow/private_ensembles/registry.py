@@ -1,0 +1,114 @@
+"""The mechanisms that release labels, and what each needs to be private.
+
+Pure data: a privacy claim without its privacy model and adjacency is no claim, so both stand here
+beside the name and `require` is called before any label is released.
+"""
+
+from dataclasses import dataclass
+
+PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
+ADJACENCIES = frozenset({"add_remove", "replace_one"})
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One way to turn votes into a label.
+
+    privacy_models: "shared_data" where every teacher may see every record; "disjoint_shards" where
+    one record reaches one teacher only. adjacency: the neighbouring relations its guarantee can be
+    stated for; "add_remove" with disjoint shards needs an assignment that moves no other record
+    (`datasets.shards.keyed_hash_shards`). teachers: what must vote. data_dependent: its privacy
+    cost is itself a function of the votes. released: its labels may leave the workflow.
+    """
+
+    name: str
+    label: str
+    paper: str
+    source: str
+    teachers: str
+    privacy_models: frozenset[str]
+    adjacency: frozenset[str]
+    data_dependent: bool
+    released: bool
+
+
+MECHANISMS = {
+    mechanism.name: mechanism
+    for mechanism in (
+        Mechanism(
+            name="gnmax",
+            label="GNMax, σ by RDP",
+            paper="PATE",
+            source="PATE section 4.1; σ as in DaRRM appendix D.2.1",
+            teachers="plain",
+            privacy_models=frozenset({"disjoint_shards"}),
+            adjacency=ADJACENCIES,
+            data_dependent=False,
+            released=True,
+        ),
+        Mechanism(
+            name="gnmax_analytic",
+            label="GNMax, σ by the analytic Gaussian mechanism",
+            paper="PATE",
+            source="PATE section 4.1; σ by Balle and Wang 2018, Theorem 8",
+            teachers="plain",
+            privacy_models=frozenset({"disjoint_shards"}),
+            adjacency=ADJACENCIES,
+            data_dependent=False,
+            released=True,
+        ),
+        Mechanism(
+            name="darrm_sub",
+            label="DaRRM, γ by subsampling",
+            paper="DaRRM",
+            source="DaRRM Lemma 3.1",
+            teachers="private",
+            privacy_models=PRIVACY_MODELS,
+            adjacency=ADJACENCIES,
+            data_dependent=False,
+            released=True,
+        ),
+        Mechanism(
+            name="darrm_opt",
+            label="DaRRM, γ optimised",
+            paper="DaRRM",
+            source="DaRRM section 5, with the exact objective and a certificate",
+            teachers="private",
+            privacy_models=PRIVACY_MODELS,
+            adjacency=ADJACENCIES,
+            data_dependent=False,
+            released=True,
+        ),
+        Mechanism(
+            name="majority_private",
+            label="Majority of private teachers, no noise",
+            paper="DaRRM",
+            source="parallel composition and post-processing; the row that DaRRM lacks",
+            teachers="private",
+            privacy_models=frozenset({"disjoint_shards"}),
+            adjacency=ADJACENCIES,
+            data_dependent=False,
+            released=True,
+        ),
+    )
+}
+
+
+def require(name: str, privacy_model: str, adjacency: str) -> Mechanism:
+    """Return the mechanism, provided that it is private in this model for these neighbours.
+
+    Raises ValueError naming the allowed values where the name is unknown or the mechanism's
+    guarantee does not cover the privacy model or the adjacency.
+    """
+    if name not in MECHANISMS:
+        raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(MECHANISMS)}")
+    mechanism = MECHANISMS[name]
+    for what, value, allowed in (
+        ("privacy_model", privacy_model, mechanism.privacy_models),
+        ("adjacency", adjacency, mechanism.adjacency),
+    ):
+        if value not in allowed:
+            raise ValueError(
+                f"{what} = {value!r}: must be one of {', '.join(sorted(allowed))} for {name}"
+            )
+    return mechanism

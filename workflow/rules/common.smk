@@ -1,0 +1,91 @@
+# Configuration, environment of the jobs, wildcards, and the names of files.
+import os
+import sys
+
+sys.path.insert(0, f"{workflow.basedir}/workflow")
+os.environ |= {
+    # Jobs import the package from here, so they run uninstalled, with --directory, on a cluster.
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [f"{workflow.basedir}/workflow", os.environ.get("PYTHONPATH")])
+    ),
+    # Idle threads of one job must not spin on the core of another (25 times slower otherwise).
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+
+from private_ensembles import config as settings
+from private_ensembles.fingerprint import fingerprint
+from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
+
+# In place: scripts and later rules see the checked values, and nothing else.
+settings.check_or_exit(
+    config,
+    settings.standpoints(workflow.overwrite_workdir, workflow.basedir),
+    settings.sources(workflow.configfiles, workflow.config_settings.config),
+)
+
+
+wildcard_constraints:
+    dataset="|".join(config["datasets"]),
+    file=r"[\w.-]+\.gz",
+    kind="private|plain",
+    K=r"\d+",
+    seed=r"\d+",
+    m=r"\d+",
+    grid_point=rf"K=\d+,m=\d+,epsilon={NUMBER},Delta={NUMBER},delta={NUMBER},prior=[\w:.,-]+",
+    gnmax=rf"mechanism=gnmax,K=\d+,epsilon={NUMBER},delta={NUMBER}",
+    accuracy_table="table1|table6|table8|table10",
+    loss_table="table2|table5|table7|table9",
+
+
+# One name for each thing that more than one rule speaks of. ------------------------------------
+
+# The data sets whose labels are released: the paper's, or their stand-in.
+LABEL_DATASETS = settings.label_datasets(config)
+# The tables that the configuration asks for (a null leaves one out), with their m.
+TABLES = {item: m for item, m in config["darrm"]["tables"].items() if m is not None}
+# Labels are released for every m of the list and of the accuracy tables.
+LABEL_ALLOWANCES = settings.label_allowances(config)
+# A GPU is asked of the scheduler only where the configuration insists on one.
+GPUS = int(config["device"] == "cuda")
+
+
+def teacher_cost(dataset):
+    """(epsilon, Delta) of one private teacher, as the configuration claims it."""
+    cost = settings.dataset_settings(config, dataset)
+    return cost["epsilon"], cost["Delta"]
+
+
+def votes_file(dataset, kind, seed):
+    """The votes of one ensemble on the test images."""
+    ensemble = instance(kind=kind, K=config["darrm"]["K"], seed=seed)
+    return f"results/votes/{dataset}/{ensemble}.npz"
+
+
+def gamma_file(K, m, epsilon, Delta):
+    """The optimised noise function at one grid point, delta as in DaRRM section 6.1."""
+    point = instance(
+        K=K,
+        m=m,
+        epsilon=epsilon,
+        Delta=Delta,
+        delta=delta_of(m, Delta),
+        prior=config["darrm"]["prior"],
+    )
+    return f"results/darrm/gamma/{point}.json"
+
+
+def sigma_file(dataset, m):
+    """GNMax's sigma for (m epsilon, m Delta), DaRRM appendix D.2.1."""
+    epsilon, Delta = teacher_cost(dataset)
+    point = instance(
+        mechanism="gnmax",
+        K=config["darrm"]["K"],
+        epsilon=multiply(m, epsilon),
+        delta=multiply(m, Delta),
+    )
+    return f"results/darrm/privacy/{point}.csv"
+
+
+def labels_file(dataset, m, suffix="csv"):
+    """Released labels and their accuracy for one data set and one m."""
+    return f"results/darrm/labels/{instance(dataset=dataset, m=m)}.{suffix}"

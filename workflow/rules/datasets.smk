@@ -1,0 +1,53 @@
+# From public addresses to one checked file per data set.
+
+
+# The mirror and the addresses say where the bytes come from, not what they are: the script reads
+# them from the configuration, so that a changed address is no reason to download again.
+# params: sha256 (hexadecimal).
+rule download_data:
+    message:
+        "Downloading {wildcards.file} of {wildcards.dataset}"
+    output:
+        "data/raw/{dataset}/{file}",
+    params:
+        code=fingerprint("download_data.py"),
+        sha256=lambda wc: settings.raw_file(config, wc.dataset, wc.file)["sha256"],
+    log:
+        "logs/download_data/{dataset}/{file}.log",
+    benchmark:
+        "results/benchmarks/download_data/{dataset}/{file}.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=30,
+    script:
+        "../scripts/download_data.py"
+
+
+# input: by role (train_images, train_labels, test_images, test_labels) for IDX files, none for
+# data that ship with scikit-learn. params: settings (format, classes, n_train, n_test), stand_in,
+# seed.
+rule prepare_dataset:
+    message:
+        "Reading and checking {wildcards.dataset}"
+    input:
+        unpack(lambda wc: settings.raw_files(config, wc.dataset)),
+    output:
+        "results/datasets/{dataset}.npz",
+    params:
+        code=fingerprint("prepare_dataset.py"),
+        settings=lambda wc: settings.preparation(config, wc.dataset),
+        stand_in=lambda wc: settings.is_stand_in(config, wc.dataset),
+        seed=config["seed"],
+    log:
+        "logs/prepare_dataset/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/prepare_dataset.py"

@@ -1,0 +1,103 @@
+# The comparison with the published numbers, the page that shows everything, and the copies in docs/.
+
+
+# One page with all tables and figures; opens without a network.
+rule report:
+    input:
+        "results/index.html",
+
+
+# input: tables (list), teachers, datasets (list). params: data, settings (all of the configuration's
+# `darrm`). The published numbers lie beside the code (workflow/published), part of its fingerprint.
+rule compare_published:
+    message:
+        "Comparing with the published numbers"
+    input:
+        tables=[f"results/darrm/tables/{item}.csv" for item in TABLES],
+        teachers="results/darrm/privacy/teachers.csv",
+        datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS),
+    output:
+        report(
+            "results/fidelity.csv",
+            caption="../report/fidelity.rst",
+            category="Comparison",
+        ),
+    params:
+        code=fingerprint("compare_published.py", also="../published/*.csv"),
+        data=config["data"],
+        settings=config["darrm"],
+    log:
+        "logs/compare_published/fidelity.log",
+    benchmark:
+        "results/benchmarks/compare_published/fidelity.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/compare_published.py"
+
+
+# input: fidelity, tables, figures, teachers. params: data.
+rule build_index:
+    message:
+        "Building the page of results"
+    input:
+        fidelity="results/fidelity.csv",
+        tables=[f"results/darrm/tables/{item}.csv" for item in TABLES],
+        figures=collect("results/darrm/figures/{item}.png", item=["figure2", "figure10"]),
+        teachers="results/darrm/privacy/teachers.csv",
+    output:
+        "results/index.html",
+    params:
+        code=fingerprint("build_index.py", also="../report/*.rst"),
+        data=config["data"],
+    log:
+        "logs/build_index/index.log",
+    benchmark:
+        "results/benchmarks/build_index/index.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/build_index.py"
+
+
+# Copies into docs/, never part of `all`: what is in docs/ changes on request only. params: command
+# (what the reader runs to make these files again).
+rule publish_docs:
+    message:
+        "Copying tables and figures into docs/"
+    input:
+        tables=[
+            "results/fidelity.csv",
+            "results/darrm/privacy/teachers.csv",
+            *[f"results/darrm/tables/{item}.csv" for item in TABLES],
+        ],
+        figures=collect("results/darrm/figures/{item}.png", item=["figure2", "figure10"]),
+    output:
+        page="docs/darrm/README.md",
+        tables=[
+            "docs/darrm/fidelity.csv",
+            "docs/darrm/teachers.csv",
+            *[f"docs/darrm/{item}.csv" for item in TABLES],
+        ],
+        figures=collect("docs/darrm/{item}.png", item=["figure2", "figure10"]),
+    params:
+        code=fingerprint("publish_docs.py"),
+        data=config["data"],
+        seed=config["seed"],
+    log:
+        "logs/publish_docs/docs.log",
+    benchmark:
+        "results/benchmarks/publish_docs/docs.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    script:
+        "../scripts/publish_docs.py"

@@ -1,0 +1,82 @@
+# Ensembles of teachers, what they cost, and their votes.
+
+
+# input: dataset. params: kind, K, training_seed, seed (of everything), settings (of the teachers of
+# this kind), device.
+rule train_teachers:
+    message:
+        "Training {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
+    input:
+        dataset="results/datasets/{dataset}.npz",
+    output:
+        "results/teachers/{dataset}/kind={kind},K={K},seed={seed}.pt",
+    params:
+        code=fingerprint("train_teachers.py"),
+        kind="{kind}",
+        K=lambda wc: int(wc.K),
+        training_seed=lambda wc: int(wc.seed),
+        seed=config["seed"],
+        settings=lambda wc: settings.teachers(config, wc.dataset, wc.kind),
+        device=config["device"],
+    log:
+        "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
+    benchmark:
+        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+        gpu=GPUS,
+    script:
+        "../scripts/train_teachers.py"
+
+
+# input: dataset, teachers. params: model, device.
+rule cast_votes:
+    message:
+        "Casting the votes of {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
+    input:
+        dataset="results/datasets/{dataset}.npz",
+        teachers="results/teachers/{dataset}/kind={kind},K={K},seed={seed}.pt",
+    output:
+        "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
+    params:
+        code=fingerprint("cast_votes.py"),
+        model=lambda wc: settings.teachers(config, wc.dataset, wc.kind)["model"],
+        device=config["device"],
+    log:
+        "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
+    benchmark:
+        "results/benchmarks/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.tsv"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=10,
+        gpu=GPUS,
+    script:
+        "../scripts/cast_votes.py"
+
+
+# params: K, datasets (by name: stand_in, n_train, epsilon, Delta, private_teachers with its
+# noise_multiplier, batch_size and epochs). Needs no data, so the paper's data sets are accounted for
+# whatever is run.
+rule account_teachers:
+    message:
+        "Accounting for the privacy of one private teacher of each data set"
+    output:
+        "results/darrm/privacy/teachers.csv",
+    params:
+        code=fingerprint("account_teachers.py"),
+        K=config["darrm"]["K"],
+        datasets=settings.accounting(config),
+    log:
+        "logs/account_teachers/teachers.log",
+    benchmark:
+        "results/benchmarks/account_teachers/teachers.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    script:
+        "../scripts/account_teachers.py"
