@@ -1,0 +1,314 @@
+"""download: only the right bytes arrive, whatever the addresses do."""
+
+import hashlib
+import os
+import stat
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from private_ensembles.datasets.download import DownloadError, fetch, sha256_of
+
+CONTENT = bytes(range(256)) * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Server:
+    """A loopback HTTP server that answers request i by behaviour i (the last one repeats)."""
+
+    def __init__(self):
+        self.behaviours, self.ranges, self.release = ["good"], [], threading.Event()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.answer(self)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+    def answer(self, request):
+        wanted = request.headers.get("Range")
+        behaviour = self.behaviours[min(len(self.ranges), len(self.behaviours) - 1)]
+        self.ranges.append(wanted)
+        start = int(wanted[6:-1]) if wanted and behaviour != "no_ranges" else 0
+        if behaviour.startswith("status"):
+            return request.send_error(int(behaviour[6:]))
+        if behaviour == "redirect":
+            request.send_response(302)
+            request.send_header("Location", "ftp://example.org/x")
+            request.send_header("Content-Length", "0")
+            return request.end_headers()
+        body = CONTENT[start:]
+        if behaviour == "wrong":
+            body = bytes(len(body))
+        if start >= len(CONTENT):
+            return request.send_error(416)
+        request.send_response(206 if start else 200)
+        if start:
+            shown = start + 7 if behaviour == "other_range" else start
+            request.send_header("Content-Range", f"bytes {shown}-{len(CONTENT) - 1}/{len(CONTENT)}")
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        if behaviour == "truncate":
+            body = body[: len(body) // 2]
+        try:
+            if behaviour == "stall":
+                request.wfile.write(body[:1000])
+                request.wfile.flush()
+                self.release.wait(10)
+            elif behaviour == "trickle":
+                for byte in body[:500]:
+                    request.wfile.write(bytes([byte]))
+                    request.wfile.flush()
+                    if self.release.wait(0.01):
+                        break
+            else:
+                request.wfile.write(body)
+        except OSError:
+            pass
+        request.close_connection = True
+
+    def close(self):
+        self.release.set()
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def get(server, tmp_path):
+    """fetch() with the server as only address and short waits; keeps the pauses asked for."""
+    pauses = []
+
+    def get(*behaviours, **changes):
+        server.behaviours = list(behaviours)
+        arguments = {
+            "urls": [f"{server.url}/f.gz"],
+            "sha256": SHA256,
+            "mirror": None,
+            "dataset": "mnist",
+            "file": "f.gz",
+            "timeout": 0.3,
+            "pause": 1.0,
+            "sleep": pauses.append,
+        }
+        return fetch(tmp_path / "f.gz", **arguments | changes)
+
+    get.pauses = pauses
+    return get
+
+
+def leftovers(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_good_file_arrives_complete_and_readable(get, tmp_path):
+    get("good")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+    assert leftovers(tmp_path) == ["f.gz"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "f.gz").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("trouble", ["truncate", "stall", "trickle"])
+def test_interrupted_transfer_is_resumed_where_it_stopped(get, server, tmp_path, trouble):
+    get(trouble, "good")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+    assert server.ranges[0] is None
+    assert server.ranges[1].startswith("bytes=")
+    assert server.ranges[1] != "bytes=0-"
+
+
+def test_server_without_ranges_is_read_from_the_start_again(get, server, tmp_path):
+    get("truncate", "no_ranges")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_answer_with_another_range_is_not_appended(get, tmp_path):
+    get("truncate", "other_range", "good")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_partial_file_survives_failure_privately_and_is_continued(get, server, tmp_path):
+    with pytest.raises(DownloadError, match="early"):
+        get("truncate", attempts=1)
+    part = tmp_path / "f.gz.part"
+    assert leftovers(tmp_path) == ["f.gz.part"]
+    assert stat.S_IMODE(part.stat().st_mode) == 0o600
+    have = part.stat().st_size
+    get("good")
+    assert server.ranges[-1] == f"bytes={have}-"
+    assert leftovers(tmp_path) == ["f.gz"]
+
+
+def test_complete_partial_file_is_used_without_a_request(get, server, tmp_path):
+    (tmp_path / "f.gz.part").write_bytes(CONTENT)
+    get("status500")
+    assert server.ranges == []
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_partial_file_longer_than_the_file_is_dropped(get, tmp_path):
+    (tmp_path / "f.gz.part").write_bytes(CONTENT + b"more")
+    get("good")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_partial_file_with_wrong_bytes_is_dropped(get, tmp_path):
+    (tmp_path / "f.gz.part").write_bytes(b"wrong" * 100)
+    get("good")
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_symbolic_link_in_place_of_partial_file_is_not_written_through(get, tmp_path):
+    victim = tmp_path / "victim"
+    (tmp_path / "f.gz.part").symlink_to(victim)
+    with pytest.raises(OSError, match="part"):
+        get("good")
+    assert not victim.exists()
+
+
+def test_wrong_checksum_is_tried_once_more_then_reported(get, server, tmp_path):
+    with pytest.raises(DownloadError, match=r"wrong sha256 [0-9a-f]{64} after 2 attempts"):
+        get("wrong", attempts=5)
+    assert server.ranges == [None, None]
+    assert leftovers(tmp_path) == []
+
+
+def test_wrong_checksum_once_heals(get, tmp_path):
+    get("wrong", "good", attempts=1)
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_wrong_checksum_followed_by_failures_ends(get, server):
+    with pytest.raises(DownloadError, match="HTTP 503"):
+        get("wrong", "status503", attempts=3)
+    assert len(server.ranges) == 3
+
+
+def test_server_errors_are_retried_with_doubling_pauses(get, server, tmp_path):
+    get("status503", "status500", "good")
+    assert get.pauses == [1.0, 2.0]
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_missing_file_is_not_retried(get, server):
+    with pytest.raises(DownloadError, match="HTTP 404"):
+        get("status404")
+    assert len(server.ranges) == 1
+
+
+def test_stalled_server_is_left_within_the_timeout(get):
+    start = time.monotonic()
+    with pytest.raises(DownloadError, match="stalled"):
+        get("stall", attempts=2, timeout=0.1)
+    assert time.monotonic() - start < 3
+
+
+def test_redirect_to_another_protocol_is_refused(get):
+    with pytest.raises(DownloadError, match="redirected to an unacceptable"):
+        get("redirect")
+
+
+def test_second_address_serves_when_the_first_does_not(get, server, tmp_path):
+    get("status404", "good", urls=[f"{server.url}/a", f"{server.url}/b"])
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+
+
+def test_mirror_folder_comes_first(get, server, tmp_path):
+    (tmp_path / "mirror" / "mnist").mkdir(parents=True)
+    (tmp_path / "mirror" / "mnist" / "f.gz").write_bytes(CONTENT)
+    source = get("good", mirror=str(tmp_path / "mirror"))
+    assert source.endswith("mirror/mnist/f.gz")
+    assert server.ranges == []
+
+
+def test_mirror_prefix_is_extended_by_dataset_and_file(get, server, tmp_path):
+    source = get("good", mirror=f"{server.url}/prefix/", urls=[])
+    assert source == f"{server.url}/prefix/mnist/f.gz"
+
+
+def test_altered_mirror_file_falls_back_to_public_address(get, server, tmp_path):
+    (tmp_path / "mirror" / "mnist").mkdir(parents=True)
+    (tmp_path / "mirror" / "mnist" / "f.gz").write_bytes(CONTENT[:-1] + b"!")
+    get("good", mirror=str(tmp_path / "mirror"))
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+    assert len(server.ranges) == 1
+
+
+def test_final_error_is_one_line_with_everything_in_it(get, server, tmp_path):
+    place = tmp_path / "data" / "raw" / "f.gz"
+    with pytest.raises(DownloadError) as caught:
+        get("status404", mirror=str(tmp_path / "nowhere"), place=place)
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in (
+        "mnist/f.gz",
+        f"{tmp_path}/nowhere/mnist/f.gz (No such file or directory)",
+        f"{server.url}/f.gz (HTTP 404",
+        SHA256,
+        str(place),
+    ):
+        assert part in message
+    assert not (tmp_path / "f.gz").exists()
+
+
+def test_unreachable_address_is_reported_without_waiting(get):
+    with pytest.raises(DownloadError, match="refused"):
+        get("good", urls=["http://127.0.0.1:9/f.gz"])
+    assert get.pauses == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"file": "../f"},
+        {"file": "a/b"},
+        {"file": ".hidden"},
+        {"file": ""},
+        {"dataset": ".."},
+        {"dataset": "a..b"},
+        {"dataset": "/etc"},
+    ],
+)
+def test_names_that_leave_the_folder_are_refused(get, names):
+    with pytest.raises(ValueError, match="must be a plain name"):
+        get("good", **names)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org/f", "ftp://example.org/f", "file:///etc/passwd", "f.gz"]
+)
+def test_addresses_other_than_https_are_refused(get, url):
+    with pytest.raises(ValueError, match="must be https"):
+        get("good", urls=[url])
+
+
+def test_plain_http_mirror_is_refused(get):
+    with pytest.raises(ValueError, match="must be https"):
+        get("good", mirror="http://example.org/data")
+
+
+def test_malformed_checksum_is_refused(get):
+    with pytest.raises(ValueError, match="64 hexadecimal digits"):
+        get("good", sha256="abc")
+
+
+def test_sha256_of_file(tmp_path):
+    (tmp_path / "x").write_bytes(CONTENT)
+    assert sha256_of(tmp_path / "x") == SHA256

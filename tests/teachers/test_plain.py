@@ -1,0 +1,59 @@
+"""plain: ordinary SGD, learning and repeatable."""
+
+import pytest
+import torch
+
+from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.plain import train_plain_teacher
+
+SETTINGS = {"batch_size": 8, "epochs": 5, "learning_rate": 0.3, "sampling_seed": 1}
+
+
+def records(n=100):
+    """Images whose left half is brighter where the label is 1."""
+    source = torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 2, (n,), generator=source)
+    images = torch.rand(n, 1, 8, 8, generator=source)
+    images[labels == 1, :, :, :4] *= 3
+    return images, labels
+
+
+@pytest.mark.parametrize("name", ["darrm_cnn", "linear"])
+def test_plain_teacher_learns_what_is_easy(name):
+    images, labels = records()
+    model = build_model(name, (8, 8), 2)
+    train_plain_teacher(model, images, labels, **SETTINGS)
+    assert (model(images).argmax(1) == labels).float().mean() > 0.95
+
+
+def test_full_batches_without_momentum_are_gradient_descent():
+    images, labels = records(10)
+    model, reference = (build_model("linear", (8, 8), 2) for _ in range(2))
+    state = train_plain_teacher(model, images, labels, **(SETTINGS | {"batch_size": 10}))
+    for _ in range(5):
+        loss = torch.nn.functional.cross_entropy(reference(images), labels)
+        gradients = torch.autograd.grad(loss, list(reference.parameters()))
+        with torch.no_grad():
+            for parameter, gradient in zip(reference.parameters(), gradients, strict=True):
+                parameter -= 0.3 * gradient
+    for name, value in reference.state_dict().items():
+        assert torch.allclose(state[name], value, atol=1e-6)
+
+
+def test_training_repeats_exactly_and_follows_its_seed():
+    images, labels = records(20)
+    first, again, other = (
+        train_plain_teacher(
+            build_model("linear", (8, 8), 2), images, labels, **(SETTINGS | {"sampling_seed": s})
+        )["1.weight"]
+        for s in (1, 1, 2)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_diverging_training_is_reported():
+    with pytest.raises(ValueError, match=r"training diverged: .* lower learning_rate"):
+        train_plain_teacher(
+            build_model("darrm_cnn", (8, 8), 2), *records(), **(SETTINGS | {"learning_rate": 1e30})
+        )

@@ -1,0 +1,1 @@
+"""Data sets: download, verify, parse, split, partition into shards; knows nothing of models."""

@@ -1,0 +1,1 @@
+"""Teachers: models, DP-SGD and plain training, accounting, voting; knows nothing of mechanisms."""

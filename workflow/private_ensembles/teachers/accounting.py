@@ -1,0 +1,220 @@
+"""What one DP-SGD teacher costs in privacy, by four accountants, each with its neighbours named.
+
+The mechanism is `steps` adaptive releases of a Poisson-sampled Gaussian sum: each record enters
+with probability q, contributes a vector of norm at most 1 (in units of the clipping norm), and
+noise of standard deviation sigma is added. Every number returned is an upper bound on epsilon at
+the given Delta, up to floating-point error in the libraries.
+
+Neighbours `add_remove`: one record more or less. One step is dominated by the pair
+(1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2) and its reverse (Zhu, Dong, Wang 2022, Theorem 11;
+Mironov, Talwar, Zhang 2019), and composition preserves domination (Zhu et al., Theorem 10).
+
+Neighbours `replace_one`: one record becomes another, DaRRM's own definition. The pair is
+(1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2), the records pulling the sum in
+opposite directions (Koskela, Jaelkoe, Honkela 2020; dp-accounting's AdjacencyType.REPLACE). Two
+data sets attain it, so less cannot hold; that no pair is worse rests on the libraries' analysis,
+and `epsilon_group` gives a slightly larger bound that rests on add_remove alone.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from math import ceil, exp, inf
+
+from private_ensembles.teachers.schedule import poisson_schedule
+
+ADJACENCIES = ("add_remove", "replace_one")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One accountant's answer: any mechanism within it is (epsilon, Delta)-DP for `adjacency`."""
+
+    quantity: str
+    epsilon: float
+    Delta: float
+    adjacency: str
+    source: str
+
+
+def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
+    """Upper bound on epsilon by Opacus' PRV accountant with its default errors, add/remove.
+
+    Gopi, Lee, Wutschitz 2021: numerical composition with epsilon error 0.01 and Delta
+    error Delta/1000, of which the upper end is returned. With (12, 1/32, 160, 1e-4) it gives
+    DaRRM's 0.0892; nearly 0.01 of that is the error allowance.
+    """
+    _check(noise_multiplier, sample_rate, steps, Delta)
+    from opacus.accountants import PRVAccountant  # late: opacus imports torch
+
+    accountant = PRVAccountant()
+    accountant.history = [(noise_multiplier, sample_rate, steps)]
+    return float(accountant.get_epsilon(Delta))
+
+
+def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remove"):
+    """Upper bound on epsilon by dp-accounting's privacy loss distributions.
+
+    Pessimistic discretisation ("connect the dots", Doroshenko et al. 2022) with intervals of 1e-4.
+    adjacency: `add_remove` or `replace_one`; see the module's docstring for the dominating pairs.
+    """
+    _check(noise_multiplier, sample_rate, steps, Delta)
+    return float(
+        _distribution(noise_multiplier, sample_rate, steps, adjacency).get_epsilon_for_delta(Delta)
+    )
+
+
+def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
+    """Upper bound on epsilon by Renyi differential privacy, add/remove.
+
+    Mironov, Talwar, Zhang 2019, section 3.3, for the sampled Gaussian, converted by Canonne,
+    Kamath, Steinke 2020, Proposition 12, at the best of dp-accounting's orders.
+    """
+    _check(noise_multiplier, sample_rate, steps, Delta)
+    import dp_accounting
+    from dp_accounting import rdp
+
+    sampled = dp_accounting.PoissonSampledDpEvent(
+        sample_rate, dp_accounting.GaussianDpEvent(noise_multiplier)
+    )
+    accountant = rdp.RdpAccountant(
+        neighboring_relation=dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    accountant.compose(dp_accounting.SelfComposedDpEvent(sampled, steps))
+    return float(accountant.get_epsilon(Delta))
+
+
+def epsilon_group(noise_multiplier, sample_rate, steps, Delta, splits=19):
+    """Upper bound on epsilon for replace-one, from add/remove by group privacy of two.
+
+    Replacing is removing, then adding: (e1, d1) and (e2, d2) give (e1 + e2, d1 + exp(e1) d2)
+    (Vadhan 2017, Lemma 2.2, for unequal steps). Best of `splits` ways to share Delta. Rests on no
+    dominating pair for replace-one, hence a check on `epsilon_pld(..., "replace_one")`.
+    """
+    _check(noise_multiplier, sample_rate, steps, Delta)
+    distribution = _distribution(noise_multiplier, sample_rate, steps, "add_remove")
+    best = inf
+    for i in range(1, splits + 1):
+        first = distribution.get_epsilon_for_delta(Delta * i / (splits + 1))
+        rest = Delta - distribution.get_delta_for_epsilon(first)
+        best = min(best, first + distribution.get_epsilon_for_delta(rest * exp(-first)))
+    return float(best)
+
+
+def _distribution(noise_multiplier, sample_rate, steps, adjacency):
+    """The composed privacy loss distribution, pessimistic."""
+    from dp_accounting import NeighboringRelation
+    from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
+
+    if adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
+    relation = {
+        "add_remove": NeighboringRelation.ADD_OR_REMOVE_ONE,
+        "replace_one": NeighboringRelation.REPLACE_ONE,
+    }[adjacency]
+    return from_gaussian_mechanism(
+        noise_multiplier,
+        pessimistic_estimate=True,
+        value_discretization_interval=1e-4,
+        sampling_prob=sample_rate,
+        neighboring_relation=relation,
+    ).self_compose(steps)
+
+
+def teacher_costs(schedule, noise_multiplier, Delta):
+    """Every accountant's Cost of one teacher trained on this Schedule, the claim's one first.
+
+    Each epsilon is rounded up to nine decimals: an upper bound stays one, and the last bits, which
+    Fourier transforms give differently from machine to machine, do not show.
+    """
+    from importlib.metadata import version
+
+    setting = (noise_multiplier, schedule.sample_rate, schedule.steps, Delta)
+    opacus, google = f"opacus {version('opacus')}", f"dp-accounting {version('dp-accounting')}"
+    with warnings.catch_warnings():
+        # numerical chatter of both libraries about bounds that are pessimistic anyway
+        warnings.simplefilter("ignore")
+        costs = [
+            Cost(
+                "epsilon_prv",
+                epsilon_prv(*setting),
+                Delta,
+                "add_remove",
+                f"{opacus} PRVAccountant: upper end at epsilon error 0.01 (Gopi et al. 2021)",
+            ),
+            *(
+                Cost(
+                    "epsilon_pld",
+                    epsilon_pld(*setting, adjacency),
+                    Delta,
+                    adjacency,
+                    f"{google} PLD: pessimistic; {pair}",
+                )
+                for adjacency, pair in (
+                    ("add_remove", "Zhu et al. 2022 Theorem 11"),
+                    ("replace_one", "opposite records (Koskela et al. 2020)"),
+                )
+            ),
+            Cost(
+                "epsilon_rdp",
+                epsilon_rdp(*setting),
+                Delta,
+                "add_remove",
+                f"{google} RdpAccountant (Mironov et al. 2019)",
+            ),
+        ]
+    return [replace(cost, epsilon=ceil(cost.epsilon * 1e9) / 1e9) for cost in costs]
+
+
+def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
+    """Rows of teachers.csv for one data set: the public schedule, the claim, and what is provable.
+
+    n_train, K: records and teachers, so n_train // K records a shard. training: the private
+    teachers' noise_multiplier, batch_size, epochs. epsilon, Delta: the claim of config.yaml, on
+    which every later stage relies. Returns dicts with columns dataset, stand_in, quantity, value,
+    adjacency, Delta, source.
+
+    Raises ValueError when the claimed epsilon is below what PLD (add/remove) proves.
+    """
+    schedule = poisson_schedule(n_train // K, training["batch_size"], training["epochs"])
+    costs = teacher_costs(schedule, training["noise_multiplier"], Delta)
+    proved = next(
+        c.epsilon for c in costs if (c.quantity, c.adjacency) == ("epsilon_pld", "add_remove")
+    )
+    if epsilon < proved:
+        raise ValueError(
+            f"{name}: claimed epsilon = {epsilon} is below {proved:.9g}, the least that PLD proves "
+            f"(add_remove, Delta = {Delta:g}, noise_multiplier = {training['noise_multiplier']}, "
+            f"{schedule.steps} steps at sample rate {schedule.sample_rate:.6g}): raise the claim "
+            "or the noise"
+        )
+    facts = [
+        ("shard_size", schedule.shard_size, "", f"floor of {n_train} records / {K} teachers"),
+        ("sample_rate", schedule.sample_rate, "", "1 / ceil(shard_size / batch_size)"),
+        ("steps", schedule.steps, "", "epochs * ceil(shard_size / batch_size)"),
+        ("noise_multiplier", training["noise_multiplier"], "", "config.yaml"),
+        ("claimed_epsilon", epsilon, "add_remove", "config.yaml"),
+    ]
+    rows = facts + [(c.quantity, c.epsilon, c.adjacency, c.source) for c in costs]
+    return [
+        {
+            "dataset": name,
+            "stand_in": stand_in,
+            "quantity": quantity,
+            "value": value,
+            "adjacency": adjacency,
+            "Delta": Delta if adjacency else "",
+            "source": source,
+        }
+        for quantity, value, adjacency, source in rows
+    ]
+
+
+def _check(noise_multiplier, sample_rate, steps, Delta):
+    for name, value, fine, allowed in (
+        ("noise_multiplier", noise_multiplier, 0 < noise_multiplier < inf, "above 0 and finite"),
+        ("sample_rate", sample_rate, 0 < sample_rate <= 1, "above 0 and at most 1"),
+        ("steps", steps, steps >= 1 and int(steps) == steps, "a whole number of at least 1"),
+        ("Delta", Delta, 0 < Delta < 1, "between 0 and 1"),
+    ):
+        if not fine:
+            raise ValueError(f"{name} = {value}: must be {allowed}")

@@ -1,0 +1,113 @@
+"""Train one private teacher by DP-SGD (Abadi et al. 2016) with Opacus' clipping and noise.
+
+PrivacyEngine is left out: its data loader costs more than the training here, and it seeds sampling
+and noise from two different places. What remains of Opacus is what privacy rests on, per-record
+gradients (GradSampleModule) and clip, sum, noise, scale (DPOptimizer).
+"""
+
+import warnings
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from private_ensembles.teachers.schedule import check_training, poisson_schedule
+
+
+def train_private_teacher(
+    model,
+    images,
+    labels,
+    *,
+    noise_multiplier,
+    max_grad_norm,
+    batch_size,
+    epochs,
+    learning_rate,
+    sampling_seed,
+    noise_seed,
+    shard_size=None,
+    device="cpu",
+):
+    """Train `model` in place and return its state_dict on the CPU.
+
+    images: float32 (N, 1, height, width) in [0, 1]; labels: int64 (N,); both on `device`. Every
+    step draws each record independently with probability 1/ceil(shard_size/batch_size), clips each
+    record's gradient of the cross-entropy to norm max_grad_norm, adds Gaussian noise of standard
+    deviation noise_multiplier * max_grad_norm to the sum (to an empty sum, too), and divides by the
+    expected batch size. Nothing but the model depends on the drawn batches.
+
+    shard_size: the public constant behind sample rate, steps and divisor; N by default, which is
+    public under replace-one neighbours; pass a constant where N is not public (keyed-hash shards).
+    sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
+    that a GPU sees the same batches and noise.
+
+    (epsilon, Delta): teachers.accounting, with the same schedule. Floating-point noise is not
+    protected against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode.
+    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    """
+    check_training(
+        noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, learning_rate=learning_rate
+    )
+    plan = poisson_schedule(len(labels) if shard_size is None else shard_size, batch_size, epochs)
+    model = model.to(device).train()
+    wrapped, optimizer = _private(model, plan, noise_multiplier, max_grad_norm, learning_rate)
+    optimizer.generator = torch.Generator().manual_seed(noise_seed)
+    sampler = torch.Generator().manual_seed(sampling_seed)
+    with warnings.catch_warnings():
+        # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
+        warnings.filterwarnings("ignore", message="Full backward hook is firing")
+        for _ in range(plan.steps):
+            batch = poisson_batch(len(labels), plan.sample_rate, sampler).to(device)
+            optimizer.zero_grad(set_to_none=True)
+            if len(batch):
+                cross_entropy(wrapped(images[batch]), labels[batch], reduction="sum").backward()
+            else:
+                # An empty batch must look like any other: a sum of no gradients, plus noise.
+                for parameter in model.parameters():
+                    parameter.grad_sample = parameter.new_zeros((0, *parameter.shape))
+            optimizer.step()
+    wrapped.to_standard_module()
+    return finite_state(model)
+
+
+def poisson_batch(n_records, sample_rate, generator):
+    """Indices of one batch, each of n_records drawn independently: int64, of random length."""
+    dice = torch.rand(n_records, generator=generator, dtype=torch.float64)
+    return (dice < sample_rate).nonzero()[:, 0]
+
+
+def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
+    """Opacus' wrapper of the model, and its optimizer around plain SGD."""
+    # late: a second of import that accounting and plain training can do without
+    from opacus.grad_sample import GradSampleModule
+    from opacus.optimizers import DPOptimizer
+
+    class CpuNoiseOptimizer(DPOptimizer):
+        """DPOptimizer whose noise is drawn on the CPU, the same numbers for any device."""
+
+        def add_noise(self):
+            scale = self.noise_multiplier * self.max_grad_norm
+            for parameter in self.params:
+                total = parameter.summed_grad
+                noise = torch.randn(total.shape, generator=self.generator, dtype=total.dtype)
+                parameter.grad = (total + scale * noise.to(total.device)).view_as(parameter)
+
+    wrapped = GradSampleModule(model, loss_reduction="sum")
+    optimizer = CpuNoiseOptimizer(
+        torch.optim.SGD(model.parameters(), lr=learning_rate),
+        noise_multiplier=noise_multiplier,
+        max_grad_norm=max_grad_norm,
+        expected_batch_size=plan.expected_batch_size,
+        # the loss is a sum, so gradients are per record as they are; scale_grad then divides
+        loss_reduction="mean",
+    )
+    return wrapped, optimizer
+
+
+def finite_state(model):
+    """The model's state_dict on the CPU; ValueError if a weight is not finite."""
+    state = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
+    bad = [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]
+    if bad:
+        raise ValueError(f"training diverged: {bad[0]} is not finite; lower learning_rate")
+    return state

@@ -1,0 +1,42 @@
+"""Train one plain (not private) teacher by stochastic gradient descent."""
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from private_ensembles.teachers.dpsgd import finite_state
+from private_ensembles.teachers.schedule import check_training, poisson_schedule
+
+
+def train_plain_teacher(
+    model,
+    images,
+    labels,
+    *,
+    batch_size,
+    epochs,
+    learning_rate,
+    sampling_seed,
+    momentum=0.0,
+    device="cpu",
+):
+    """Train `model` in place and return its state_dict on the CPU.
+
+    images: float32 (N, 1, height, width) in [0, 1]; labels: int64 (N,); both on `device`. Each
+    epoch goes once through a fresh permutation of the records in batches of batch_size (the last
+    one may be smaller), with the mean cross-entropy as loss. sampling_seed: seed of the
+    permutations' private generator, on the CPU.
+
+    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    """
+    check_training(learning_rate=learning_rate, momentum=momentum)
+    poisson_schedule(len(labels), batch_size, epochs)  # the same checks as for private teachers
+    model = model.to(device).train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=momentum)
+    sampler = torch.Generator().manual_seed(sampling_seed)
+    for _ in range(epochs):
+        order = torch.randperm(len(labels), generator=sampler).to(device)
+        for batch in order.split(batch_size):
+            optimizer.zero_grad(set_to_none=True)
+            cross_entropy(model(images[batch]), labels[batch]).backward()
+            optimizer.step()
+    return finite_state(model)

@@ -1,0 +1,25 @@
+"""Let every teacher of one ensemble vote once on every test image."""
+
+from private_ensembles import io
+from private_ensembles.datasets.images import read_dataset
+from private_ensembles.teachers.ensemble import choose_device, load_ensemble
+from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.votes import Votes, write_votes
+
+with io.job(snakemake) as job:
+    dataset = read_dataset(job.input.dataset)
+    teachers, facts = load_ensemble(job.input.teachers)
+    votes = cast_votes(
+        teachers,
+        dataset.test_images,
+        model=job.params.model,
+        pixel_max=dataset.pixel_max,
+        n_classes=dataset.n_classes,
+        device=choose_device(job.params.device, job.threads),
+    )
+    facts |= {"queries": "all test images, in order", "release": "not for release: no noise"}
+    write_votes(
+        job.output[0], Votes(dataset.n_classes, dataset.test_labels, votes, provenance=facts)
+    )
+    right = votes == dataset.test_labels[:, None]
+    job.log.info("mean accuracy of a teacher (not for release): %.4f", right.mean())

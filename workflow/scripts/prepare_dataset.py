@@ -1,0 +1,20 @@
+"""Read, check and split one data set into the private training part and the public queries."""
+
+from private_ensembles import io
+from private_ensembles.datasets.images import write_dataset
+from private_ensembles.datasets.prepare import prepare
+
+with io.job(snakemake) as job:
+    name = job.wildcards.dataset
+    files = {role: str(path) for role, path in job.input.items()}
+    entries = (job.config["datasets"][name].get("files") or {}).values()
+    dataset = prepare(
+        name,
+        job.params.settings,
+        files,
+        sha256={entry["role"]: entry["sha256"] for entry in entries},
+        stand_in=job.params.stand_in,
+        seed=job.params.seed,
+    )
+    write_dataset(job.output[0], dataset)
+    job.log.info("%s: %s", name, dataset.provenance)
