@@ -1,0 +1,244 @@
+"""What several differentially private releases cost together, and what a Rényi bound is worth.
+
+Every function returns an upper bound *in floating point*: arithmetic runs with 60 significant
+decimal digits (the standard library's ``decimal``, whose ``exp``, ``ln`` and ``sqrt`` are correctly
+rounded) on the exact values of the floats given, and only the last step rounds, upwards. Terms of
+sums are positive and fewer than 1e6, so what 60 digits lose is far below that last step.
+
+Adjacency does not matter here: what the parts are proven for, the whole is proven for.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+# Wide exponents: e^(k epsilon) over- and underflows a float long before it does a Decimal.
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15)
+# Relative head room above the error of a chain of 60-digit operations, below a float's own 1e-16.
+_SLACK = Decimal("1e-45")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Total privacy loss (epsilon, delta) and the theorem that proves it."""
+
+    epsilon: float
+    delta: float
+    theorem: str
+
+
+def round_up(value: Decimal) -> float:
+    """Return the smallest float that is at least ``value`` (plus a 1e-45 relative head room)."""
+    if not value.is_finite():
+        return float(value)
+    with localcontext(_CONTEXT):
+        bound = value + abs(value) * _SLACK
+        try:
+            nearest = float(bound)
+        except OverflowError:
+            return math.inf
+        if math.isfinite(nearest) and Decimal(nearest) < bound:
+            nearest = math.nextafter(nearest, math.inf)
+    return nearest
+
+
+def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
+    """Raise ValueError naming the first argument out of range."""
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    for name, value in {"delta": delta, **probabilities}.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} = {value}: must be in [0, 1]")
+    if isinstance(k, bool) or int(k) != k or k < 1:
+        raise ValueError(f"k = {k}: must be an integer >= 1")
+
+
+def _delta_of_leaks(delta: float, k: int, rest: Decimal) -> Decimal:
+    """Return 1 - (1 - delta)^k (1 - rest); call it inside the wide context."""
+    return 1 - (1 - Decimal(delta)) ** k * (1 - rest)
+
+
+def simple(epsilon: float, delta: float, k: int) -> Composition:
+    """Compose k mechanisms, each (epsilon, delta)-DP: (k epsilon, min(1, k delta)), rounded up.
+
+    Source: DaRRM, Theorem 2.2 (Dwork et al. 2014); adaptive. Raises ValueError for epsilon < 0 or
+    not finite, delta outside [0, 1], k not an integer >= 1.
+    """
+    _check(epsilon, delta, k)
+    # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
+    return Composition(_multiple(epsilon, k), min(1.0, _multiple(delta, k)), "simple")
+
+
+def replace_one(epsilon: float, delta: float) -> Composition:
+    """What an (epsilon, delta)-DP claim for add_remove says about replace_one, rounded up.
+
+    A record that changes is one removed and one added, so Pr[S] <= e^epsilon (e^epsilon Pr'[S] +
+    delta) + delta: (2 epsilon, (1 + e^epsilon) delta)-DP (group privacy of two; Dwork and Roth
+    2014, Theorem 2.2 and Vadhan 2017, Lemma 2.2). Raises ValueError as :func:`simple`.
+    """
+    _check(epsilon, delta, 1)
+    with localcontext(_CONTEXT):
+        grown = (1 + Decimal(epsilon).exp()) * Decimal(delta)
+    return Composition(_multiple(epsilon, 2), min(1.0, round_up(grown)), "group privacy")
+
+
+def _multiple(value: float, k: int) -> float:
+    """Return k times ``value``, rounded up."""
+    exact = Fraction(value) * int(k)
+    nearest = float(exact)
+    return math.nextafter(nearest, math.inf) if Fraction(nearest) < exact else nearest
+
+
+def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
+    """Compose k mechanisms, each (epsilon, delta)-DP, as DaRRM's tables do.
+
+    Source: DaRRM, Theorem 2.3 = Kairouz, Oh & Viswanath (2015), Theorem 3.4; adaptive. The total is
+    (epsilon', 1 - (1 - delta)^k (1 - delta')) with epsilon' the least of k epsilon, b + epsilon
+    sqrt(2k log(e + sqrt(k epsilon^2) / delta')) and b + epsilon sqrt(2k log(1 / delta')), where b =
+    k epsilon (e^epsilon - 1) / (e^epsilon + 1). Both are rounded up. Raises ValueError as
+    :func:`simple`, and for delta_prime outside (0, 1].
+    """
+    _check(epsilon, delta, k, delta_prime=delta_prime)
+    if delta_prime == 0:
+        raise ValueError("delta_prime = 0: must be in (0, 1]")
+    with localcontext(_CONTEXT):
+        k, e, spare = int(k), Decimal(epsilon), Decimal(delta_prime)
+        growth = e.exp()
+        drift = (growth - 1) * e * k / (growth + 1)
+        logs = (Decimal(1).exp() + (k * e * e).sqrt() / spare).ln(), (1 / spare).ln()
+        total = min(drift + e * (2 * k * log).sqrt() for log in logs)
+        leak = _delta_of_leaks(delta, k, spare)
+    least = min(_multiple(epsilon, k), round_up(total))
+    return Composition(least, min(1.0, round_up(leak)), "general")
+
+
+def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
+    """Return the least total epsilon that k (epsilon, delta)-DP mechanisms can be promised.
+
+    Source: Kairouz, Oh & Viswanath (2015), Theorem 3.3; adaptive, and no smaller total holds for
+    every choice of the mechanisms. k-fold randomised response dominates: outcome l (of 0..k lies)
+    has probabilities P_l = C(k,l) e^((k-l) epsilon) / (1 + e^epsilon)^k and Q_l = P_(k-l), so that
+    its exact loss is delta(x) = sum of the positive parts of P_l - e^x Q_l. The theorem's points
+    x = (k - 2i) epsilon are where a term enters; between them delta is linear in e^x, which is
+    solved for exactly. Leaks add up to delta_total = 1 - (1 - delta)^k (1 - delta(x)).
+
+    Returns epsilon rounded up at ``delta_total`` as given; epsilon is infinite if the leaks alone
+    exceed ``delta_total``. Raises ValueError as :func:`simple`, and for delta_total outside [0, 1].
+    Time O(k) big-number operations.
+    """
+    _check(epsilon, delta, k, delta_total=delta_total)
+    with localcontext(_CONTEXT):
+        k, e = int(k), Decimal(epsilon)
+        kept = (1 - Decimal(delta)) ** k
+        spare = Decimal(1) if kept == 0 else 1 - (1 - Decimal(delta_total)) / kept
+        if delta_total == 1:
+            return Composition(0.0, 1.0, "optimal_homogeneous")
+        if kept == 0 or spare < 0:
+            return Composition(math.inf, float(delta_total), "optimal_homogeneous")
+        total = _randomised_response_epsilon(e, k, spare)
+    least = min(_multiple(epsilon, k), round_up(total))
+    return Composition(least, float(delta_total), "optimal_homogeneous")
+
+
+def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
+    """Return the least x >= 0 at which k-fold randomised response has delta(x) <= spare."""
+    growth = e.exp()
+    p = (growth / (1 + growth)) ** k
+    q = 1 / (1 + growth) ** k
+    sum_p = sum_q = Decimal(0)
+    for lies in range(k // 2 + 1):
+        # Outcomes 0..lies have P_l > e^x Q_l exactly for x < (k - 2 lies) epsilon.
+        sum_p, sum_q = sum_p + p, sum_q + q
+        if lies < k // 2:
+            next_delta = sum_p - ((k - 2 * lies - 2) * e).exp() * sum_q
+            if next_delta <= spare:
+                p = p * (k - lies) / (lies + 1) / growth
+                q = q * (k - lies) / (lies + 1) * growth
+                continue
+        # delta(x) = sum_p - e^x sum_q on this piece; the head room covers what the sums lost.
+        ratio = (sum_p * (1 + _SLACK) - spare) / sum_q
+        return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
+    return Decimal(0)
+
+
+def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
+    """Return the least proven total at ``delta_total``, naming the simplest theorem that gives it.
+
+    Compares simple composition (where k delta <= delta_total), general composition (with the
+    delta' that ``delta_total`` leaves) and the optimal homogeneous one. Raises ValueError as
+    :func:`optimal_homogeneous`.
+    """
+    best = optimal_homogeneous(epsilon, delta, k, delta_total)
+    candidates = [best]
+    with localcontext(_CONTEXT):
+        kept = (1 - Decimal(delta)) ** int(k)
+        spare = 1 - (1 - Decimal(delta_total)) / kept if kept else Decimal(0)
+        # Rounded down: a smaller delta' only makes general composition's epsilon larger.
+        delta_prime = math.nextafter(float(spare), 0.0) if spare > 0 else 0.0
+    if delta_prime > 0:
+        candidates.append(general(epsilon, delta, k, delta_prime))
+    if simple(epsilon, delta, k).delta <= delta_total:
+        candidates.append(simple(epsilon, delta, k))
+    least = min(candidate.epsilon for candidate in candidates)
+    name = [candidate.theorem for candidate in candidates if candidate.epsilon == least][-1]
+    return Composition(least, float(delta_total), name)
+
+
+def rdp_to_dp(
+    orders: Sequence[float], rdp: Sequence[float], delta: float, conversion: str = "improved"
+) -> tuple[float, float]:
+    """Convert Rényi bounds to (epsilon, delta)-DP; return (epsilon, the order that gives it).
+
+    ``orders`` (A,) > 1 and ``rdp`` (A,) >= 0 in nats, infinite where nothing is known. ``classic``
+    is epsilon = rdp + log(1/delta) / (order - 1) (Mironov 2017, Proposition 3; PATE, Theorem 5;
+    DaRRM, Theorem D.1). ``improved`` is epsilon = rdp + log(1 - 1/order) - log(delta order) /
+    (order - 1) (Canonne, Kamath & Steinke 2020, Proposition 12). epsilon is at least 0 and rounded
+    up. Raises ValueError for arrays of unequal length, orders <= 1, negative rdp, delta outside
+    (0, 1), an unknown conversion.
+    """
+    orders, rdp = np.asarray(orders, dtype=float), np.asarray(rdp, dtype=float)
+    if orders.ndim != 1 or orders.shape != rdp.shape or orders.size == 0:
+        raise ValueError(
+            f"orders and rdp have shapes {orders.shape} and {rdp.shape}: must be (A,), A >= 1"
+        )
+    if not np.all(orders > 1):
+        raise ValueError(f"orders: {orders[~(orders > 1)][0]} is not > 1")
+    if not np.all(rdp >= 0):
+        raise ValueError(f"rdp: {rdp[~(rdp >= 0)][0]} is not >= 0")
+    epsilons = rdp + conversion_cost(orders, delta, conversion)
+    best = int(np.argmin(epsilons))
+    if not math.isfinite(epsilons[best]):
+        return math.inf, float(orders[best])
+    with localcontext(_CONTEXT):
+        order = float(orders[best])
+        exact = Decimal(float(rdp[best])) + exact_conversion_cost(order, delta, conversion)
+    return max(0.0, round_up(exact)), order
+
+
+def conversion_cost(orders: np.ndarray, delta: float, conversion: str) -> np.ndarray:
+    """Return what :func:`rdp_to_dp` adds to a Rényi bound at each of ``orders`` (A,), in floats."""
+    _check_conversion(delta, conversion)
+    if conversion == "classic":
+        return -math.log(delta) / (orders - 1)
+    return np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
+
+
+def exact_conversion_cost(order: float, delta: float, conversion: str) -> Decimal:
+    """Return :func:`conversion_cost` at one ``order`` to 60 digits."""
+    _check_conversion(delta, conversion)
+    with localcontext(_CONTEXT):
+        a, d = Decimal(order), Decimal(delta)
+        if conversion == "classic":
+            return -d.ln() / (a - 1)
+        return (1 - 1 / a).ln() - (d * a).ln() / (a - 1)
+
+
+def _check_conversion(delta: float, conversion: str) -> None:
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    if conversion not in ("classic", "improved"):
+        raise ValueError(f"conversion = {conversion!r}: must be 'classic' or 'improved'")

@@ -1,0 +1,22 @@
+"""PATE's mechanisms on votes: GNMax and what its noise costs.
+
+Public names resolve on first use, so that importing one module does not import its neighbours.
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "analytic_epsilon": "gnmax",
+    "gnmax_sigma": "gnmax",
+    "label_probability": "gnmax",
+    "release": "gnmax",
+    "search_sigma": "gnmax",
+    "sigma_curve": "gnmax",
+}
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

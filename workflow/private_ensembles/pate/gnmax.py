@@ -1,0 +1,317 @@
+"""GNMax: the plurality of the teachers' votes after Gaussian noise, and how much noise it needs.
+
+GNMax (PATE, section 4.1) adds independent N(0, sigma^2) to each class's count of votes and releases
+the class of the largest. Neighbouring data sets change one teacher, hence move one vote: one count
+falls by 1 and another rises by 1 (shared or disjoint training data alike, as long as one record
+reaches one teacher). sigma is in votes, epsilon in nats.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from private_ensembles.composition import conversion_cost, exact_conversion_cost, round_up
+
+METHODS = ("rdp", "improved_rdp", "analytic", "exact")
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)
+# Relative error granted to SciPy's normal distribution function (documented: below 4e-14).
+_NDTR_ERROR = 1e-12
+# Points of the search for the exact method; between two of them bisection takes over.
+_GRID = 4000
+
+
+@dataclass(frozen=True)
+class SigmaSearch:
+    """The least noise scale found, and the Rényi order that proves it (None: no order used)."""
+
+    sigma: float
+    order: float | None
+
+
+def gnmax_sigma(
+    epsilon: float,
+    delta: float,
+    *,
+    method: str,
+    n_teachers: int | None = None,
+    n_classes: int = 2,
+    order_max: float = 500,
+    order_step: float = 0.5,
+) -> float:
+    """Return the least standard deviation with which one GNMax label is (epsilon, delta)-DP.
+
+    Every value returned proves its claim: it is rounded up.
+
+    ``rdp``: GNMax is (lambda, lambda / sigma^2)-RDP for every lambda > 1 (PATE, section 4.1), with
+    the classic conversion; least over the grid of DaRRM, appendix D.2.1 (see :func:`order_grid`).
+    ``improved_rdp``: the same with the conversion of Canonne, Kamath & Steinke (2020), Proposition
+    12, over the orders 1 + order_step, 1 + 2 order_step, ... up to order_max.
+    ``analytic``: moving one vote moves the vector of counts by sqrt(2), so the noisy counts are
+    (epsilon, delta)-DP exactly if Phi(u/2 - epsilon/u) - e^epsilon Phi(-u/2 - epsilon/u) <= delta
+    with u = sqrt(2) / sigma (Balle & Wang 2018, Theorem 8); the label is their post-processing.
+    With two classes this is the mechanism on the difference of the counts. Any number of classes.
+    ``exact``: two classes and odd ``n_teachers`` = K: the label itself, whose distribution is
+    :func:`label_probability`, is (epsilon, delta)-DP over all K pairs of neighbouring histograms
+    (the least such sigma up to a grid of relative step 0.2 %, then bisection).
+
+    Raises ValueError for epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
+    n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2, and a
+    grid of orders on which no sigma is enough.
+    """
+    return search_sigma(
+        epsilon,
+        delta,
+        method=method,
+        n_teachers=n_teachers,
+        n_classes=n_classes,
+        order_max=order_max,
+        order_step=order_step,
+    ).sigma
+
+
+def search_sigma(
+    epsilon: float,
+    delta: float,
+    *,
+    method: str,
+    n_teachers: int | None = None,
+    n_classes: int = 2,
+    order_max: float = 500,
+    order_step: float = 0.5,
+) -> SigmaSearch:
+    """Do what :func:`gnmax_sigma` does and return the order found as well."""
+    _check(epsilon, delta)
+    if method not in METHODS:
+        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
+    if n_classes < 2:
+        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
+    if method == "analytic":
+        return SigmaSearch(_analytic_sigma(epsilon, delta), None)
+    if method == "exact":
+        if n_teachers is None or n_teachers < 1 or n_teachers % 2 != 1:
+            raise ValueError(f"n_teachers = {n_teachers}: method 'exact' needs an odd integer >= 1")
+        if n_classes != 2:
+            raise ValueError(f"n_classes = {n_classes}: method 'exact' needs two classes")
+        return SigmaSearch(_exact_sigma(epsilon, delta, int(n_teachers)), None)
+    orders = order_grid(epsilon, delta, method=method, order_max=order_max, order_step=order_step)
+    conversion = "classic" if method == "rdp" else "improved"
+    squares = sigma_curve(epsilon, delta, orders, conversion=conversion)
+    best = int(np.argmin(squares)) if squares.size else 0
+    if not squares.size or not math.isfinite(squares[best]):
+        raise ValueError(
+            f"order_max = {order_max}: no order up to it gives ({epsilon}, {delta}); raise it"
+        )
+    order = float(orders[best])
+    # Any order is valid; the float search only chose it, sixty digits prove it.
+    with localcontext(_CONTEXT):
+        room = Decimal(epsilon) - exact_conversion_cost(order, delta, conversion)
+        return SigmaSearch(round_up((Decimal(order) / room).sqrt()), order)
+
+
+def sigma_quantities(
+    epsilon: float, delta: float, n_teachers: int, *, order_max: float, order_step: float
+) -> list[dict[str, object]]:
+    """Return all of :data:`METHODS` at one budget as rows of quantity, value, source.
+
+    Quantities: sigma_<method> (votes) and, where one is searched, order_<method>.
+    """
+    sources = {
+        "rdp": "DaRRM appendix D.2.1: PATE section 4.1, classic conversion, grid of orders",
+        "improved_rdp": "the same, conversion of Canonne, Kamath and Steinke 2020, Proposition 12",
+        "analytic": "Balle and Wang 2018, Theorem 8, on the noisy counts",
+        "exact": f"distribution of the label itself, two classes, {n_teachers} teachers",
+    }
+    rows = []
+    for method, source in sources.items():
+        found = search_sigma(
+            epsilon,
+            delta,
+            method=method,
+            n_teachers=n_teachers,
+            order_max=order_max,
+            order_step=order_step,
+        )
+        rows.append({"quantity": f"sigma_{method}", "value": found.sigma, "source": source})
+        if found.order is not None:
+            rows.append({"quantity": f"order_{method}", "value": found.order, "source": source})
+    return rows
+
+
+def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
+    """Return the least epsilon with which ``labels`` GNMax labels together are (epsilon, delta)-DP.
+
+    The inverse of the method ``analytic``. Gaussian mechanisms compose into one, adaptively chosen
+    queries included (Dong, Roth & Su 2022, Corollary 3.3): Q labels cost what one costs at sigma /
+    sqrt(Q). Rounded up. Raises ValueError for sigma not a finite number > 0, labels < 1, delta
+    outside (0, 1).
+    """
+    if int(labels) != labels or labels < 1:
+        raise ValueError(f"labels = {labels}: must be an integer >= 1")
+    _check_release(1, sigma)
+    _check(1.0, delta)
+    one = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
+    if _analytic_holds(one, 0.0, delta):
+        return 0.0
+    high = 1.0
+    while not _analytic_holds(one, high, delta):
+        high *= 2
+    return _bisect(0.0, high, lambda epsilon: _analytic_holds(one, epsilon, delta))
+
+
+def least_order(epsilon: float, delta: float) -> float:
+    """Return lambda_min = log(1/delta) / epsilon + 1 of DaRRM, appendix D.2.1.
+
+    At orders up to it the classic conversion alone costs epsilon and no sigma is enough.
+    """
+    _check(epsilon, delta)
+    return -math.log(delta) / epsilon + 1
+
+
+def order_grid(
+    epsilon: float,
+    delta: float,
+    *,
+    method: str = "rdp",
+    order_max: float = 500,
+    order_step: float = 0.5,
+) -> np.ndarray:
+    """Return the Rényi orders searched, ascending, all in (1, order_max].
+
+    ``rdp``: lambda_min + order_step, lambda_min + 2 order_step, ... (lambda_min itself allows no
+    sigma). ``improved_rdp``: 1 + order_step, 1 + 2 order_step, ...
+    """
+    if not (order_step > 0 and math.isfinite(order_max)):
+        raise ValueError(f"order_step = {order_step}: must be > 0, and order_max finite")
+    start = least_order(epsilon, delta) if method == "rdp" else 1.0
+    steps = math.floor((order_max - start) / order_step)
+    return start + order_step * np.arange(1, max(0, steps) + 1)
+
+
+def sigma_curve(
+    epsilon: float, delta: float, orders: np.ndarray, *, conversion: str = "classic"
+) -> np.ndarray:
+    """Return sigma^2 (A,) that each of ``orders`` (A,) asks for; infinite where none is enough.
+
+    ``classic``: sigma^2 = lambda / (epsilon - log(1/delta) / (lambda - 1)), the curve of DaRRM's
+    Figure 10; ``improved``: the same with the improved conversion. Plain floating point, for
+    searching and drawing. Raises ValueError for orders <= 1.
+    """
+    _check(epsilon, delta)
+    orders = np.asarray(orders, dtype=float)
+    if not np.all(orders > 1):
+        raise ValueError(f"orders: {orders[~(orders > 1)].flat[0]} is not > 1")
+    room = epsilon - conversion_cost(orders, delta, conversion)
+    squares = np.full(orders.shape, np.inf)
+    np.divide(orders, room, out=squares, where=room > 0)
+    return squares
+
+
+def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
+    """Return Pr[GNMax releases 1 | n of K teachers vote 1] for n = 0..K, shape (K+1,).
+
+    Two classes: Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is
+    N(2n - K, 2 sigma^2). Raises ValueError for n_teachers < 1 or sigma not a finite number > 0.
+    """
+    _check_release(n_teachers, sigma)
+    return ndtr(_standardised_leads(n_teachers, sigma))
+
+
+def release(
+    counts_of_ones: np.ndarray, n_teachers: int, sigma: float, generator: np.random.Generator
+) -> np.ndarray:
+    """Release one label per query by GNMax on two classes.
+
+    ``counts_of_ones`` (Q,) integers in 0..n_teachers; returns (Q,) uint8. Draws N(0, sigma^2) for
+    both counts, as the mechanism is defined. Raises ValueError for counts out of range.
+    """
+    _check_release(n_teachers, sigma)
+    ones = np.asarray(counts_of_ones)
+    if ones.size and (ones.min() < 0 or ones.max() > n_teachers):
+        raise ValueError(
+            f"counts_of_ones in [{ones.min()}, {ones.max()}]: must be in [0, {n_teachers}]"
+        )
+    counts = np.stack([n_teachers - ones.astype(float), ones.astype(float)])
+    noisy = counts + sigma * generator.standard_normal(counts.shape)
+    return (noisy[1] > noisy[0]).astype(np.uint8)
+
+
+def _standardised_leads(n_teachers: int, sigma: float) -> np.ndarray:
+    return (2.0 * np.arange(n_teachers + 1) - n_teachers) / (math.sqrt(2) * sigma)
+
+
+def _check(epsilon: float, delta: float) -> None:
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+
+
+def _check_release(n_teachers: int, sigma: float) -> None:
+    if int(n_teachers) != n_teachers or n_teachers < 1:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
+
+
+def _excess(upper: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray:
+    """Return an upper bound on Phi(upper) - e^epsilon Phi(lower), elementwise."""
+    # Arguments and exponents are rounded, too: in the tails that weighs as much as their size.
+    log_lower = log_ndtr(lower)
+    error = _NDTR_ERROR * (1 + np.abs(log_lower) + epsilon)
+    return ndtr(upper) * (1 + _NDTR_ERROR * (1 + np.square(upper))) - np.exp(
+        epsilon + log_lower
+    ) * (1 - error)
+
+
+def _analytic_holds(sigma: float, epsilon: float, delta: float) -> bool:
+    u = math.sqrt(2) / sigma
+    return bool(_excess(np.array(u / 2 - epsilon / u), -u / 2 - epsilon / u, epsilon) <= delta)
+
+
+def _label_holds(sigma: float, epsilon: float, delta: float, n_teachers: int) -> bool:
+    # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
+    leads = _standardised_leads(n_teachers, sigma)
+    return bool(np.all(_excess(leads[1:], leads[:-1], epsilon) <= delta))
+
+
+def _bisect(low: float, high: float, holds) -> float:
+    """Return a value in (low, high] that holds, within 1e-10 relative of one that does not."""
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _analytic_sigma(epsilon: float, delta: float) -> float:
+    high = 1.0
+    while not _analytic_holds(high, epsilon, delta):
+        high *= 2
+    low = high
+    while _analytic_holds(low, epsilon, delta):
+        low /= 2
+    return _bisect(low, high, lambda sigma: _analytic_holds(sigma, epsilon, delta))
+
+
+def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
+    def holds(sigma: float) -> bool:
+        return _label_holds(sigma, epsilon, delta, n_teachers)
+
+    def narrowest_majority_holds(sigma: float) -> bool:
+        t = np.array(1 / (math.sqrt(2) * sigma))
+        return bool(_excess(t, -t, epsilon) <= delta)
+
+    # The label is post-processing of the noisy counts, so the analytic sigma holds here as well
+    # (doubled only so that rounding cannot make the last grid point fail).
+    high = 2 * _analytic_sigma(epsilon, delta)
+    low = high
+    while narrowest_majority_holds(low):
+        low /= 2
+    # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
+    # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
+    low = _bisect(low, high, narrowest_majority_holds) * (1 - 1e-9)
+    grid = np.geomspace(low, high, _GRID)
+    first = next(i for i, sigma in enumerate(grid) if holds(sigma))
+    return _bisect(float(grid[first - 1]), float(grid[first]), holds)
