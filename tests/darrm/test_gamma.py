@@ -1,0 +1,117 @@
+"""The closed forms of gamma against the algorithms that they describe."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from private_ensembles.darrm.certificate import certify
+from private_ensembles.darrm.gamma import (
+    check_gamma,
+    gamma_constant,
+    gamma_double_subsampling,
+    gamma_subsampling,
+    subsampling_probability,
+)
+from private_ensembles.darrm.release import label_probability
+
+
+def enumerate_subsampling(K, m, l):
+    """Pr[the majority of m of K drawn teachers is 1], over all subsets; a tie counts one half."""
+    votes = [1] * l + [0] * (K - l)
+    outcomes = [2 * sum(votes[i] for i in subset) - m for subset in combinations(range(K), m)]
+    return np.mean([1.0 if lead > 0 else 0.5 if lead == 0 else 0.0 for lead in outcomes])
+
+
+@pytest.mark.parametrize(("K", "m"), [(1, 1), (5, 1), (5, 2), (7, 3), (7, 4), (9, 6), (7, 7)])
+def test_darrm_with_gamma_sub_has_the_distribution_of_subsampling(K, m):
+    expected = [enumerate_subsampling(K, m, l) for l in range(K + 1)]
+    np.testing.assert_allclose(subsampling_probability(K, m), expected, atol=1e-15)
+    np.testing.assert_allclose(label_probability(gamma_subsampling(K, m)), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(("K", "m", "l"), [(11, 3, 7), (11, 4, 4)])
+def test_simulated_subsampling_agrees_with_gamma_sub(K, m, l):
+    rng = np.random.default_rng(7)
+    n = 40_000
+    votes = np.arange(K) < l
+    drawn = votes[np.argsort(rng.random((n, K)), axis=1)[:, :m]].sum(axis=1)
+    share = np.where(2 * drawn == m, rng.random(n) < 0.5, 2 * drawn > m).mean()
+    # Hoeffding: off by more than this with probability below 1e-9.
+    bound = np.sqrt(np.log(2e9) / (2 * n))
+    assert abs(share - label_probability(gamma_subsampling(K, m))[l]) < bound
+
+
+def test_gamma_sub_at_one_teacher_is_linear():
+    np.testing.assert_allclose(gamma_subsampling(11, 1)[6:], np.arange(1, 12, 2) / 11, atol=1e-15)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_double_subsampling_draws_2m_minus_1_teachers(m):
+    K = 11
+    expected = [enumerate_subsampling(K, 2 * m - 1, l) for l in range(K + 1)]
+    np.testing.assert_allclose(
+        label_probability(gamma_double_subsampling(K, m)), expected, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("m", [6, 7, 11])
+def test_double_subsampling_needs_no_noise_from_half_the_teachers_on(m):
+    assert (gamma_double_subsampling(11, m) == 1).all()
+
+
+@pytest.mark.parametrize("m", [1, 2, 4, 6])
+def test_double_subsampling_spends_the_whole_allowance_in_the_pure_case(m):
+    # Its cost equals the allowance exactly, so what rounding might add must be scaled away first.
+    gamma = gamma_double_subsampling(11, m)
+    certificate = certify(gamma, m, 0.1)
+    assert certificate.attained_cost == pytest.approx(certificate.allowance, abs=1e-12)
+    assert certify(gamma * (1 - 1e-11), m, 0.1).holds
+
+
+def test_constant_gamma_is_the_largest_that_its_linear_program_allows():
+    K, m, epsilon, Delta = 11, 3, 0.1, 1e-3
+    delta = 1 - (1 - Delta) ** m
+    tau, lam = K, 1 - (1 - Delta) ** K
+    grow, c = np.exp(tau * epsilon), np.exp(m * epsilon)
+    # max q - c q' over the (tau epsilon, lambda)-DP region (appendix A.1, Eq. 9-12).
+    region = [[1, -grow], [grow, -1], [-grow, 1], [-1, grow]]
+    right = [lam, grow - 1 + lam, lam, grow - 1 + lam]
+    worst = -linprog([-1, c], A_ub=region, b_ub=right, bounds=[(0, 1)] * 2).fun
+    expected = ((c - 1) / 2 + delta) / (worst + (c - 1) / 2)
+    np.testing.assert_allclose(gamma_constant(K, m, epsilon, Delta), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("delta_prime", [None, 0.1])
+def test_constant_gamma_is_private(delta_prime):
+    gamma = gamma_constant(35, 6.5, 0.1, 1e-5, 0.1, delta_prime=delta_prime)
+    assert certify(gamma, 6.5, 0.1, 1e-5, 0.1).holds
+
+
+def test_general_composition_gives_a_larger_constant_where_its_slack_is_paid_for():
+    simple = gamma_constant(35, 6.5, 0.1, 1e-5, 0.1)[0]
+    assert gamma_constant(35, 6.5, 0.1, 1e-5, 0.1, delta_prime=0.1)[0] > simple
+
+
+@pytest.mark.parametrize(
+    ("gamma", "message"),
+    [
+        ([0.1, 0.2], "symmetric"),
+        ([0.5] * 5, "odd"),
+        ([1.5, 1.5], r"\[0, 1\]"),
+        ([np.nan, np.nan], r"\[0, 1\]"),
+        ([[0.5, 0.5]], "shape"),
+    ],
+)
+def test_what_is_no_symmetric_gamma_is_refused(gamma, message):
+    with pytest.raises(ValueError, match=message):
+        check_gamma(gamma)
+
+
+@pytest.mark.parametrize(
+    ("K", "m", "message"), [(10, 3, "K = 10"), (11, 0, "m = 0"), (11, 12, "m = 12"), (11, 2.5, "m")]
+)
+def test_subsampling_refuses_impossible_sizes(K, m, message):
+    with pytest.raises(ValueError, match=message):
+        gamma_subsampling(K, m)

@@ -1,0 +1,156 @@
+"""The optimised gamma against the full eight-corner linear program."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from private_ensembles.darrm import linear_program
+from private_ensembles.darrm.certificate import certify
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.prior import objective, parse_prior
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+
+from . import oracle
+
+
+def full_program(K, m, epsilon, Delta, delta):
+    """Optimal utility of the paper's program: all corner multisets, solved in one go."""
+    problem = PrivacyProblem(K, m, epsilon, Delta, delta)
+    kinds = 8 if Delta else 4
+    rows = []
+    for counts in oracle.multisets(K, kinds):
+        full = counts if kinds == 8 else (counts[0], counts[1], 0, 0, 0, 0, *counts[2:])
+        rows.append(problem.row(np.array(full)))
+    c = objective(K, parse_prior("uniform:0.5,1"))
+    scale = problem.c - 1 + 2 * delta
+    result = linprog(-c, A_ub=np.array(rows) / scale, b_ub=np.ones(len(rows)), bounds=(0, 1))
+    return -result.fun
+
+
+GRID = [
+    (1, 1, 0.5, 0.01), (3, 2, 0.1, 1e-5), (3, 3, 3.0, 0.02), (5, 1.5, 0.1, 1e-5),
+    (5, 4.9, 0.3, 0.0), (5, 2, 3.0, 0.02), (7, 3, 0.1, 1e-5), (7, 2.5, 1.0, 0.02),
+    (7, 6.5, 0.05, 1e-3), (7, 1, 3.0, 0.0),
+    (11, 3, 0.1, 0.0), (11, 10, 0.1, 0.0), (11, 2.2, 1.0, 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("K", "m", "epsilon", "Delta"), GRID)
+def test_cutting_planes_reach_the_full_program(K, m, epsilon, Delta):
+    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
+    expected = full_program(K, m, epsilon, Delta, solution.problem.delta)
+    assert solution.utility == pytest.approx(expected, abs=1e-8)
+    assert solution.utility_upper_bound >= expected - 1e-12
+    assert certify(solution.gamma, m, epsilon, Delta).holds
+
+
+def test_full_program_of_the_paper_is_reached_at_eleven_teachers():
+    solution = optimize_gamma(11, 3, 0.1, 1e-5)
+    assert solution.utility == pytest.approx(0.84880602, abs=1e-7)
+    assert solution.certificate.holds
+    c = objective(11, parse_prior("uniform:0.5,1"))
+    assert c @ solution.gamma[6:] == pytest.approx(solution.utility, abs=1e-15)
+
+
+@pytest.mark.parametrize("solver", ["highs", "gurobi"])
+def test_at_one_teachers_budget_the_optimum_is_subsampling(solver):
+    if solver == "gurobi":
+        pytest.importorskip("gurobipy")
+    solution = optimize_gamma(11, 1, 0.1, 1e-5, solver=solver)
+    np.testing.assert_allclose(solution.gamma, gamma_subsampling(11, 1), atol=1e-6)
+
+
+def test_no_noise_is_needed_where_the_majority_is_private_already():
+    solution = optimize_gamma(11, 7, 0.1, 1e-5)
+    assert (solution.gamma == 1).all()
+    assert solution.certificate.slack > 0
+
+
+@pytest.mark.parametrize(("K", "m", "Delta"), [(11, 3, 1e-5), (35, 6.4521, 1e-5), (51, 10, 0.0)])
+def test_solution_is_never_worse_than_the_best_monotone_one(K, m, Delta):
+    general = optimize_gamma(K, m, 0.1, Delta, solver="highs")
+    monotone = optimize_gamma(K, m, 0.1, Delta, solver="highs", monotone=True)
+    assert monotone.monotone
+    assert monotone.certificate.method == "three_corners"
+    assert general.utility >= monotone.utility
+    assert general.utility <= general.utility_upper_bound
+    assert general.scaling_loss < 1e-5
+
+
+def test_both_solvers_find_the_same_utility():
+    pytest.importorskip("gurobipy")
+    names = {}
+    for solver in ("gurobi", "highs"):
+        solution = optimize_gamma(21, 4, 0.2, 1e-4, solver=solver)
+        names[solution.solver["name"]] = solution.utility
+    if set(names) != {"gurobi", "highs"}:
+        pytest.skip("Gurobi has no licence here")
+    assert names["gurobi"] == pytest.approx(names["highs"], rel=1e-8)
+
+
+def test_auto_falls_back_on_highs_where_gurobi_gives_up(monkeypatch):
+    def refuse(self, *arguments):
+        raise linear_program.SolverUnavailable("no licence")
+
+    monkeypatch.setattr(linear_program._Gurobi, "__init__", refuse)
+    assert optimize_gamma(5, 2, 0.1, 1e-5).solver["name"] == "highs"
+    with pytest.raises(linear_program.SolverUnavailable, match="no licence"):
+        optimize_gamma(5, 2, 0.1, 1e-5, solver="gurobi")
+
+
+def test_auto_goes_on_with_highs_where_gurobi_fails_in_the_middle(monkeypatch):
+    pytest.importorskip("gurobipy")
+
+    def fail(self):
+        raise linear_program.SolverUnavailable("crashed")
+
+    monkeypatch.setattr(linear_program._Gurobi, "solve", fail)
+    solution = optimize_gamma(11, 3, 0.1, 1e-5)
+    assert solution.solver["name"] == "highs"
+    assert solution.utility == pytest.approx(0.84880602, abs=1e-7)
+
+
+@pytest.mark.parametrize("prior", ["uniform:0.7,1", "common:0.5,1"])
+def test_other_priors_are_optimised_for_themselves(prior):
+    c = objective(11, parse_prior(prior))
+    own = optimize_gamma(11, 3, 0.1, prior=prior, solver="highs")
+    other = optimize_gamma(11, 3, 0.1, solver="highs")
+    assert c @ own.gamma[6:] >= c @ other.gamma[6:] - 1e-9
+
+
+def test_solution_as_json_has_the_stable_keys():
+    solution = json.loads(json.dumps(optimize_gamma(5, 2, 0.1, 1e-5).to_dict()))
+    assert {"K", "m", "epsilon", "Delta", "delta", "prior", "gamma", "utility"} <= set(solution)
+    assert {"holds", "worst_cost", "allowance", "slack", "method", "worst_assignment"} <= set(
+        solution["certificate"]
+    )
+    assert {"name", "version", "cuts", "rounds", "seconds"} <= set(solution["solver"])
+    assert len(solution["gamma"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((10, 3, 0.1), "K = 10"),
+        ((11, 12, 0.1), "m = 12"),
+        ((11, 3, 0.0), "epsilon = 0.0"),
+        ((11, 3, 0.1, 0.0, -1.0), "delta = -1.0"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        optimize_gamma(*arguments)
+
+
+@pytest.mark.parametrize("prior", ["normal:0,1", "uniform:0.5", "uniform:1,0.5", "uniform:0,0.4"])
+def test_unknown_priors_are_refused(prior):
+    with pytest.raises(ValueError, match="prior"):
+        optimize_gamma(11, 3, 0.1, prior=prior)
+
+
+def test_unknown_solvers_are_refused():
+    with pytest.raises(ValueError, match="solver"):
+        optimize_gamma(11, 3, 0.1, solver="cplex")

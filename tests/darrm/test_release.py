@@ -1,0 +1,44 @@
+"""DaRRM's sampler against its exact output distribution."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.release import label_probability, release
+
+
+def test_sampler_has_its_exact_distribution():
+    gamma = gamma_subsampling(11, 3)
+    n = 20_000
+    counts = np.repeat(np.arange(12), n)
+    shares = release(counts, gamma, np.random.default_rng(0)).reshape(12, n).mean(axis=1)
+    # Hoeffding over twelve counts: off by more than this with probability below 1e-9.
+    bound = np.sqrt(np.log(24e9) / (2 * n))
+    assert np.abs(shares - label_probability(gamma)).max() < bound
+
+
+def test_a_sampler_with_half_the_noise_would_be_caught():
+    gamma = gamma_subsampling(11, 3)
+    n = 20_000
+    doctored = label_probability((1 + gamma) / 2)
+    assert np.abs(doctored - label_probability(gamma)).max() > np.sqrt(np.log(24e9) / (2 * n))
+
+
+def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():
+    counts = np.arange(12)
+    assert (release(counts, np.ones(12), np.random.default_rng(0)) == (counts >= 6)).all()
+    assert (label_probability(np.zeros(12)) == 0.5).all()
+
+
+def test_same_generator_same_labels():
+    counts = np.random.default_rng(1).integers(0, 12, (5, 7))
+    gamma = gamma_subsampling(11, 3)
+    first = release(counts, gamma, np.random.default_rng(4))
+    assert (first == release(counts, gamma, np.random.default_rng(4))).all()
+    assert first.shape == counts.shape
+
+
+@pytest.mark.parametrize("count", [-1, 12])
+def test_counts_out_of_range_are_refused(count):
+    with pytest.raises(ValueError, match="counts"):
+        release([count], np.ones(12), np.random.default_rng(0))

@@ -1,0 +1,147 @@
+"""A privacy certificate for any symmetric noise function gamma, whatever its origin.
+
+Theorem (DaRRM, Lemmas 3.4 and 5.1). DaRRM with a symmetric gamma is (m epsilon, delta)-DP for
+every choice of K independent (epsilon, Delta)-DP teachers if and only if
+f(p, p'; gamma) <= e^{m epsilon} - 1 + 2 delta for every assignment of the eight corners.
+A `Certificate` holds an upper bound on the largest f that is valid in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.darrm.gamma import check_gamma
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, describe
+from private_ensembles.darrm.worst_case import (
+    EFFORT,
+    eight_corner_worst_case,
+    three_corner_worst_case,
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven about the privacy cost of one gamma.
+
+    holds : worst_cost <= allowance, that is, DaRRM is (m epsilon, delta)-DP.
+    worst_cost : upper bound on f over all feasible (p, p'), rounding errors included.
+    allowance : e^{m epsilon} - 1 + 2 delta, rounded down.
+    slack : allowance - worst_cost.
+    method : which bound was the least: three_corners, monotone_envelope, four_corners,
+        eight_corners (exact up to rounding) or series (see `worst_case`).
+    rounding_error : the part of worst_cost that pays for floating-point arithmetic.
+    attained_cost : f at the worst assignment found, a lower bound on the largest f.
+    worst_assignment : {corner (p, p'): number of teachers}.
+    """
+
+    holds: bool
+    worst_cost: float
+    allowance: float
+    slack: float
+    method: str
+    rounding_error: float
+    attained_cost: float
+    worst_assignment: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict:
+        """Plain types, for JSON."""
+        return {**asdict(self), "worst_assignment": dict(self.worst_assignment)}
+
+
+def certify(
+    gamma: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
+) -> Certificate:
+    """Certify that DaRRM with this gamma is (m epsilon, delta)-DP, or show that it cannot be.
+
+    Parameters
+    ----------
+    gamma : (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd
+    m, epsilon, Delta, delta : as in `privacy_cost.PrivacyProblem`; delta=None means 1-(1-Delta)^m
+
+    Raises
+    ------
+    ValueError : gamma of a wrong shape, range or asymmetric (the lemma does not cover it), or a
+        parameter out of range.
+    """
+    from private_ensembles.darrm.optimize import resolve_delta
+
+    gamma = check_gamma(gamma)
+    problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    return certify_problem(problem, gamma)
+
+
+def certify_problem(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> Certificate:
+    """`certify` for a problem that exists already; gamma as returned by `check_gamma`."""
+    half = gamma[(problem.K + 1) // 2 :]
+    envelope = np.maximum.accumulate(half)
+    distance = float(np.max(envelope - half))
+    monotone = np.concatenate([envelope[::-1], envelope])
+    worst = three_corner_worst_case(problem, problem.odd_vector(monotone))
+    # f is linear in gamma with coefficients of total size at most 1 + c.
+    bounds = [
+        (
+            worst.upper + distance * (1 + problem.c) * (1 + 1e-15),
+            "three_corners" if distance == 0 else "monotone_envelope",
+            worst.counts,
+        )
+    ]
+    if distance > 0:
+        bounds.append(_general_bound(problem, problem.odd_vector(gamma)))
+    upper, method, counts = min(bounds, key=lambda item: item[0])
+    attained = max(problem.cost(gamma, item[2]) for item in bounds)
+    rounding = problem.rounding_bound()
+    worst_cost = float(np.nextafter(upper + rounding, np.inf))
+    return Certificate(
+        holds=worst_cost <= problem.allowance,
+        worst_cost=worst_cost,
+        allowance=problem.allowance,
+        slack=problem.allowance - worst_cost,
+        method=method,
+        rounding_error=rounding,
+        attained_cost=attained,
+        worst_assignment=describe(counts),
+    )
+
+
+def scale_to_allowance(
+    problem: PrivacyProblem, gamma: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Certificate]:
+    """gamma as it is if its certificate holds, else scaled down until it does.
+
+    f is linear in gamma and the allowance is positive, so some factor always serves: the ratio of
+    the two, less what pays for rounding. Returns the scaled gamma and its certificate. Raises
+    ValueError as `check_gamma`.
+    """
+    gamma = check_gamma(gamma)
+    certificate = certify_problem(problem, gamma)
+    while not certificate.holds:
+        # The rounding bound does not shrink with gamma, so it is taken off the allowance.
+        rounding = problem.rounding_bound()
+        room = max(0.0, problem.allowance - 3 * rounding)
+        factor = min(room / (certificate.worst_cost - certificate.rounding_error), 1 - 2.0**-50)
+        gamma = gamma * factor
+        # By linearity no second search is needed: the product is off by one round-off per value.
+        cost = (certificate.worst_cost - certificate.rounding_error) * factor + 2 * rounding
+        certificate = replace(
+            certificate,
+            holds=cost <= problem.allowance,
+            worst_cost=cost,
+            slack=problem.allowance - cost,
+            rounding_error=2 * rounding,
+            attained_cost=certificate.attained_cost * factor,
+        )
+    return gamma, certificate
+
+
+def _general_bound(
+    problem: PrivacyProblem, g: NDArray[np.float64]
+) -> tuple[float, str, NDArray[np.int64]]:
+    """The least of the bounds that need no monotone gamma."""
+    worst, exact = eight_corner_worst_case(problem, g, effort=EFFORT)
+    if problem.Delta == 0:
+        return worst.upper, "four_corners", worst.counts
+    return worst.upper, "eight_corners" if exact else "series", worst.counts

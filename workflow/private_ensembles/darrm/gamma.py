@@ -1,0 +1,111 @@
+"""Noise functions gamma of DaRRM: checks and closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.composition import general
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+
+
+def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
+    """gamma as a float64 array (K + 1,), K odd.
+
+    Raises ValueError where it has another rank, an even K, a value outside [0, 1] or NaN, or is
+    not exactly symmetric around K/2 (Lemma 3.4 covers symmetric functions only).
+    """
+    values = np.asarray(gamma, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or len(values) % 2:
+        raise ValueError(f"gamma: shape {values.shape} must be (K + 1,) with K odd")
+    if not np.all((values >= 0) & (values <= 1)):
+        raise ValueError("gamma: every value must lie in [0, 1]")
+    if not np.array_equal(values, values[::-1]):
+        l = int(np.argmax(values != values[::-1]))
+        raise ValueError(
+            f"gamma: must be symmetric around K/2, but gamma({l}) = {values[l]!r} and "
+            f"gamma({len(values) - 1 - l}) = {values[-1 - l]!r}"
+        )
+    return values
+
+
+def mirrored(upper_half: ArrayLike) -> NDArray[np.float64]:
+    """The symmetric gamma (K + 1,) with the given values at l = (K+1)/2..K."""
+    half = np.asarray(upper_half, dtype=np.float64)
+    return np.concatenate([half[::-1], half])
+
+
+def gamma_constant(
+    K: int,
+    m: float,
+    epsilon: float,
+    Delta: float = 0.0,
+    delta: float | None = None,
+    *,
+    delta_prime: float | None = None,
+) -> NDArray[np.float64]:
+    """gamma of randomised response, constant in l (DaRRM, Lemma A.1 and Eq. 4), shape (K + 1,).
+
+    The majority of all K teachers is (tau epsilon, lambda)-DP by composition: with
+    delta_prime=None by simple composition, tau = K and lambda = 1 - (1 - Delta)^K; otherwise by
+    general composition with that slack (Theorem 2.3, appendix D.1.1). A value above 1 means that
+    no noise is needed and is returned as 1.
+    """
+    from private_ensembles.darrm.optimize import resolve_delta
+
+    problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    tau, lam = float(K), -math.expm1(K * math.log1p(-Delta))
+    if delta_prime is not None:
+        composed = general(epsilon, Delta, K, delta_prime)
+        tau, lam = composed.epsilon / epsilon, composed.delta
+    # e^{tau epsilon} may overflow where e^{m epsilon} does not: divide through by it.
+    decay = math.exp(-tau * epsilon)
+    growth = math.exp(m * epsilon)
+    numerator = math.expm1(m * epsilon) + 2 * problem.delta
+    worst = 2 * (1 + (-growth + (1 + growth) * lam) * decay) / (1 + decay)
+    return np.full(K + 1, min(1.0, numerator / (worst + math.expm1(m * epsilon))))
+
+
+def subsampling_probability(K: int, size: int) -> NDArray[np.float64]:
+    """Pr[majority of `size` teachers drawn without replacement is 1 | l of K say 1], (K + 1,).
+
+    A tie (even size) counts one half. Exact integer arithmetic, rounded once at the end.
+    """
+    if isinstance(size, bool) or int(size) != size or not 1 <= size <= K:
+        raise ValueError(f"m = {size}: subsampling draws an integer number of 1..K = {K} teachers")
+    size = int(size)
+    total = math.comb(K, size)
+    out = np.empty(K + 1)
+    for l in range(K + 1):
+        twice = 0
+        for j in range((size + 1) // 2, size + 1):
+            ways = math.comb(l, j) * math.comb(K - l, size - j)
+            twice += ways if 2 * j == size else 2 * ways
+        out[l] = twice / (2 * total)
+    return out
+
+
+def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
+    """gamma of the majority of m teachers drawn without replacement (DaRRM, Lemma 3.1), (K + 1,).
+
+    Raises ValueError unless K is odd and m an integer in 1..K.
+    """
+    if int(K) != K or K < 1 or K % 2 == 0:
+        raise ValueError(f"K = {K}: must be an odd integer >= 1")
+    half = subsampling_probability(K, m)[(K + 1) // 2 :]
+    return mirrored(np.clip(2 * half - 1, 0.0, 1.0))
+
+
+def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
+    """gamma of the majority of 2m - 1 drawn teachers; 1 for m >= (K+1)/2 (DaRRM, Theorem 4.1).
+
+    The theorem proves m epsilon-DP for i.i.d. teachers with Delta = delta = 0 only; certify every
+    other use.
+    """
+    return gamma_subsampling(K, min(2 * int(m) - 1, K)) if int(m) == m else _refuse_fraction(m)
+
+
+def _refuse_fraction(m: float) -> NDArray[np.float64]:
+    raise ValueError(f"m = {m}: double subsampling needs an integer m")

@@ -1,0 +1,133 @@
+"""The optimal noise function gamma of DaRRM, by cutting planes, with a privacy certificate.
+
+The program (DaRRM, Eq. 2-3): maximise sum_{l > K/2} c_l gamma_l over symmetric gamma in [0, 1]
+subject to f(p, p'; gamma) <= e^{m epsilon} - 1 + 2 delta at every assignment of teachers to the
+corners of Lemma 5.1. It is never built in full: assignments enter as they are found violated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.darrm import prior as priors
+from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
+from private_ensembles.darrm.gamma import mirrored
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.search import Search, objective
+
+
+@dataclass(frozen=True)
+class GammaSolution:
+    """An optimised noise function.
+
+    gamma : (K + 1,), symmetric, certified private.
+    utility : sum_{l > K/2} c_l gamma_l (DaRRM Eq. 201 without the factor -1/2); for the prior
+        `absolute-uniform` the concave utility of `search.AbsoluteObjective`, on its samples.
+    utility_upper_bound : no private gamma has a larger utility.
+    certificate : proof of privacy of exactly this gamma.
+    solver : name, version, cuts, rounds, seconds.
+    monotone : whether gamma is non-decreasing in |l - K/2|.
+    scaling_loss : utility given up so that the certificate holds, relative.
+    """
+
+    problem: PrivacyProblem
+    prior: str
+    gamma: NDArray[np.float64]
+    utility: float
+    utility_upper_bound: float
+    certificate: Certificate
+    solver: dict
+    monotone: bool
+    scaling_loss: float
+
+    def to_dict(self) -> dict:
+        """Plain types in the order of DESIGN 4, for JSON."""
+        p = self.problem
+        return {
+            "K": p.K, "m": p.m, "epsilon": p.epsilon, "Delta": p.Delta, "delta": p.delta,
+            "prior": self.prior,
+            "gamma": [float(value) for value in self.gamma],
+            "utility": self.utility,
+            "utility_upper_bound": self.utility_upper_bound,
+            "monotone": self.monotone,
+            "scaling_loss": self.scaling_loss,
+            "certificate": self.certificate.to_dict(),
+            "solver": self.solver,
+        }  # fmt: skip
+
+
+def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
+    """delta, or 1 - (1 - Delta)^m where it is None (DaRRM, section 6.1)."""
+    # Rounding must not take delta below Delta at m = 1.
+    return max(Delta, -math.expm1(m * math.log1p(-Delta))) if delta is None else delta
+
+
+def optimize_gamma(
+    K: int,
+    m: float,
+    epsilon: float,
+    Delta: float = 0.0,
+    delta: float | None = None,
+    *,
+    prior: str | priors.Prior = "uniform:0.5,1",
+    solver: str = "auto",
+    monotone: bool = False,
+    threads: int = 1,
+) -> GammaSolution:
+    """The gamma of largest utility for which DaRRM is (m epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    K : odd number of (epsilon, Delta)-DP teachers; m : privacy allowance in [1, K]
+    delta : total failure probability, >= Delta; None means 1 - (1 - Delta)^m
+    prior : see `prior.parse_prior`; solver : auto, gurobi or highs
+    monotone : restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone
+
+    Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
+    best monotone gamma. Where the utility leaves gamma undetermined, sum(gamma) is maximised
+    among the optima.
+
+    Raises ValueError for a parameter out of range.
+    """
+    started = time.perf_counter()
+    problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    parsed = priors.parse_prior(prior)
+    goal = objective(K, parsed)
+    first = Search(problem, goal, solver, threads, monotone=True)
+    first.run()
+    gamma, certificate = scale_to_allowance(problem, mirrored(first.x))
+    searches, best = [first], first
+    if not np.all(first.x == 1):
+        # Beyond gamma = 1 the monotone program's bound holds for monotone gamma only.
+        general = Search(problem, goal, solver, threads, monotone=False, relaxation=monotone)
+        general.run(inside=gamma[(K + 1) // 2 :])
+        searches.append(general)
+        if not monotone:
+            other, other_certificate = scale_to_allowance(problem, mirrored(general.x))
+            # Strictly better only: equal utility goes to the one with the simpler proof.
+            if goal.value(other[(K + 1) // 2 :]) > goal.value(gamma[(K + 1) // 2 :]):
+                gamma, certificate, best = other, other_certificate, general
+    half = gamma[(K + 1) // 2 :]
+    utility, unscaled = goal.value(half), goal.value(best.x)
+    return GammaSolution(
+        problem=problem,
+        prior=parsed.name,
+        gamma=gamma,
+        utility=utility,
+        utility_upper_bound=max(utility, searches[-1].upper_bound),
+        certificate=certificate,
+        solver={
+            "name": best.program.solver,
+            "version": best.program.version,
+            "cuts": sum(search.program.cuts for search in searches),
+            "rounds": sum(search.rounds for search in searches),
+            "seconds": round(time.perf_counter() - started, 4),
+        },
+        monotone=bool(np.all(np.diff(half) >= 0)),
+        scaling_loss=max(0.0, 1 - utility / unscaled) if unscaled > 0 else 0.0,
+    )

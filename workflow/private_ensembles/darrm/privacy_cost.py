@@ -1,0 +1,140 @@
+"""DaRRM's privacy cost objective f (Lemma 3.4) and the corners of the feasible region (Lemma 5.1).
+
+Notation. g(l) = sgn(l - K/2) gamma(l) is odd on 0..K; G(p) = E g(L) for L ~ PoissonBinomial(p);
+c = exp(m epsilon). Pr[output 1] = (1 + G) / 2 and the privacy condition reads
+f = G(p) - c G(p') <= c - 1 + 2 delta for all (p_i, p'_i) in the feasible region.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.poisson_binomial import grouped_pmf
+
+UNIT_ROUNDOFF = 2.0**-53
+LARGEST_EXPONENT = 690.0
+
+# Names of the corners (p, p') of Lemma 5.1, in the order used by every array of counts.
+CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
+
+
+@dataclass(frozen=True)
+class PrivacyProblem:
+    """K (epsilon, Delta)-DP teachers whose released majority must be (m epsilon, delta)-DP.
+
+    Raises ValueError unless K is odd and >= 1, 1 <= m <= K, epsilon > 0, 0 <= Delta <= delta < 1,
+    Delta < 1/2 and m * epsilon <= 690 (beyond it, exp overflows).
+    """
+
+    K: int
+    m: float
+    epsilon: float
+    Delta: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.K, bool) or int(self.K) != self.K or self.K < 1 or self.K % 2 == 0:
+            raise ValueError(f"K = {self.K}: must be an odd integer >= 1")
+        if not (math.isfinite(self.m) and 1 <= self.m <= self.K):
+            raise ValueError(f"m = {self.m}: must be between 1 and K = {self.K}")
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ValueError(f"epsilon = {self.epsilon}: must be a finite number > 0")
+        if not 0 <= self.Delta < 0.5:
+            raise ValueError(f"Delta = {self.Delta}: must be in [0, 0.5)")
+        if not self.Delta <= self.delta < 1:
+            raise ValueError(f"delta = {self.delta}: must be in [Delta, 1), Delta = {self.Delta}")
+        if self.m * self.epsilon > LARGEST_EXPONENT:
+            raise ValueError(
+                f"m * epsilon = {self.m * self.epsilon:.6g}: must be at most {LARGEST_EXPONENT:g}"
+            )
+
+    @cached_property
+    def c(self) -> float:
+        """A lower bound on exp(m epsilon), within a few units in the last place.
+
+        f <= c - 1 + 2 delta reads G(p) + 1 - 2 delta <= c (1 + G(p')); as 1 + G >= 0, whatever
+        holds for a smaller c holds for the true one.
+        """
+        exponent = self.m * self.epsilon
+        return math.exp(exponent) * (1 - (exponent + 4) * 2 * UNIT_ROUNDOFF)
+
+    @cached_property
+    def allowance(self) -> float:
+        """c - 1 + 2 delta, rounded down; 0 where rounding leaves nothing."""
+        value = (self.c - 1) + 2 * self.delta
+        return max(0.0, value - 4 * UNIT_ROUNDOFF * (abs(self.c - 1) + 2 * self.delta))
+
+    @cached_property
+    def high(self) -> float:
+        """p of the corner H: (e^epsilon + Delta) / (e^epsilon + 1), in the overflow-free form."""
+        decay = math.exp(-self.epsilon)
+        return (1 + self.Delta * decay) / (1 + decay)
+
+    @cached_property
+    def low(self) -> float:
+        """p' of the corner H: (1 - Delta) / (e^epsilon + 1) = 1 - high."""
+        decay = math.exp(-self.epsilon)
+        return (1 - self.Delta) * decay / (1 + decay)
+
+    def corner_probabilities(self) -> NDArray[np.float64]:
+        """(8, 2) array of (p, p') in the order of CORNERS; with Delta = 0 four pairs coincide."""
+        D, high, low = self.Delta, self.high, self.low
+        return np.array(
+            [(0, 0), (1, 1), (0, D), (D, 0), (1 - D, 1), (1, 1 - D), (high, low), (low, high)],
+            dtype=np.float64,
+        )
+
+    def rounding_bound(self) -> float:
+        """Bound on the rounding error of any computed cost f of this module.
+
+        Every G is obtained by at most K steps x -> (1 - p) x + p y on numbers in [-1, 1] (3
+        round-offs each), with corner probabilities that are off by at most 6 round-offs (G moves
+        by at most 2 |dp| per teacher: 12), and weighted by binomial weights from Pascal's
+        recursion (4 per teacher) in a dot product of at most K + 1 terms: together below
+        32 (K + 4) round-offs; f combines two of them with factors 1 and c.
+        """
+        return 32 * (self.K + 4) * UNIT_ROUNDOFF * (1 + self.c)
+
+    def odd_vector(self, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+        """g(l) = sgn(l - K/2) gamma(l), shape (K + 1,)."""
+        g = np.array(gamma, dtype=np.float64)
+        g[: (self.K + 1) // 2] *= -1
+        return g
+
+    def row(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Coefficients of gamma(l), l = (K+1)/2..K, in f at an assignment of corners to teachers.
+
+        counts : (8,) teachers at each corner, in the order of CORNERS, summing to K.
+        """
+        p = self.corner_probabilities()
+        weight = grouped_pmf(p[:, 0], counts) - self.c * grouped_pmf(p[:, 1], counts)
+        return (weight - weight[::-1])[(self.K + 1) // 2 :]
+
+    def cost(self, gamma: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
+        """f at one assignment, by the forward recursion that forms no pmf."""
+        p = self.corner_probabilities()
+        values = []
+        for side in (0, 1):
+            v = self.odd_vector(gamma)
+            for corner, size in enumerate(counts):
+                for _ in range(int(size)):  # the operator is applied once per teacher
+                    v = (1 - p[corner, side]) * v[:-1] + p[corner, side] * v[1:]
+            values.append(float(v[0]))
+        return values[0] - self.c * values[1]
+
+
+def assignment_counts(**counts: int) -> NDArray[np.int64]:
+    """(8,) counts from keyword names: zero, one, zero_D, D_zero, below_one, one_below, up, down."""
+    names = ("zero", "one", "zero_D", "D_zero", "below_one", "one_below", "up", "down")
+    return np.array([counts.get(name, 0) for name in names], dtype=np.int64)
+
+
+def describe(counts: NDArray[np.int64]) -> Mapping[str, int]:
+    """An assignment as {corner: teachers}, corners without teachers left out."""
+    return {name: int(n) for name, n in zip(CORNERS, counts, strict=True) if n}

@@ -1,0 +1,16 @@
+"""Optimise the noise function gamma at one grid point and certify it."""
+
+from private_ensembles import io
+from private_ensembles.darrm.optimize import optimize_gamma
+
+with io.job(snakemake) as job:
+    solution = optimize_gamma(
+        **job.params.point, solver=job.params.solver, threads=job.threads
+    ).to_dict()
+    certificate = solution["certificate"]
+    if not certificate["holds"]:
+        raise RuntimeError(f"no certified gamma at {job.wildcards.grid_point}")
+    provenance = io.provenance("numpy", "scipy", "highspy", "gurobipy")
+    io.write_json(job.output[0], solution | {"provenance": provenance})
+    job.log.info("utility %(utility).10f, at most %(utility_upper_bound).10f", solution)
+    job.log.info("slack %(slack).3e by %(method)s", certificate)
