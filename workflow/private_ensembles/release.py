@@ -1,0 +1,67 @@
+"""The two-class label mechanisms by name: their samplers and exact output distributions.
+
+A mechanism here turns the number of teachers that say 1 into a label. `registry` says under which
+privacy model and adjacency each one's claim holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.darrm import release as darrm
+from private_ensembles.pate import gnmax
+
+
+@dataclass(frozen=True)
+class TwoClassMechanism:
+    """probability(K, **parameters) -> (K + 1,); sample(counts, K, generator, **parameters)."""
+
+    probability: Callable[..., NDArray[np.float64]]
+    sample: Callable[..., NDArray[np.uint8]]
+
+
+def _majority_probability(K: int) -> NDArray[np.float64]:
+    return (2 * np.arange(K + 1) > K).astype(np.float64)
+
+
+def _majority(counts: ArrayLike, K: int, generator: np.random.Generator) -> NDArray[np.uint8]:
+    return (2 * np.asarray(counts) > K).astype(np.uint8)
+
+
+_GNMAX = TwoClassMechanism(
+    probability=lambda K, sigma: gnmax.label_probability(K, sigma),
+    sample=lambda counts, K, generator, sigma: gnmax.release(counts, K, sigma, generator),
+)
+_DARRM = TwoClassMechanism(
+    probability=lambda K, gamma: darrm.label_probability(gamma),
+    sample=lambda counts, K, generator, gamma: darrm.release(counts, gamma, generator),
+)
+MECHANISMS = {
+    "gnmax": _GNMAX,
+    "gnmax_analytic": _GNMAX,
+    "darrm_sub": _DARRM,
+    "darrm_opt": _DARRM,
+    "majority_private": TwoClassMechanism(_majority_probability, _majority),
+}
+
+
+def label_probability(mechanism: str, K: int, **parameters) -> NDArray[np.float64]:
+    """Pr[release 1 | n of K teachers say 1], n = 0..K, of a mechanism named in MECHANISMS."""
+    return MECHANISMS[mechanism].probability(K, **parameters)
+
+
+def release(
+    mechanism: str, counts: ArrayLike, K: int, generator: np.random.Generator, **parameters
+) -> NDArray[np.uint8]:
+    """One released label per count of teachers that say 1."""
+    return MECHANISMS[mechanism].sample(counts, K, generator, **parameters)
+
+
+def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
+    """Exact expected share of right labels over queries with known labels 0 or 1."""
+    right = np.where(np.asarray(labels) == 1, probability[counts], 1 - probability[counts])
+    return float(right.mean())
