@@ -1,0 +1,136 @@
+"""The page: self-contained, escaped, printed numbers beside our own."""
+
+import base64
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from private_ensembles import published
+from private_ensembles.report import index, tables
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+VOID = {"meta", "img", "br", "link"}
+
+
+class Outline(HTMLParser):
+    """Collects tags, addresses and text; fails on tags that do not close in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.addresses, self.ids = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append((tag, attrs))
+        self.addresses += [attrs[name] for name in ("href", "src") if name in attrs]
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    for folder in ("tables", "figures", "privacy"):
+        (root / "darrm" / folder).mkdir(parents=True)
+    loss = tables.privacy_loss(
+        [
+            {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},
+            {"name": "digits", "stand_in": True, "epsilon": 0.5, "Delta": 1e-4},
+        ],
+        K=11,
+        m=3,
+        queries=[20, 50, 100],
+        delta_prime=1e-4,
+    )
+    loss.to_csv(root / "darrm/tables/table2.csv", index=False)
+    (root / "darrm/figures/figure2.png").write_bytes(PNG)
+    teachers = {"dataset": "<b>&evil", "stand_in": 1, "quantity": "steps", "value": 160}
+    pd.DataFrame([teachers]).to_csv(root / "darrm/privacy/teachers.csv", index=False)
+    printed = published.read_published(published.FOLDER.glob("*.csv"))
+    fidelity = published.compare(
+        printed, published.reproduced_numbers({"table2": loss}), data="embedded"
+    )
+    fidelity.to_csv(root / "fidelity.csv", index=False)
+    return index.build(
+        fidelity=root / "fidelity.csv",
+        tables=[root / "darrm/tables/table2.csv"],
+        figures=[root / "darrm/figures/figure2.png"],
+        teachers=root / "darrm/privacy/teachers.csv",
+        data="embedded",
+    )
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    outline = Outline()
+    outline.feed(page)
+    assert not outline.open
+    return outline
+
+
+def test_page_needs_no_network(outline):
+    for address in outline.addresses:
+        assert not address.startswith(("http", "//"))
+    assert not any(tag in ("script", "link") for tag, _ in outline.tags)
+
+
+def test_links_are_quoted_and_anchors_exist(outline):
+    anchors = [address[1:] for address in outline.addresses if address.startswith("#")]
+    assert anchors
+    assert set(anchors) <= set(outline.ids)
+    assert "darrm/figures/figure2.pdf" in outline.addresses
+
+
+def test_figures_are_inlined_and_described(outline):
+    images = [attrs for tag, attrs in outline.tags if tag == "img"]
+    assert len(images) == 1
+    assert images[0]["src"] == "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert len(images[0]["alt"]) > 40
+
+
+def test_text_from_files_is_escaped(page):
+    assert "<b>" not in page
+    assert "&lt;b&gt;&amp;evil" in page
+
+
+def test_stand_ins_are_marked_where_they_stand(page):
+    assert 'digits <span class="standin">stand-in</span>' in page
+    assert 'mnist <span class="standin">' not in page
+
+
+def test_printed_numbers_stand_beside_ours(page):
+    assert "printed epsilon_total" in page
+    # Ours, the paper's, and the paper's once more in the list of all comparisons.
+    assert page.count(">15.044<") >= 3
+
+
+def test_statuses_are_counted(page):
+    assert '<span class="status match">8 match</span>' in page
+    assert '<span class="status not_run">144 not_run</span>' in page
+
+
+def test_only_items_that_were_made_are_shown(page):
+    assert "Table 2: " in page
+    assert "Table 9: " not in page
+
+
+def test_every_item_has_a_caption():
+    for section in index.SECTIONS:
+        for item in section.items:
+            assert index.caption_html(index.CAPTIONS / f"{item.caption}.rst").startswith("<p")
+            assert item.alt or not item.name.startswith("figure")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(160.0, "160"), (15.04448, "15.044"), (0.00029, "0.00029"), (float("inf"), "∞")],
+)
+def test_numbers_are_written_for_reading(value, text):
+    assert index.format_number(value) == text

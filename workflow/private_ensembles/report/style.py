@@ -1,0 +1,99 @@
+"""One look for all figures: fonts, sizes, and one colour per mechanism and gamma family.
+
+Colours are Okabe and Ito's, told apart with every common kind of colour blindness; marks and dashes
+tell them apart in grey. Files are byte-stable: no dates, a fixed salt for SVG identifiers.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+
+# A mechanism and the gamma it uses share a colour, mark and dash in every figure.
+LOOKS: dict[str, dict[str, object]] = {
+    "darrm_opt": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "darrm_sub": {"color": VERMILION, "marker": "s", "linestyle": "--"},
+    "darrm_const": {"color": GREEN, "marker": "^", "linestyle": "-."},
+    "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
+    "gnmax_analytic": {"color": ORANGE, "marker": "v", "linestyle": "--"},
+    "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
+    "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
+}
+LOOKS |= {
+    "gamma_opt": LOOKS["darrm_opt"],
+    "gamma_sub": LOOKS["darrm_sub"],
+    "gamma_const": LOOKS["darrm_const"],
+}
+LABELS = {
+    "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
+    "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
+    "gamma_const": r"$\gamma_{\mathrm{const}}$ (randomised response)",
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+}
+_FALLBACK = {"color": GREEN, "marker": "^", "linestyle": "-."}
+
+RC = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same everywhere
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "private-ensembles",
+    "pdf.fonttype": 42,  # text stays text
+}
+
+
+def look(name: str) -> dict[str, object]:
+    """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
+    return dict(LOOKS.get(name, _FALLBACK))
+
+
+def label(name: str) -> str:
+    """Return the name as figures print it; an unknown one as it is."""
+    return LABELS.get(name, name)
+
+
+@contextlib.contextmanager
+def figure(*shape: int, size: tuple[float, float], **options) -> Iterator[tuple[Figure, object]]:
+    """Open a figure in the shared style, ``shape`` and options as in ``plt.subplots``; close it."""
+    with matplotlib.rc_context(RC):
+        drawn, axes = plt.subplots(*shape, figsize=size, layout="constrained", **options)
+        try:
+            yield drawn, axes
+        finally:
+            plt.close(drawn)
+
+
+def save(drawn: Figure, *paths: Path | str) -> None:
+    """Write the figure once per path, by suffix (png, pdf, svg); equal figures, equal bytes."""
+    for path in map(Path, paths):
+        metadata = {
+            ".png": {"Software": None},
+            ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+            ".svg": {"Date": None},
+        }.get(path.suffix)
+        if metadata is None:
+            raise ValueError(f"figure {path}: suffix must be .png, .pdf or .svg")
+        drawn.savefig(path, metadata=metadata)

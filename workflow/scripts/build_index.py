@@ -1,0 +1,16 @@
+"""Build the page that shows every table and figure beside the published numbers."""
+
+from pathlib import Path
+
+from private_ensembles import io
+from private_ensembles.report import index
+
+with io.job(snakemake) as job:
+    page = index.build(
+        fidelity=job.input.fidelity,
+        tables=job.input.tables,
+        figures=job.input.figures,
+        teachers=job.input.teachers,
+        data=job.params.data,
+    )
+    Path(job.output[0]).write_text(page, encoding="utf-8")

@@ -1,0 +1,13 @@
+"""Draw the shapes of the noise functions gamma and their errors (Figure 2)."""
+
+import json
+from pathlib import Path
+
+from private_ensembles import io
+from private_ensembles.report.figures import draw_gamma_shapes, gamma_shapes
+
+with io.job(snakemake) as job:
+    solutions = [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input]
+    data = gamma_shapes(solutions, job.params.prior)
+    io.write_csv(job.output.data, data)
+    draw_gamma_shapes(data, job.output.png, job.output.pdf)

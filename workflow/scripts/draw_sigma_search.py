@@ -1,0 +1,13 @@
+"""Draw the search for GNMax's noise over Rényi orders (Figure 10)."""
+
+from private_ensembles import io
+from private_ensembles.report.figures import draw_sigma_search, sigma_search
+
+with io.job(snakemake) as job:
+    datasets = [
+        {"name": name, "epsilon": cost["epsilon_query"], "delta": cost["delta_query"]}
+        for name, cost in job.params.datasets.items()
+    ]
+    data = sigma_search(datasets, **job.params.search)
+    io.write_csv(job.output.data, data)
+    draw_sigma_search(data, job.output.png, job.output.pdf)

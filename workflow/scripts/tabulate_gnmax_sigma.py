@@ -1,0 +1,16 @@
+"""Tabulate GNMax's noise for the paper's data sets, the published search beside tighter ones."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.report.tables import gnmax_sigmas
+
+with io.job(snakemake) as job:
+    settings = [
+        {"name": name, "m": job.params.m, **cost} for name, cost in job.params.datasets.items()
+    ]
+    searches = {
+        (setting["epsilon_query"], setting["delta_query"]): pd.read_csv(path)
+        for setting, path in zip(settings, job.input, strict=True)
+    }
+    io.write_csv(job.output[0], gnmax_sigmas(settings, searches))

@@ -1,0 +1,10 @@
+"""Summarise the accuracy of released labels over draws and training seeds."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.report.tables import label_accuracy
+
+with io.job(snakemake) as job:
+    labels = pd.concat(map(pd.read_csv, job.input), ignore_index=True)
+    io.write_csv(job.output[0], label_accuracy(labels))

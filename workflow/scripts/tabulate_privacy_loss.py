@@ -1,0 +1,16 @@
+"""Tabulate the total privacy loss of many labels, as published and as tight as proven."""
+
+from private_ensembles import io
+from private_ensembles.report.tables import privacy_loss
+
+with io.job(snakemake) as job:
+    params = job.params
+    table = privacy_loss(
+        [{"name": name, **cost} for name, cost in params.datasets.items()],
+        K=params.K,
+        m=params.m,
+        queries=params.queries,
+        delta_prime=params.delta_prime,
+        **params.search,
+    )
+    io.write_csv(job.output[0], table)
