@@ -7,6 +7,7 @@ from importlib import import_module
 
 _HOME = {
     "analytic_epsilon": "gnmax",
+    "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
     "label_probability": "gnmax",
     "release": "gnmax",
