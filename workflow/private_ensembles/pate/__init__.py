@@ -9,10 +9,12 @@ _HOME = {
     "analytic_epsilon": "gnmax",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
+    "gnss_rdp": "smooth_sensitivity",
     "label_probability": "gnmax",
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
+    "smooth_sensitivity": "smooth_sensitivity",
 }
 __all__ = list(_HOME)
 
