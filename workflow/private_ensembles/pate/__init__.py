@@ -14,7 +14,6 @@ _HOME = {
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
-    "smooth_sensitivity": "smooth_sensitivity",
 }
 __all__ = list(_HOME)
 
