@@ -15,6 +15,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.poisson_binomial import binomial_table
 
