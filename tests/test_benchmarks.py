@@ -15,11 +15,21 @@ def measured():
         ("SOLVED_BY_BOTH", (3,)),
     ):
         patch.setattr(gamma, name, sizes)
+    # A process per measurement costs seconds of imports; one test below pays them.
+    patch.setattr(gamma, "_in_a_process", lambda what, **facts: getattr(gamma, what)(**facts))
     yield gamma.measure()
     patch.undo()
 
 
-def test_every_part_is_measured_in_a_process_of_its_own(measured):
+def test_measurements_have_a_process_and_its_peak_memory_of_their_own():
+    result = gamma._in_a_process("measure_search", K=3, m=1, solver="highs", repetitions=1)
+    assert result["certified"] is True
+    assert result["memory_mib"] >= result["memory_before_mib"] > 10
+    with pytest.raises(RuntimeError, match="K = 4"):
+        gamma._in_a_process("measure_search", K=4, m=1, solver="highs", repetitions=1)
+
+
+def test_every_part_is_measured(measured):
     enumerated = measured[measured["part"] == "enumeration"].set_index("K")
     searched = measured[measured["part"] == "growth"].set_index("K")
     assert enumerated.loc[5, "rows"] == enumeration.row_count(5) == 792
