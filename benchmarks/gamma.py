@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ PRIOR = "uniform:0.5,1"
 ENUMERATED = (11, 15, 19, 23)
 EXTRAPOLATED = (35, 41)
 GROWTH = (11, 35, 101, 201, 501, 1001)
+LARGEST_FIXED = 501  # of m = 3, which takes minutes beyond; all of GROWTH with --full
 SOLVED_BY_BOTH = (11, 35, 101, 201, 501)
 SOLVE_LIMIT = 300.0  # seconds for one solve of the full program
 LARGE = 501  # from here on one repetition, and Gurobi with --full only
@@ -161,15 +162,14 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
     def search(part: str, K: int, solver: str, m: float | None = None) -> None:
         record(part, K, "measure_search", m, solver=solver, repetitions=1 if K >= LARGE else 3)
 
+    largest = 101 if quick else max(GROWTH)
     for K in ENUMERATED[: 1 if quick else None]:
         record("enumeration", K, "measure_enumeration")
-    sizes = sorted({*GROWTH, *ENUMERATED, *EXTRAPOLATED})
-    largest = 101 if quick else max(sizes)
-    for K in [K for K in sizes if largest >= K]:
+    for K in _up_to(largest, sorted({*GROWTH, *ENUMERATED, *EXTRAPOLATED})):
         search("growth", K, "highs")
-    for K in [K for K in GROWTH if largest >= K]:
+    for K in _up_to(largest if full else min(largest, LARGEST_FIXED), GROWTH):
         search("growth_fixed", K, "highs", 3)
-    for K in [K for K in (*SOLVED_BY_BOTH, *([1001] if full else [])) if largest >= K]:
+    for K in _up_to(largest, GROWTH if full else SOLVED_BY_BOTH):
         try:
             search("solvers", K, "gurobi")
         except RuntimeError as error:
@@ -179,6 +179,10 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
     for name, value in facts.items():
         data[f"machine_{name}"] = value
     return data
+
+
+def _up_to(largest: int, sizes: Sequence[int]) -> list[int]:
+    return [size for size in sizes if size <= largest]
 
 
 def exponent(K, seconds) -> float:

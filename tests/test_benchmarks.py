@@ -11,7 +11,7 @@ def measured():
     for name, sizes in (
         ("ENUMERATED", (3, 5)),
         ("EXTRAPOLATED", (7,)),
-        ("GROWTH", (3, 5)),
+        ("GROWTH", (3, 5, 7)),
         ("SOLVED_BY_BOTH", (3,)),
     ):
         patch.setattr(gamma, name, sizes)
