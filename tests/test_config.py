@@ -112,6 +112,10 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         ({"darrm__m": [1, 1]}, "darrm.m = [1, 1]: must be a list without repetition"),
         ({"darrm__m": [0]}, "darrm.m[0] = 0: must be an integer >= 1"),
         ({"darrm__tables__table2": 13}, "darrm.tables.table2 = 13: must be at most darrm.K = 11"),
+        (
+            {"darrm__objectives__K": [11, 1]},
+            "darrm.objectives.K[1] = 1: must be at least darrm.objectives.m = 3",
+        ),
         ({"darrm__figure10__m": 13}, "darrm.figure10.m = 13: must be at most darrm.K = 11"),
         (
             {"darrm__figure2__m": [12]},

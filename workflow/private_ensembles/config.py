@@ -291,6 +291,9 @@ def _across(config: dict) -> Iterator[tuple]:
         for index, m in enumerate(ms):
             if m > teachers:
                 yield f"{path}[{index}]", m, f"at most {owner} = {teachers}"
+    for index, teachers in enumerate(darrm["objectives"]["K"]):
+        if (m := darrm["objectives"]["m"]) > teachers:
+            yield f"darrm.objectives.K[{index}]", teachers, f"at least darrm.objectives.m = {m}"
     low, high = map(float, darrm["prior"].partition(":")[2].split(","))
     if not (low < high and low + high >= 1):
         yield "darrm.prior", darrm["prior"], "kind:a,b with a < b and a + b >= 1"

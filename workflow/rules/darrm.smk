@@ -7,7 +7,7 @@ rule darrm:
         "results/darrm/privacy/teachers.csv",
         [labels_file(dataset, m) for dataset in LABEL_DATASETS for m in LABEL_ALLOWANCES],
         [f"results/darrm/tables/{item}.csv" for item in TABLES],
-        collect("results/darrm/figures/{item}.png", item=["figure2", "figure10"]),
+        collect("results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]),
 
 
 # params: point (dict: K, m, epsilon, Delta, delta, prior), solver.
@@ -252,3 +252,34 @@ rule draw_sigma_search:
         runtime=10,
     script:
         "../scripts/draw_sigma_search.py"
+
+
+# output: png, pdf, data. params: settings (K (list), m, epsilon, Delta, draws (list), repetitions),
+# seed, solver.
+rule study_objectives:
+    message:
+        "Comparing the paper's Monte-Carlo objectives with the exact one"
+    output:
+        png=report(
+            "results/darrm/figures/objectives.png",
+            caption="../report/objectives.rst",
+            category="DaRRM",
+            subcategory="Noise functions",
+        ),
+        pdf="results/darrm/figures/objectives.pdf",
+        data="results/darrm/tables/objectives.csv",
+    params:
+        code=fingerprint("study_objectives.py"),
+        settings=config["darrm"]["objectives"],
+        seed=config["seed"],
+        solver=config["solver"],
+    log:
+        "logs/study_objectives/objectives.log",
+    benchmark:
+        "results/benchmarks/study_objectives/objectives.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=20,
+    script:
+        "../scripts/study_objectives.py"

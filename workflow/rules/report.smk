@@ -46,7 +46,9 @@ rule build_index:
     input:
         fidelity="results/fidelity.csv",
         tables=[f"results/darrm/tables/{item}.csv" for item in TABLES],
-        figures=collect("results/darrm/figures/{item}.png", item=["figure2", "figure10"]),
+        figures=collect(
+            "results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]
+        ),
         teachers="results/darrm/privacy/teachers.csv",
     output:
         "results/index.html",
@@ -77,7 +79,9 @@ rule publish_docs:
             "results/darrm/privacy/teachers.csv",
             *[f"results/darrm/tables/{item}.csv" for item in TABLES],
         ],
-        figures=collect("results/darrm/figures/{item}.png", item=["figure2", "figure10"]),
+        figures=collect(
+            "results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]
+        ),
     output:
         page="docs/darrm/README.md",
         tables=[
@@ -85,7 +89,7 @@ rule publish_docs:
             "docs/darrm/teachers.csv",
             *[f"docs/darrm/{item}.csv" for item in TABLES],
         ],
-        figures=collect("docs/darrm/{item}.png", item=["figure2", "figure10"]),
+        figures=collect("docs/darrm/{item}.png", item=["figure2", "figure10", "objectives"]),
     params:
         code=fingerprint("publish_docs.py"),
         data=config["data"],

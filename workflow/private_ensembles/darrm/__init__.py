@@ -11,6 +11,7 @@ _PUBLIC = {
     "gamma_constant": "gamma",
     "gamma_subsampling": "gamma",
     "gamma_double_subsampling": "gamma",
+    "gamma_from_probabilities": "generality",
     "expected_error": "error",
     "error_at": "error",
 }

@@ -1,0 +1,44 @@
+"""Run a benchmark and show, or write, its results.
+
+python benchmarks/run.py gamma                        show the tables
+python benchmarks/run.py gamma --write-docs           and write docs/benchmarks/gamma.{md,csv}
+python benchmarks/run.py gamma --output FOLDER        or write them elsewhere
+python benchmarks/run.py gamma --quick                in seconds, small sizes only
+"""
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
+
+BENCHMARKS = ("gamma",)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", choices=BENCHMARKS)
+    parser.add_argument("--output", type=Path, help="folder for NAME.md and NAME.csv")
+    parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--full", action="store_true", help="everything with every solver")
+    options = parser.parse_args()
+    benchmark = import_module(f"benchmarks.{options.name}")
+    data = benchmark.measure(quick=options.quick, full=options.full)
+    page = benchmark.page(data)
+    print(page)
+    folder = ROOT / "docs" / "benchmarks" if options.write_docs else options.output
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        data.to_csv(folder / f"{options.name}.csv", index=False)
+        (folder / f"{options.name}.md").write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""The optimised gamma against the paper's full program, at its own size and far from its settings.
+
+The grid is checked up to K = 7 and in part at K = 9 and 11; PRIVATE_ENSEMBLES_FULL_GRID=1 checks
+all of it (about a minute on one core).
+"""
+
+import os
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import enumeration
+from private_ensembles.darrm.certificate import certify
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.prior import objective, parse_prior
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+
+from . import oracle
+
+FULL = os.environ.get("PRIVATE_ENSEMBLES_FULL_GRID") == "1"
+DELTAS = (0.0, 1e-9, 1e-5, 1e-3, 0.02)
+EPSILONS = (0.01, 0.1, 1.0, 3.0)
+
+
+def allowances(K):
+    """From one teacher's budget to nearly all of them, fractions among them."""
+    return (1, 1.5, 2, 3.3, K / 2, K - 0.5, K)
+
+
+def points():
+    """(K, m, epsilon, Delta); without FULL every seventh point of K = 9 and 11."""
+    for K in (5, 7, 9, 11):
+        grid = product(allowances(K), EPSILONS, DELTAS)
+        step = 7 if K > 7 and not FULL else 1
+        yield from ((K, *point) for point in list(grid)[::step])
+
+
+@pytest.mark.parametrize("Delta", [0.0, 0.02])
+def test_rows_of_the_full_program_are_those_of_the_definition(Delta):
+    problem = PrivacyProblem(5, 2, 0.3, Delta, 2 * Delta)
+    seen = set()
+    for rows, counts in enumeration.row_blocks(problem):
+        for row, size in zip(rows, counts, strict=True):
+            np.testing.assert_allclose(row, problem.row(size), rtol=0, atol=1e-14)
+            seen.add(tuple(size.tolist()))
+    kinds = 8 if Delta else 4
+    assert len(seen) == enumeration.row_count(5, kinds) == (792 if Delta else 56)
+    assert all(sum(size) == 5 for size in seen)
+
+
+@pytest.mark.parametrize(("K", "m", "epsilon", "Delta"), list(points()))
+def test_cutting_planes_agree_with_all_rows_at_once(K, m, epsilon, Delta):
+    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
+    problem = solution.problem
+    cost = objective(K, parse_prior("uniform:0.5,1"))
+    rows = enumeration.all_rows(problem)
+    _, full = enumeration.solve(cost, rows)
+    assert solution.utility == pytest.approx(full, abs=1e-8)
+    assert solution.utility_upper_bound >= full - 1e-9
+    assert solution.utility_upper_bound <= full + 1e-8
+    assert (rows @ solution.gamma[(K + 1) // 2 :]).max() <= 1 + 1e-13
+    assert certify(solution.gamma, m, epsilon, Delta).holds
+
+
+@given(
+    st.sampled_from([3, 5, 7]),
+    st.floats(0, 1),
+    st.floats(1e-3, 3),
+    st.sampled_from([0.0, 1e-7, 1e-4, 0.02, 0.1]),
+    st.floats(1, 4),
+)
+def test_cutting_planes_agree_with_all_rows_at_once_wherever_drawn(K, share, epsilon, Delta, more):
+    m, delta = 1 + share * (K - 1), min(0.9, Delta * more)
+    solution = optimize_gamma(K, m, epsilon, Delta, delta, solver="highs")
+    cost = objective(K, parse_prior("uniform:0.5,1"))
+    _, full = enumeration.solve(cost, enumeration.all_rows(solution.problem))
+    assert solution.utility == pytest.approx(full, abs=1e-8)
+
+
+def exact_row(K, m, epsilon, Delta, counts):
+    """Coefficients of gamma(l), l > K/2, in f at one multiset, to 40 digits."""
+    weight = [mpmath.mpf(0)] * (K + 1)
+    for side, factor in ((0, 1), (1, -mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon)))):
+        alpha = [mpmath.mpf(1)]
+        for corner, size in zip(oracle.corners(epsilon, Delta), counts, strict=True):
+            for _ in range(int(size)):
+                alpha = oracle._convolve(alpha, corner[side])
+        weight = [w + factor * a for w, a in zip(weight, alpha, strict=True)]
+    return [weight[l] - weight[K - l] for l in range((K + 1) // 2, K + 1)]
+
+
+def utility_bound(problem, cost, rows, counts):
+    """No private gamma has a larger utility: weak duality in 40 digits from a solver's multipliers.
+
+    For any y >= 0: cost @ x <= sum(y) + sum_j max(0, cost_j - (y @ rows)_j), rows over the exact
+    allowance.
+    """
+    import scipy.optimize
+
+    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    program = scipy.optimize.linprog(
+        -cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1), method="highs", options=tight
+    )
+    p = problem
+    allowance = oracle.allowance(p.m, p.epsilon, p.delta)
+    reduced, bound = [mpmath.mpf(float(value)) for value in cost], mpmath.mpf(0)
+    for k in np.nonzero(program.ineqlin.marginals < 0)[0]:
+        y = mpmath.mpf(-float(program.ineqlin.marginals[k]))
+        bound += y
+        row = exact_row(p.K, p.m, p.epsilon, p.Delta, counts[k])
+        reduced = [r - y * a / allowance for r, a in zip(reduced, row, strict=True)]
+    return bound + sum(max(r, mpmath.mpf(0)) for r in reduced)
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02])
+@pytest.mark.parametrize("exponent", [10.0, np.log(1e12), 689.0])
+@pytest.mark.parametrize(("K", "m"), [(5, 1), (5, 1.5), (5, 5), (11, 1), (11, 3), (11, 10.5)])
+def test_large_budgets_stay_private_and_optimal_to_40_digits(K, m, exponent, Delta):
+    epsilon = float(exponent / m)
+    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
+    problem, gamma = solution.problem, solution.gamma
+    blocks = list(enumeration.row_blocks(problem))
+    rows = np.vstack([block for block, _ in blocks]) / problem.allowance
+    counts = np.vstack([size for _, size in blocks])
+    assert solution.certificate.holds
+    # Rows are exact to 1e-13 of the allowance: the worst assignment is among the 30 worst of them.
+    allowance = oracle.allowance(m, epsilon, problem.delta)
+    worst = np.argsort(-(rows @ gamma[(K + 1) // 2 :]))[:30]
+    assert max(oracle.cost(gamma, m, epsilon, Delta, counts[k]) for k in worst) <= allowance
+    cost = objective(K, parse_prior("uniform:0.5,1"))
+    bound = utility_bound(problem, cost, rows, counts)
+    assert 0 <= bound - mpmath.mpf(solution.utility) + 1e-15 <= 1e-8
+    assert solution.utility_upper_bound >= solution.utility
+    assert solution.scaling_loss < 1e-5

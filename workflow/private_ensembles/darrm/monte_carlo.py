@@ -1,0 +1,182 @@
+"""The paper's two Monte-Carlo objectives (DaRRM, Appendix C.2), kept to be compared with.
+
+Both estimate the coefficients c_l of the linear objective sum_{l > K/2} c_l gamma_l; `prior`
+has them in closed form, which is what gamma is optimised for here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.poisson_binomial import pmf
+
+TAU = 50  # points of the paper's grid W
+SAMPLING = ("grid", "multisets")
+_BATCH = 1 << 21  # numbers worked on at a time
+
+
+@dataclass(frozen=True)
+class ObjectiveEstimate:
+    """An estimated linear objective.
+
+    coefficients : ((K+1)/2,), the mean of alpha_l - alpha_{K-l} over the draws, l = (K+1)/2..K:
+        what `prior.objective` is the expectation of.
+    log_scale : ln of the factor that the paper's algorithm has in front of it: 0 for Algorithm 4,
+        ln(P theta^K K!) for Algorithm 5, which overflows or underflows as a number for large K.
+    """
+
+    coefficients: NDArray[np.float64]
+    log_scale: float
+
+    def objective(self, gamma: ArrayLike) -> float:
+        """-1/2 sum_{l > K/2} c_l gamma(l), what the algorithm returns, without its scale."""
+        gamma = np.asarray(gamma, dtype=np.float64)
+        return -0.5 * float(self.coefficients @ gamma[len(gamma) // 2 :])
+
+    def log_coefficients(self) -> NDArray[np.float64]:
+        """ln of the coefficients on the paper's scale; -inf for 0, NaN for negative ones."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.log_scale + np.log(self.coefficients)
+
+
+def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64]:
+    """Means of alpha_l - alpha_{K-l} over the first rows of p.
+
+    p : (draws, K); lengths : increasing numbers of rows, at most draws. Returns (lengths,
+    (K+1)/2): with nested samples one pass serves every number of draws.
+    """
+    draws, K = p.shape
+    edges = np.asarray(lengths, dtype=np.int64)
+    if not len(edges) or edges[0] < 1 or edges[-1] > draws or np.any(np.diff(edges) <= 0):
+        raise ValueError(f"lengths = {edges.tolist()}: must increase from >= 1 to <= {draws}")
+    sums = np.zeros((len(edges), (K + 1) // 2))
+    step = max(1, _BATCH // (K + 1))
+    for k, (low, high) in enumerate(zip([0, *edges[:-1]], edges, strict=True)):
+        for start in range(low, high, step):  # batches bound the memory
+            alpha = pmf(p[start : min(start + step, high)])
+            sums[k] += (alpha - alpha[:, ::-1])[:, (K + 1) // 2 :].sum(axis=0)
+    return np.cumsum(sums, axis=0) / edges[:, None]
+
+
+def algorithm_4_draws(
+    K: int, draws: int, generator: np.random.Generator, *, low: float = 0.0, high: float = 1.0
+) -> NDArray[np.float64]:
+    """p_1..p_K of Algorithm 4, line 3: (draws, K), independent and uniform on [low, high]."""
+    _check(K, draws)
+    if not 0 <= low < high <= 1:
+        raise ValueError(f"low, high = {low}, {high}: must be 0 <= low < high <= 1")
+    return low + (high - low) * generator.random((draws, K))
+
+
+def algorithm_4(
+    K: int, draws: int, generator: np.random.Generator, *, low: float = 0.0, high: float = 1.0
+) -> ObjectiveEstimate:
+    """Algorithm 4: the mean over `draws` samples of independent p_i ~ Uniform[low, high].
+
+    The appendix samples from [0, 1]. Its objective has no absolute value, and there alpha_l and
+    alpha_{K-l} have the same law: every coefficient has expectation 0, and what the algorithm
+    returns is noise at any number of draws. (Eq. 196 has the absolute value; the step to Eq. 197
+    drops it.) On [0.5, 1], the surrogate of C.2.2, its expectation is `prior.objective`.
+
+    Raises ValueError unless K is odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
+    """
+    p = algorithm_4_draws(K, draws, generator, low=low, high=high)
+    return ObjectiveEstimate(mean_leads(p, [draws])[0], 0.0)
+
+
+def algorithm_5_draws(
+    K: int,
+    draws: int,
+    generator: np.random.Generator,
+    *,
+    tau: int = TAU,
+    sampling: str = "grid",
+) -> NDArray[np.float64]:
+    """s_1..s_K of Algorithm 5, line 6: (draws, K), from W = {0.5, 0.5 + theta, ..., 1 - theta}.
+
+    sampling : `grid`, as printed, uniform on W^K; `multisets`, uniform on the P = C(tau+K-1, K)
+        multisets of W, which is how the text counts the points and what the factor P supposes.
+    """
+    _check(K, draws)
+    if isinstance(tau, bool) or int(tau) != tau or tau < 1:
+        raise ValueError(f"tau = {tau}: must be an integer >= 1")
+    if sampling == "grid":
+        index = generator.integers(0, tau, (draws, K))
+    elif sampling == "multisets":
+        # Stars and bars: the K smallest ranks of a random order of tau + K - 1 places are the
+        # stars, and the i-th star in order has its place less i bars before it.
+        places = np.argpartition(generator.random((draws, tau + K - 1)), K - 1, axis=1)[:, :K]
+        index = np.sort(places, axis=1) - np.arange(K)
+    else:
+        raise ValueError(f"sampling = {sampling!r}: must be one of {', '.join(SAMPLING)}")
+    return 0.5 + (0.5 / tau) * index
+
+
+def algorithm_5(
+    K: int,
+    draws: int,
+    generator: np.random.Generator,
+    *,
+    tau: int = TAU,
+    sampling: str = "grid",
+) -> ObjectiveEstimate:
+    """Algorithm 5: the integral over [0.5, 1]^K by the rectangle rule at `draws` random points.
+
+    With N = T in its last line (N is not defined there) the paper's coefficients are
+    P theta^K K! times the mean of alpha_l - alpha_{K-l}; the factor is `log_scale`. It is the same
+    for all l and leaves the optimal gamma alone, but it is not the volume 2^-K: P K! = tau
+    (tau+1)...(tau+K-1) > tau^K, since a multiset with repeated points has fewer than K!
+    permutations. What does not go away with more draws is the rule itself: W leaves out 1, so its
+    points have the mean 0.75 - theta/2, and `algorithm_5_expectation` is the limit.
+
+    Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
+    """
+    p = algorithm_5_draws(K, draws, generator, tau=tau, sampling=sampling)
+    return ObjectiveEstimate(mean_leads(p, [draws])[0], algorithm_5_log_scale(K, tau))
+
+
+def algorithm_5_log_scale(K: int, tau: int = TAU) -> float:
+    """ln(P w) = ln(C(tau + K - 1, K) theta^K K!), in the form that neither over- nor underflows."""
+    return math.lgamma(tau + K) - math.lgamma(tau) + K * math.log(0.5 / tau)
+
+
+def algorithm_5_expectation(
+    K: int, *, tau: int = TAU, sampling: str = "grid"
+) -> NDArray[np.float64]:
+    """What the coefficients of Algorithm 5 tend to with more draws, ((K+1)/2,), exactly.
+
+    grid : the s_i are independent, so Bin(K, mean of W). multisets : the sum over all multisets of
+    prod (1 - s + s z) is the complete homogeneous symmetric polynomial h_K in tau linear factors,
+    by h_k(x_1..x_j) = h_k(x_1..x_{j-1}) + x_j h_{k-1}(x_1..x_j); its coefficients over P are the
+    pmf.
+    """
+    _check(K, 1)
+    points = 0.5 + (0.5 / tau) * np.arange(tau)
+    if sampling == "grid":
+        alpha = pmf(np.full(K, points.mean()))
+    elif sampling == "multisets":
+        # h[k] is divided by its number of terms C(j+k-1, k), so that every row is a pmf.
+        h = np.zeros((K + 1, K + 1))
+        h[0, 0] = 1.0
+        for j, s in enumerate(points, start=1):
+            for k in range(1, K + 1):
+                with_s = np.zeros(K + 1)
+                with_s[: K + 1] = (1 - s) * h[k - 1]
+                with_s[1:] += s * h[k - 1, :-1]
+                # C(j+k-2, k) terms without s and C(j+k-2, k-1) with it.
+                h[k] = ((j - 1) * h[k] + k * with_s) / (j - 1 + k)
+        alpha = h[K]
+    else:
+        raise ValueError(f"sampling = {sampling!r}: must be one of {', '.join(SAMPLING)}")
+    return (alpha - alpha[::-1])[(K + 1) // 2 :]
+
+
+def _check(K: int, draws: int) -> None:
+    if isinstance(K, bool) or int(K) != K or K < 1 or K % 2 == 0:
+        raise ValueError(f"K = {K}: must be an odd integer >= 1")
+    if isinstance(draws, bool) or int(draws) != draws or draws < 1:
+        raise ValueError(f"draws = {draws}: must be an integer >= 1")
