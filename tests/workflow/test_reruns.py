@@ -317,7 +317,7 @@ def universe(finished_tiny_run, run_snakemake, jobs):
 
 @pytest.fixture(scope="module")
 def plans(request, finished_tiny_run, run_snakemake, jobs, tmp_path_factory):
-    """What each selected case reruns: dry runs, two at a time, each in a copy of the finished run."""
+    """What each selected case reruns: dry runs, two at a time, in copies of the finished run."""
     selected = [
         item.callspec.params["case"]
         for item in request.session.items

@@ -5,6 +5,7 @@ Imports only the standard library, because every job pays for what is imported h
 
 import contextlib
 import csv
+import errno
 import functools
 import json
 import logging
@@ -23,6 +24,8 @@ from private_ensembles import records
 
 # Failures that a user can act on are reported by their message alone; others with their type.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
+# A disk that takes no more; a write does not say which file it was for.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -82,9 +85,9 @@ def job(snakemake) -> Iterator[Job]:
 
     Outputs are written under temporary names in their own folder, with their own suffix, and moved
     into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
-    it, they are removed; what a killed job left behind is removed when the job starts again. Until they
-    are in place, nobody else may read them (mode 0600). Each result gets its record (see `records`),
-    and an input that no longer is what its record says is refused.
+    it, they are removed; what a killed job left behind is removed when the job starts again. Until
+    they are in place, nobody else may read them (mode 0600). Each result gets its record (see
+    `records`), and an input that no longer is what its record says is refused.
 
     A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
     process with status 1 (130, 143 or 129 after a signal).
@@ -113,6 +116,8 @@ def job(snakemake) -> Iterator[Job]:
             log.error("%s", message)
         except Exception as error:
             message = describe(error)
+            if isinstance(error, OSError) and error.errno in _DISK and error.filename is None:
+                message += f" (writing {', '.join(map(str, snakemake.output))})"
             log.error("%s", message, exc_info=True)
         if current is not None:
             for temporary, _ in current._moves + current._records:
@@ -365,14 +370,17 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
     import numpy as np
 
     broken = (ValueError, EOFError, TypeError, KeyError, NotImplementedError, RuntimeError)
-    try:
-        with open(path, "rb") as file:
+    with open(path, "rb") as file:
+        try:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
             arrays = {name: archive[name] for name in archive.files}
-    except (*broken, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError) as error:
-        raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
+        except (
+            *broken,
+            *(OSError, OverflowError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError),
+        ) as error:  # OSError: a damaged archive sends the reader anywhere in the file
+            raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes
             raise ValueError(f"{path}: {name} is not an array")

@@ -54,7 +54,8 @@ def parameters(
     gamma : (K + 1,), the optimised one; sigma : by quantity, as `search_gnmax_sigma` writes them.
     Subsampling's closed form spends its allowance exactly, so it is scaled (by about 1e-12) until
     its certificate holds in floating point. Secure noise is discrete: the analytic sigma is raised
-    until the discrete mechanism is proven, the Renyi one serves as it is. Raises ValueError where gamma's own does not hold.
+    until the discrete mechanism is proven, the Renyi one serves as it is. Raises ValueError where
+    gamma's own certificate does not hold.
     """
     problem = PrivacyProblem(
         settings["K"],

@@ -1,7 +1,7 @@
 """Noise for releases of real data: the operating system's entropy, and no floating-point samplers.
 
-Who knows the seed of a reproducible run can subtract its noise, and the low bits of a floating-point
-sample can tell what it was added to (Mironov 2012). Here coins are exact rational ones, counts get
+Who knows the seed of a reproducible run can subtract its noise, and the low bits of a noisy float
+can tell what the noise was added to (Mironov 2012). Here coins are exact rational ones, counts get
 discrete Gaussian noise from OpenDP, and DP-SGD gets sums of Gaussians from the system's entropy.
 """
 
@@ -72,8 +72,8 @@ def gnmax_release(counts_of_ones: np.ndarray, n_teachers: int, sigma: float) -> 
 
     Privacy: moving one vote changes both counts by 1, and N_Z(0, sigma^2) has the Gaussian's Renyi
     bound (Canonne, Kamath & Steinke 2020, Proposition 5): (lambda, lambda / sigma^2) as in PATE,
-    so a sigma by Renyi bounds serves. A sigma by the analytic Gaussian mechanism does not by itself:
-    see `sufficient_sigma`.
+    so a sigma by Renyi bounds serves. One by the analytic Gaussian mechanism does not by
+    itself: see `sufficient_sigma`.
     """
     ones = np.asarray(counts_of_ones)
     if ones.size and (ones.min() < 0 or ones.max() > n_teachers):

@@ -42,9 +42,9 @@ def train_private_teacher(
     sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
     that a GPU sees the same batches and noise. None: from the system's entropy, for real data.
 
-    (epsilon, Delta): teachers.accounting, with the same schedule. Seeded floating-point noise is not
-    protected against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
-    noise_seed None it is summed from four samples as in secure_mode (see `secure_noise.normal`).
+    (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
+    against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
+    noise_seed None it is summed from four samples as there (see `secure_noise.normal`).
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
     check_training(
