@@ -69,10 +69,24 @@ def test_input_that_differs_from_its_record_stops_the_job(made, fake_snakemake, 
     assert f"error: {NAME}: is damaged" in capsys.readouterr().err
 
 
-def test_input_that_was_replaced_on_purpose_is_used(made):
-    made.write_text("a,b\n1,3\n")
-    os.utime(made, ns=(0, 0))
+@pytest.mark.parametrize("how", ["later", "another file"])
+def test_input_that_was_replaced_on_purpose_is_used(made, how):
+    if how == "later":
+        made.write_text("a,b\n1,3\n")
+        later = made.stat().st_mtime_ns + 2 * 3600 * 10**9
+        os.utime(made, ns=(later, later))
+    else:
+        Path("new").write_text("a,b\n1,3\n")
+        os.replace("new", made)
     assert check_inputs([made]) == {NAME: hashlib.sha256(b"a,b\n1,3\n").hexdigest()}
+
+
+def test_damage_is_noticed_although_snakemake_touched_the_file(made):
+    made.write_text("a,b\n1,3\n")
+    touched = made.stat().st_mtime_ns + 5 * 10**9
+    os.utime(made, ns=(touched, touched))
+    with pytest.raises(ValueError, match="is damaged"):
+        check_inputs([made])
 
 
 @pytest.mark.parametrize("content", ["", "[1]", "{", "null"])

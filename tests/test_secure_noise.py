@@ -287,9 +287,17 @@ def experiment(noise):
     source = np.random.default_rng(1)
     votes = Votes(2, source.integers(0, 2, Q), source.integers(0, 2, (Q, K)).astype(np.uint8))
     settings = {
-        "stand_in": True, "K": K, "m": 3, "epsilon": 0.1, "Delta": 1e-4,
-        "epsilon_query": 0.3, "delta_query": 3e-4, "delta_gamma": 2.9997e-4,
-        "queries": [50], "draws": 2, "training_seeds": [0],
+        "stand_in": True,
+        "K": K,
+        "m": 3,
+        "epsilon": 0.1,
+        "Delta": 1e-4,
+        "epsilon_query": 0.3,
+        "delta_query": 3e-4,
+        "delta_gamma": 2.9997e-4,
+        "queries": [50],
+        "draws": 2,
+        "training_seeds": [0],
     }
     gamma = gamma_subsampling(K, 3)
     parameters = {

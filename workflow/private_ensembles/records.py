@@ -31,6 +31,8 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "torch": "torch",
 }
+# Seconds after a job within which Snakemake has noticed its end, on a cluster as well.
+TOUCHED_WITHIN = 3600
 ROOT, FOLDER = "results", "provenance"
 
 
@@ -51,8 +53,8 @@ def sha256_of(path) -> str:
 def check_inputs(paths) -> dict[str, str]:
     """Return the sha256 of every input file, after comparing it with its record.
 
-    A record binds as long as the file's time of change is the recorded one: who replaces a result
-    on purpose changes the time, and what came out of a cache or an archive has another.
+    A record binds as long as the file is the one that the job wrote: what was copied, unpacked or
+    taken from a cache is another (another inode), and so is what was written again later.
 
     Raises ValueError, naming the file, where contents differ from the record; OSError where a file
     cannot be read.
@@ -63,13 +65,23 @@ def check_inputs(paths) -> dict[str, str]:
             continue
         found[path] = sha256_of(path)
         record = read_record(path)
-        same_time = record.get("mtime_ns") == os.stat(path).st_mtime_ns
-        if same_time and record.get("sha256") != found[path]:
+        if _is_the_recorded(os.stat(path), record) and record.get("sha256") != found[path]:
             raise ValueError(
                 f"{path}: is damaged, for its sha256 is {found[path]} and was "
                 f"{record.get('sha256')} when it was made; delete it and run again"
             )
     return found
+
+
+def _is_the_recorded(status: os.stat_result, record: dict) -> bool:
+    """Tell whether a file is the one that was recorded, whatever its bytes are now.
+
+    Snakemake touches a finished job's outputs, so the time may be a little later than recorded.
+    """
+    inode, time = record.get("inode"), record.get("mtime_ns")
+    if inode != status.st_ino or not isinstance(time, int):
+        return False
+    return 0 <= status.st_mtime_ns - time < TOUCHED_WITHIN * 10**9
 
 
 def read_record(path) -> dict:
@@ -121,6 +133,7 @@ def write_record(temporary, final, written, facts: dict) -> None:
         content |= {
             "sha256": sha256_of(written),
             "bytes": status.st_size,
+            "inode": status.st_ino,
             "mtime_ns": status.st_mtime_ns,
         }
     text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
