@@ -1,6 +1,7 @@
 """What tests of more than one room use: a stand-in for Snakemake's job object, and small runs."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -78,14 +79,23 @@ def copy_workflow():
 def run_snakemake():
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
 
-    def run(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess:
-        environment = {**os.environ, "PWD": str(folder)}
+    def run(
+        folder: Path, *arguments: str, timeout: float = 300, memory: int | None = None, **variables
+    ) -> subprocess.CompletedProcess:
+        """variables: of the environment. memory: bytes of address space for each process."""
         # The workflow must find its modules by itself, not through what pytest was given.
-        environment.pop("PYTHONPATH", None)
+        inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        environment = {**inherited, "PWD": str(folder), **variables}
+
+        def limit():
+            if memory is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
         return subprocess.run(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=folder,
             env=environment,
+            preexec_fn=limit,
             capture_output=True,
             text=True,
             timeout=timeout,

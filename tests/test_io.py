@@ -144,7 +144,9 @@ def test_full_disk_is_one_line_even_if_the_log_is_on_it(fake_snakemake, capsys):
     snakemake.log = ["/dev/full"]
     with pytest.raises(SystemExit), io.job(snakemake), open("/dev/full", "w") as file:
         file.write("x")
-    assert capsys.readouterr().err == "error: No space left on device\n"
+    message = capsys.readouterr().err
+    assert message.startswith("error: No space left on device (writing ")
+    assert message.count("\n") == 1
 
 
 def test_log_that_cannot_be_opened_is_one_line(fake_snakemake, tmp_path, capsys):
@@ -320,3 +322,20 @@ def test_provenance_loads_none_of_the_packages_it_names(root):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_outputs_are_private_until_they_are_in_place(fake_snakemake, tmp_path):
+    before = os.umask(0o022)
+    try:
+        with io.job(fake_snakemake(outputs=("out.txt", "folder"))) as job:
+            job.output[0].write_text("x")
+            job.output[1].mkdir()
+            (job.output[1] / "inside").write_text("x")
+            assert job.output[0].stat().st_mode & 0o777 == 0o600
+            assert job.output[1].stat().st_mode & 0o777 == 0o700
+        modes = {p.name: p.stat().st_mode & 0o777 for p in tmp_path.rglob("*")}
+        mask = os.umask(0o022)
+    finally:
+        os.umask(before)
+    assert modes == {"out.txt": 0o644, "job.log": 0o644, "folder": 0o755, "inside": 0o644}
+    assert mask == 0o022

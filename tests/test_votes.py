@@ -152,3 +152,25 @@ def test_pickled_member_is_never_executed(tmp_path):
     with pytest.raises(ValueError, match="bomb"):
         read_votes(tmp_path / "bomb.npz")
     assert not (tmp_path / "executed").exists()
+
+
+def test_no_flipped_byte_changes_what_is_read(tmp_path):
+    good = Votes(2, GOOD["labels"], GOOD["votes"], provenance={"seed": 0})
+    write_votes(tmp_path / "v.npz", good)
+    data = (tmp_path / "v.npz").read_bytes()
+    refused = 0
+    for position in range(len(data)):
+        flipped = bytearray(data)
+        flipped[position] ^= 0xFF
+        (tmp_path / "f.npz").write_bytes(flipped)
+        try:
+            votes = read_votes(tmp_path / "f.npz")
+        except ValueError as error:
+            assert "f.npz" in str(error)
+            refused += 1
+            continue
+        # What the archive says about itself (dates, permissions) may change, the contents not.
+        assert np.array_equal(votes.votes, good.votes)
+        assert np.array_equal(votes.labels, good.labels)
+        assert (votes.n_classes, votes.provenance) == (good.n_classes, good.provenance)
+    assert refused > len(data) / 2

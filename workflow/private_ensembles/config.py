@@ -34,7 +34,8 @@ class ConfigError(ValueError):
     """One thing wrong with the configuration, in one line: key, value, what is allowed."""
 
     def __init__(self, path: str, text: str):
-        super().__init__(text)
+        # A name may hold a line break, the message must not.
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
         self.path = path
 
 
@@ -205,7 +206,7 @@ def _validate_keys(value: dict, rule: dict, path: str) -> None:
     known, other = rule.get("properties", {}), rule.get("additionalProperties")
     for key in value:
         pattern = rule.get("propertyNames", {}).get("pattern")
-        if pattern and not re.search(pattern, str(key)):
+        if pattern and not _matches(pattern, str(key)):
             raise ConfigError(f"{prefix}{key}", f"{prefix}{key}: a name here must match {pattern}")
         if key not in known and not isinstance(other, dict):
             close = difflib.get_close_matches(str(key), known, n=1, cutoff=0.6)
@@ -237,10 +238,15 @@ def _allowed(value, rule: dict) -> bool:
     if isinstance(value, str):
         pattern = rule.get("pattern")
         enough = len(value) >= rule.get("minLength", 0)
-        return enough and (pattern is None or re.search(pattern, value) is not None)
+        return enough and (pattern is None or _matches(pattern, value))
     if isinstance(value, list):
         return rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", math.inf)
     return True
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Match as JSON schema does: Python's $ would let a line break pass at the end."""
+    return re.search(re.sub(r"\$$", r"\\Z", pattern), text) is not None
 
 
 def _describe(rule: dict) -> str:

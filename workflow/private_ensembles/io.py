@@ -5,16 +5,14 @@ Imports only the standard library, because every job pays for what is imported h
 
 import contextlib
 import csv
+import errno
 import functools
-import importlib.metadata
 import json
 import logging
 import math
 import os
-import platform
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import warnings
@@ -22,8 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 
+from private_ensembles import records
+
 # Failures that a user can act on are reported by their message alone; others with their type.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
+# A disk that takes no more; a write does not say which file it was for.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -57,6 +59,10 @@ class Job:
         self.rule = getattr(snakemake, "rule", "script")
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)
+        self._records = _records(self._moves)
+        self._origin = functools.partial(
+            records.origin, snakemake, records.check_inputs(snakemake.input)
+        )
 
     def progress(self, message: str, *arguments) -> None:
         """Write a line to the log and to the terminal, so that a long job is seen to advance."""
@@ -79,20 +85,23 @@ def job(snakemake) -> Iterator[Job]:
 
     Outputs are written under temporary names in their own folder, with their own suffix, and moved
     into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
-    it, they are removed; what a killed job left behind is removed when the job starts again.
+    it, they are removed; what a killed job left behind is removed when the job starts again. Until
+    they are in place, nobody else may read them (mode 0600). Each result gets its record (see
+    `records`), and an input that no longer is what its record says is refused.
 
     A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
     process with status 1 (130, 143 or 129 after a signal).
     """
     # The handlers come first: a signal during the set-up must not leave anything behind either.
-    with _signals_raise(), _logging(snakemake) as log:
+    with _signals_raise(), _logging(snakemake) as log, _private_files() as mask:
         current = None
         code = 1
         try:
-            current = Job(snakemake, log)
+            with _mask(mask):  # folders are made for everybody
+                current = Job(snakemake, log)
             log.info("%s started, process %d", current.rule, os.getpid())
             yield current
-            _publish(current)
+            _publish(current, mask)
             log.info("%s finished", current.rule)
             return
         except _Stopped as stop:
@@ -107,9 +116,11 @@ def job(snakemake) -> Iterator[Job]:
             log.error("%s", message)
         except Exception as error:
             message = describe(error)
+            if isinstance(error, OSError) and error.errno in _DISK and error.filename is None:
+                message += f" (writing {', '.join(map(str, snakemake.output))})"
             log.error("%s", message, exc_info=True)
         if current is not None:
-            for temporary, _ in current._moves:
+            for temporary, _ in current._moves + current._records:
                 _remove(temporary)
         print(f"error: {message}", file=sys.stderr, flush=True)
     sys.exit(code)
@@ -151,19 +162,32 @@ def _temporaries(outputs) -> tuple[Files, list[tuple[Path, Path]]]:
     return Files([temporary for temporary, _ in moves.values()], names), list(moves.values())
 
 
-def _publish(current: Job) -> None:
+def _records(moves: list[tuple[Path, Path]]) -> list[tuple[Path, Path]]:
+    """Map the record of each result to its temporary path, as `_temporaries` does for outputs."""
+    finals = [records.record_path(final) for _, final in moves]
+    return _temporaries([final for final in finals if final is not None])[1]
+
+
+def _publish(current: Job, mask: int) -> None:
     """Move all temporaries into place; if one cannot be moved, take back those that were."""
     missing = [str(final) for temporary, final in current._moves if not temporary.exists()]
     if missing:
         raise RuntimeError(f"{current.rule} did not write {', '.join(missing)}")
-    for temporary, _ in current._moves:
+    facts = current._origin() if current._records else {}
+    places = {final: temporary for temporary, final in current._records}
+    for temporary, final in current._moves:
+        if (record := records.record_path(final)) is not None:
+            records.write_record(places[record], final, temporary, facts)
+    moves = current._moves + current._records
+    for temporary, _ in moves:
+        _open_to_readers(temporary, mask)
         if temporary.is_file():
             # A full disk may only show here; a rename after it cannot leave an empty file.
             with open(temporary, "rb+") as file:
                 os.fsync(file.fileno())
     moved = []
     try:
-        for temporary, final in current._moves:
+        for temporary, final in moves:
             if final.is_dir() and not final.is_symlink():
                 shutil.rmtree(final)
             os.replace(temporary, final)
@@ -172,6 +196,34 @@ def _publish(current: Job) -> None:
         for final in moved:
             _remove(final)
         raise
+
+
+def _open_to_readers(path: Path, mask: int) -> None:
+    """Give a finished file or folder the permissions that it would have had from the start."""
+    if path.is_dir():
+        for inside in path.iterdir():
+            _open_to_readers(inside, mask)
+    if not path.is_symlink():
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
+
+
+@contextlib.contextmanager
+def _private_files() -> Iterator[int]:
+    """Let only their owner read what the block writes; yields the mask that was in force."""
+    before = os.umask(0o077)
+    try:
+        yield before
+    finally:
+        os.umask(before)
+
+
+@contextlib.contextmanager
+def _mask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _remove(path: Path) -> None:
@@ -318,14 +370,17 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
     import numpy as np
 
     broken = (ValueError, EOFError, TypeError, KeyError, NotImplementedError, RuntimeError)
-    try:
-        with open(path, "rb") as file:
+    with open(path, "rb") as file:
+        try:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
             arrays = {name: archive[name] for name in archive.files}
-    except (*broken, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError) as error:
-        raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
+        except (
+            *broken,
+            *(OSError, OverflowError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError),
+        ) as error:  # OSError: a damaged archive sends the reader anywhere in the file
+            raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes
             raise ValueError(f"{path}: {name} is not an array")
@@ -341,37 +396,4 @@ def provenance(*packages: str, device: str | None = None, **facts) -> dict:
 
     packages: distributions whose versions matter ("torch", "numpy"); an uninstalled one is None.
     """
-    return {
-        **facts,
-        "versions": {name: _version(name) for name in ("private-ensembles", *packages)},
-        "revision": _revision(),
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "device": device or "cpu",
-    }
-
-
-def _version(name: str) -> str | None:
-    if name == "private-ensembles":
-        from private_ensembles import __version__
-
-        return __version__
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-@functools.cache
-def _revision() -> str | None:
-    """Return the git revision of this code, with "+" where files differ from it."""
-    here = str(Path(__file__).resolve().parent)
-    command = ["git", "-C", here, "describe", "--always", "--abbrev=40", "--dirty=+"]
-    command += ["--exclude=*"]
-    # Without its optional lock, a job cannot get in the way of somebody's `git commit`.
-    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=environment)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
+    return {**facts, **records.surroundings(*packages, device=device or "cpu")}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import secure_noise
 from private_ensembles.composition import replace_one
 from private_ensembles.darrm.certificate import certify_problem, scale_to_allowance
 from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling
@@ -42,12 +43,19 @@ def claims(settings: Mapping) -> dict[str, dict]:
     return {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
 
 
-def parameters(settings: Mapping, gamma: ArrayLike, sigma: Mapping[str, float]) -> dict[str, dict]:
+def parameters(
+    settings: Mapping,
+    gamma: ArrayLike,
+    sigma: Mapping[str, float],
+    noise: str = "reproducible",
+) -> dict[str, dict]:
     """The arguments of every mechanism's `release` at one m.
 
     gamma : (K + 1,), the optimised one; sigma : by quantity, as `search_gnmax_sigma` writes them.
     Subsampling's closed form spends its allowance exactly, so it is scaled (by about 1e-12) until
-    its certificate holds in floating point. Raises ValueError where gamma's own does not hold.
+    its certificate holds in floating point. Secure noise is discrete: the analytic sigma is raised
+    until the discrete mechanism is proven, the Renyi one serves as it is. Raises ValueError where
+    gamma's own certificate does not hold.
     """
     problem = PrivacyProblem(
         settings["K"],
@@ -60,9 +68,13 @@ def parameters(settings: Mapping, gamma: ArrayLike, sigma: Mapping[str, float]) 
     if not certify_problem(problem, optimal).holds:
         raise ValueError(f"gamma: must be private for K = {problem.K}, m = {problem.m}, and is not")
     subsampling, _ = scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))
+    analytic = sigma["sigma_analytic"]
+    if secure_noise.check_mode(noise) == "secure":
+        cost = settings["epsilon_query"], settings["delta_query"]
+        analytic = secure_noise.sufficient_sigma(analytic, *cost)
     return {
         "gnmax": {"sigma": sigma["sigma_rdp"]},
-        "gnmax_analytic": {"sigma": sigma["sigma_analytic"]},
+        "gnmax_analytic": {"sigma": analytic},
         "darrm_sub": {"gamma": subsampling},
         "darrm_opt": {"gamma": optimal},
         "majority_private": {},
@@ -90,6 +102,7 @@ def run(
     votes: Mapping[str, Sequence[Votes]],
     parameters: Mapping[str, Mapping],
     seed: int,
+    noise: str = "reproducible",
 ) -> tuple[list[dict], dict[str, NDArray]]:
     """Release the labels of every mechanism, training seed, number of queries and draw.
 
@@ -101,6 +114,7 @@ def run(
     draws, Q) released labels, mechanisms in the order of `mechanisms`.
 
     All mechanisms and training seeds see the same queries; every release has its own stream.
+    noise : secure draws the releases from the system's entropy; queries are public and stay.
     Raises ValueError where Q exceeds the number of test images.
     """
     K, draws = settings["K"], settings["draws"]
@@ -121,14 +135,14 @@ def run(
         released = np.zeros((len(terms), len(settings["training_seeds"]), draws, Q), np.uint8)
         for i, (name, claim) in enumerate(terms.items()):
             mechanism = require(name, claim["privacy_model"], claim["adjacency"])
-            probability = label_probability(name, K, **parameters[name])
+            probability = label_probability(name, K, noise, **parameters[name])
             pairs = zip(settings["training_seeds"], votes[mechanism.teachers], strict=True)
             for j, (training_seed, cache) in enumerate(pairs):
                 counts, labels = ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
                 for draw, index in enumerate(chosen):
                     path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
-                    stream = generator(seed, *path)
+                    stream = None if noise == "secure" else generator(seed, *path)
                     got = release(name, counts[index], K, stream, **parameters[name])
                     released[i, j, draw] = got
                     rows.append(

@@ -12,52 +12,73 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import secure_noise as secure
 from private_ensembles.darrm import release as darrm
 from private_ensembles.pate import gnmax
 
 
 @dataclass(frozen=True)
 class TwoClassMechanism:
-    """probability(K, **parameters) -> (K + 1,); sample(counts, K, generator, **parameters)."""
+    """probability(K, **parameters) -> (K + 1,); sample(counts, K, generator, **parameters).
+
+    The same with noise that nobody can repeat: secure_probability, secure_sample(counts, K, ...).
+    """
 
     probability: Callable[..., NDArray[np.float64]]
     sample: Callable[..., NDArray[np.uint8]]
+    secure_probability: Callable[..., NDArray[np.float64]]
+    secure_sample: Callable[..., NDArray[np.uint8]]
 
 
 def _majority_probability(K: int) -> NDArray[np.float64]:
     return (2 * np.arange(K + 1) > K).astype(np.float64)
 
 
-def _majority(counts: ArrayLike, K: int, generator: np.random.Generator) -> NDArray[np.uint8]:
+def _majority(counts: ArrayLike, K: int, generator=None) -> NDArray[np.uint8]:
     return (2 * np.asarray(counts) > K).astype(np.uint8)
 
 
 _GNMAX = TwoClassMechanism(
     probability=lambda K, sigma: gnmax.label_probability(K, sigma),
     sample=lambda counts, K, generator, sigma: gnmax.release(counts, K, sigma, generator),
+    secure_probability=secure.gnmax_label_probability,
+    secure_sample=secure.gnmax_release,
 )
 _DARRM = TwoClassMechanism(
     probability=lambda K, gamma: darrm.label_probability(gamma),
     sample=lambda counts, K, generator, gamma: darrm.release(counts, gamma, generator),
+    secure_probability=lambda K, gamma: darrm.label_probability(gamma),
+    secure_sample=lambda counts, K, gamma: secure.darrm_release(counts, gamma),
 )
 MECHANISMS = {
     "gnmax": _GNMAX,
     "gnmax_analytic": _GNMAX,
     "darrm_sub": _DARRM,
     "darrm_opt": _DARRM,
-    "majority_private": TwoClassMechanism(_majority_probability, _majority),
+    "majority_private": TwoClassMechanism(
+        _majority_probability, _majority, _majority_probability, _majority
+    ),
 }
 
 
-def label_probability(mechanism: str, K: int, **parameters) -> NDArray[np.float64]:
-    """Pr[release 1 | n of K teachers say 1], n = 0..K, of a mechanism named in MECHANISMS."""
-    return MECHANISMS[mechanism].probability(K, **parameters)
+def label_probability(
+    mechanism: str, K: int, noise: str = "reproducible", **parameters
+) -> NDArray[np.float64]:
+    """Pr[release 1 | n of K teachers say 1], n = 0..K, of a mechanism named in MECHANISMS.
+
+    noise : reproducible or secure (see `secure_noise`); GNMax's discrete noise can tie.
+    """
+    entry = MECHANISMS[mechanism]
+    is_secure = secure.check_mode(noise) == "secure"
+    return (entry.secure_probability if is_secure else entry.probability)(K, **parameters)
 
 
 def release(
-    mechanism: str, counts: ArrayLike, K: int, generator: np.random.Generator, **parameters
+    mechanism: str, counts: ArrayLike, K: int, generator: np.random.Generator | None, **parameters
 ) -> NDArray[np.uint8]:
-    """One released label per count of teachers that say 1."""
+    """One released label per count of teachers that say 1; generator None: secure noise."""
+    if generator is None:
+        return MECHANISMS[mechanism].secure_sample(counts, K, **parameters)
     return MECHANISMS[mechanism].sample(counts, K, generator, **parameters)
 
 

@@ -56,8 +56,9 @@ rule search_gnmax_sigma:
 
 
 # input: private_votes, plain_votes (lists in the order of settings["training_seeds"]), gamma, sigma,
-# and proof: no label leaves before the accountant has confirmed what the teachers cost.
-# output: table (CSV), labels (npz). params: dataset, seed, settings (dict: stand_in, K, m, epsilon,
+# and proof: no label leaves before the accountant has confirmed what the teachers cost. (Not
+# ancient(): Snakemake 9.27 then overlooks changed parameters of a job whose ancient input reruns.)
+# output: table (CSV), labels (npz). params: dataset, seed, noise, settings (dict: stand_in, K, m, epsilon,
 # Delta, epsilon_query, delta_query, delta_gamma, queries, draws, training_seeds).
 rule release_labels:
     message:
@@ -79,6 +80,7 @@ rule release_labels:
         code=fingerprint("release_labels.py"),
         dataset="{dataset}",
         seed=config["seed"],
+        noise=config["noise"],
         settings=lambda wc: settings.label_experiment(config, wc.dataset, int(wc.m)),
     log:
         "logs/release_labels/dataset={dataset},m={m}.log",

@@ -7,8 +7,8 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (list). params: data, settings (all of the configuration's
-# `darrm`). The published numbers lie beside the code (workflow/published), part of its fingerprint.
+# input: tables (list), teachers, datasets (list). params: data. The published numbers lie beside the
+# code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -25,7 +25,6 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
-        settings=config["darrm"],
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

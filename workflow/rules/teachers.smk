@@ -1,8 +1,8 @@
 # Ensembles of teachers, what they cost, and their votes.
 
 
-# input: dataset. params: kind, K, training_seed, seed (of everything), settings (of the teachers of
-# this kind), device.
+# input: dataset. params: kind, K, training_seed, seed (of everything), noise, settings (of the
+# teachers of this kind), device.
 rule train_teachers:
     message:
         "Training {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
@@ -16,6 +16,8 @@ rule train_teachers:
         K=lambda wc: int(wc.K),
         training_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
+        # Plain teachers have no noise of their own.
+        noise=lambda wc: config["noise"] if wc.kind == "private" else "reproducible",
         settings=lambda wc: settings.teachers(config, wc.dataset, wc.kind),
         device=config["device"],
     log:

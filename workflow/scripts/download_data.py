@@ -16,6 +16,7 @@ with io.job(snakemake) as job:
         dataset=dataset,
         file=file,
         place=place,
+        timeout=job.config["download_timeout"],
         log=job.progress,
     )
     job.log.info("%s/%s came from %s, sha256 as expected", dataset, file, source)

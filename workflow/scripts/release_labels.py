@@ -18,7 +18,12 @@ with io.job(snakemake) as job:
         "plain": [read_votes(path) for path in job.input.plain_votes],
     }
     rows, arrays = run(
-        job.params.dataset, settings, votes, parameters(settings, gamma, sigma), job.params.seed
+        job.params.dataset,
+        settings,
+        votes,
+        parameters(settings, gamma, sigma, job.params.noise),
+        job.params.seed,
+        job.params.noise,
     )
     io.write_csv(job.output.table, rows)
     io.write_npz(job.output.labels, **arrays)

@@ -16,6 +16,7 @@ with io.job(snakemake) as job:
     shape = {"pixel_max": dataset.pixel_max, "n_classes": dataset.n_classes}
     facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed}
     facts |= {"training_seed": repeat, "training": dict(job.params.settings)}
+    facts |= {"noise": job.params.noise}
     facts["shards"] = {"assignment": "permutation", "size": len(shards[0])}
     teachers = train_ensemble(
         *(kind, images, labels, shards),
@@ -24,6 +25,7 @@ with io.job(snakemake) as job:
         seed=seed,
         path=(dataset.name, repeat),
         device=device,
+        noise=job.params.noise,
         progress=job.progress,
     )
     facts = io.provenance("torch", "opacus", "numpy", device=str(device), **facts)

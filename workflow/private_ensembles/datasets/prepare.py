@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from private_ensembles.datasets import idx
-from private_ensembles.datasets.download import sha256_of
 from private_ensembles.datasets.images import LabelledImages, content_sha256
 from private_ensembles.randomness import generator
+from private_ensembles.records import sha256_of
 
 
 def load_idx_dataset(name, files, *, classes, n_train=None, n_test=None):

@@ -10,6 +10,7 @@ import warnings
 import torch
 from torch.nn.functional import cross_entropy
 
+from private_ensembles import secure_noise
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
 
 
@@ -39,10 +40,11 @@ def train_private_teacher(
     shard_size: the public constant behind sample rate, steps and divisor; N by default, which is
     public under replace-one neighbours; pass a constant where N is not public (keyed-hash shards).
     sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
-    that a GPU sees the same batches and noise.
+    that a GPU sees the same batches and noise. None: from the system's entropy, for real data.
 
-    (epsilon, Delta): teachers.accounting, with the same schedule. Floating-point noise is not
-    protected against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode.
+    (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
+    against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
+    noise_seed None it is summed from four samples as there (see `secure_noise.normal`).
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
     check_training(
@@ -51,8 +53,8 @@ def train_private_teacher(
     plan = poisson_schedule(len(labels) if shard_size is None else shard_size, batch_size, epochs)
     model = model.to(device).train()
     wrapped, optimizer = _private(model, plan, noise_multiplier, max_grad_norm, learning_rate)
-    optimizer.generator = torch.Generator().manual_seed(noise_seed)
-    sampler = torch.Generator().manual_seed(sampling_seed)
+    optimizer.generator = _generator(noise_seed)
+    sampler = _generator(sampling_seed)
     with warnings.catch_warnings():
         # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
@@ -71,9 +73,26 @@ def train_private_teacher(
 
 
 def poisson_batch(n_records, sample_rate, generator):
-    """Indices of one batch, each of n_records drawn independently: int64, of random length."""
-    dice = torch.rand(n_records, generator=generator, dtype=torch.float64)
+    """Indices of one batch, each of n_records drawn independently: int64, of random length.
+
+    generator None: drawn from the system's entropy.
+    """
+    if generator is None:
+        dice = torch.from_numpy(secure_noise.uniform(n_records))
+    else:
+        dice = torch.rand(n_records, generator=generator, dtype=torch.float64)
     return (dice < sample_rate).nonzero()[:, 0]
+
+
+def _generator(seed):
+    return None if seed is None else torch.Generator().manual_seed(seed)
+
+
+def gaussian(shape, generator, dtype):
+    """Standard Gaussian noise on the CPU; generator None: `secure_noise.normal`."""
+    if generator is None:
+        return torch.from_numpy(secure_noise.normal(tuple(shape))).to(dtype)
+    return torch.randn(shape, generator=generator, dtype=dtype)
 
 
 def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
@@ -89,7 +108,7 @@ def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
             scale = self.noise_multiplier * self.max_grad_norm
             for parameter in self.params:
                 total = parameter.summed_grad
-                noise = torch.randn(total.shape, generator=self.generator, dtype=total.dtype)
+                noise = gaussian(total.shape, self.generator, total.dtype)
                 parameter.grad = (total + scale * noise.to(total.device)).view_as(parameter)
 
     wrapped = GradSampleModule(model, loss_reduction="sum")

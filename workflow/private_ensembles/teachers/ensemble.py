@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from private_ensembles.randomness import torch_seed
+from private_ensembles.secure_noise import check_mode
 from private_ensembles.teachers.dpsgd import train_private_teacher
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
@@ -51,6 +52,7 @@ def train_ensemble(
     seed,
     path=(),
     device="cpu",
+    noise="reproducible",
     progress=lambda message: None,
 ):
     """One teacher per shard: list of state_dicts on the CPU, in the order of the shards.
@@ -58,7 +60,8 @@ def train_ensemble(
     kind: `private` or `plain`. images: uint8 (N, height, width); labels: uint8 (N,). shards:
     sequence of index arrays. parameters: model and the trainer's keyword arguments. Teacher i's
     weights, batches and noise come from torch_seed(seed, *path, kind, i, ...), one independent
-    stream each, so no teacher depends on how many others there are or on their order.
+    stream each, so no teacher depends on how many others there are or on their order. noise:
+    secure draws batches and noise of private teachers from the system's entropy instead.
 
     Raises ValueError for an unknown kind or parameter, diverged training, or too little GPU memory.
     """
@@ -82,7 +85,9 @@ def train_ensemble(
     start = time.monotonic()
     for i, shard in enumerate(shards):
         seeds = {"sampling_seed": torch_seed(seed, *path, kind, i, "sampling")}
-        if kind == "private":
+        if kind == "private" and check_mode(noise) == "secure":
+            seeds = {"sampling_seed": None, "noise_seed": None}
+        elif kind == "private":
             seeds["noise_seed"] = torch_seed(seed, *path, kind, i, "noise")
         initial = torch_seed(seed, *path, kind, i, "initialisation")
         model = build_model(model_name, images.shape[1:], n_classes, initial)

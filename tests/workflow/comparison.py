@@ -1,0 +1,43 @@
+"""What two runs with the same seed must have in common: everything but a stated list."""
+
+import hashlib
+import json
+from pathlib import Path
+
+# What differs between two runs by its nature, and nothing else (results/README.md says the same).
+VOLATILE_FOLDERS = ("benchmarks", "provenance")
+VOLATILE_KEYS = {"darrm/gamma": [("solver", "seconds")]}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Return the sha256 of every result of a run by its path below `folder`/results.
+
+    JSON is compared without its volatile keys, all other files byte for byte.
+    """
+    results = folder / "results"
+    found = {}
+    for path in sorted(results.rglob("*")):
+        name = path.relative_to(results).as_posix()
+        if not path.is_file() or name == "README.md" or name.startswith(VOLATILE_FOLDERS):
+            continue
+        data = path.read_bytes()
+        for start, keys in VOLATILE_KEYS.items():
+            if name.startswith(start):
+                data = _without(json.loads(data), keys)
+        found[name] = hashlib.sha256(data).hexdigest()
+    assert found, f"no results in {results}"
+    return found
+
+
+def _without(content: dict, keys) -> bytes:
+    for *above, last in keys:
+        section = content
+        for key in above:
+            section = section[key]
+        del section[last]
+    return json.dumps(content).encode()
+
+
+def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    """Return the names of the results that are not the same in two runs."""
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))

@@ -1,0 +1,122 @@
+"""A killed run: nothing half-written counts as finished, and finished work is not done again.
+
+Five rounds by default; all twenty by
+    PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest tests/workflow/test_kills.py
+"""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from . import comparison
+
+ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "5"))
+TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "2")
+JOBS = 24  # of the tiny run, without its target
+VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
+
+
+def start(folder, *arguments):
+    """Start Snakemake in a process group of its own."""
+    environment = {**os.environ, "PWD": str(folder)}
+    environment.pop("PYTHONPATH", None)
+    return subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def kill(process):
+    """SIGKILL to the whole process group, jobs included."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+
+
+def wait_until(condition, process, seconds=180):
+    """Wait until `condition()` holds or the process ends; fails when time is up."""
+    deadline = time.monotonic() + seconds
+    while not condition() and process.poll() is None:
+        assert time.monotonic() < deadline, "nothing happened in time"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_run_killed_at_a_random_moment_and_resumed_ends_in_the_same_results(
+    number, tmp_path, copy_workflow, run_snakemake, finished_tiny_run
+):
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    moment = random.Random(number)
+    # Random in the progress of the run, then in time: no moment is out of reach on any machine.
+    started = moment.randrange(JOBS)
+    process = start(folder, *TINY)
+    try:
+        logs = folder / "logs"
+        wait_until(lambda: sum(1 for _ in logs.rglob("*.log")) >= started, process)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=moment.uniform(0, 2))
+    finally:
+        kill(process)
+    interrupted = process.returncode == -signal.SIGKILL
+
+    unlocked = run_snakemake(folder, "--unlock")
+    assert unlocked.returncode == 0, unlocked.stderr
+    done = run_snakemake(folder, *TINY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((folder / "results").rglob(".*.part*")) == []
+    differing = comparison.differences(
+        comparison.contents(finished_tiny_run), comparison.contents(folder)
+    )
+    assert differing == [], f"killed: {interrupted}, after {started} jobs had started"
+
+
+def test_killed_run_does_not_repeat_finished_work(tmp_path, copy_workflow, run_snakemake, planned):
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    tiny = (*TINY[:2], "--cores", "1", VOTES)
+    process = start(folder, *tiny)
+    # The log of the next job tells that Snakemake has booked the data set as finished.
+    log = folder / "logs/train_teachers/digits/kind=private,K=5,seed=0.log"
+    try:
+        wait_until(log.exists, process)
+    finally:
+        kill(process)
+    assert log.exists()
+    assert list(folder.glob("results/teachers/digits/*.pt")) == []
+
+    assert run_snakemake(folder, "--unlock").returncode == 0
+    assert planned(folder, *tiny) == {"train_teachers": 1, "cast_votes": 1}
+    done = run_snakemake(folder, *tiny)
+    assert done.returncode == 0, done.stderr
+    assert (folder / VOTES).exists()
+    assert list((folder / "results").rglob(".*.part*")) == []
+
+
+def test_worker_killed_alone_fails_its_job_and_the_next_run_recovers(
+    tmp_path, copy_workflow, run_snakemake
+):
+    # What the kernel does to a process when memory runs out.
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    tiny = (*TINY[:2], "--cores", "1", "results/datasets/digits.npz")
+    process = start(folder, *tiny)
+    log = folder / "logs/prepare_dataset/digits.log"
+    try:
+        wait_until(lambda: log.exists() and "process" in log.read_text(), process)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(log.read_text().split("process ")[1].split()[0]), signal.SIGKILL)
+        assert process.wait(timeout=120) != 0 or "finished" in log.read_text()
+    finally:
+        kill(process)
+    done = run_snakemake(folder, *tiny)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results/datasets/digits.npz").exists()
+    assert list((folder / "results").rglob(".*.part*")) == []

@@ -1,0 +1,177 @@
+"""Where each result came from: a record in results/provenance, and a check that nobody changed it.
+
+The record of results/<path> is results/provenance/<path>.json. It is written by the job that makes
+the result, stands outside of it, so that equal results are equal bytes, and is compared with the
+file when a later job reads it: a disk that flips bytes in a CSV is noticed, too.
+Imports only the standard library, because every job pays for what is imported here.
+"""
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+# Modules whose versions matter to a result, where a job has loaded them, and their distributions.
+PACKAGES = {
+    "dp_accounting": "dp-accounting",
+    "gurobipy": "gurobipy",
+    "highspy": "highspy",
+    "matplotlib": "matplotlib",
+    "numpy": "numpy",
+    "opacus": "opacus",
+    "opendp": "opendp",
+    "pandas": "pandas",
+    "scipy": "scipy",
+    "sklearn": "scikit-learn",
+    "torch": "torch",
+}
+# Seconds after a job within which Snakemake has noticed its end, on a cluster as well.
+TOUCHED_WITHIN = 3600
+ROOT, FOLDER = "results", "provenance"
+
+
+def record_path(path) -> Path | None:
+    """Return where the record of a result is; None for what is no result (data, docs, logs)."""
+    parts = PurePosixPath(path).parts
+    if len(parts) < 2 or parts[0] != ROOT or parts[1] in (FOLDER, "benchmarks") or ".." in parts:
+        return None
+    return Path(ROOT, FOLDER, *parts[1:-1], f"{parts[-1]}.json")
+
+
+def sha256_of(path) -> str:
+    """Return the hexadecimal sha256 of a file; OSError where it cannot be read."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_inputs(paths) -> dict[str, str]:
+    """Return the sha256 of every input file, after comparing it with its record.
+
+    A record binds as long as the file is the one that the job wrote: what was copied, unpacked or
+    taken from a cache is another (another inode), and so is what was written again later.
+
+    Raises ValueError, naming the file, where contents differ from the record; OSError where a file
+    cannot be read.
+    """
+    found = {}
+    for path in map(str, paths):
+        if not os.path.isfile(path):
+            continue
+        found[path] = sha256_of(path)
+        record = read_record(path)
+        if _is_the_recorded(os.stat(path), record) and record.get("sha256") != found[path]:
+            raise ValueError(
+                f"{path}: is damaged, for its sha256 is {found[path]} and was "
+                f"{record.get('sha256')} when it was made; delete it and run again"
+            )
+    return found
+
+
+def _is_the_recorded(status: os.stat_result, record: dict) -> bool:
+    """Tell whether a file is the one that was recorded, whatever its bytes are now.
+
+    Snakemake touches a finished job's outputs, so the time may be a little later than recorded.
+    """
+    inode, time = record.get("inode"), record.get("mtime_ns")
+    if inode != status.st_ino or not isinstance(time, int):
+        return False
+    return 0 <= status.st_mtime_ns - time < TOUCHED_WITHIN * 10**9
+
+
+def read_record(path) -> dict:
+    """Return the record of a result; empty where there is none that can be read."""
+    record = record_path(path)
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        content = json.loads(record.read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
+    return {}
+
+
+def origin(snakemake, inputs: dict[str, str]) -> dict:
+    """Return what all outputs of a job have in common: rule, parameters, inputs, surroundings.
+
+    params: the slice of the configuration that the rule uses, with the fingerprint of its code.
+    inputs: sha256 by path.
+    """
+    params = getattr(snakemake, "params", None)
+    wildcards = getattr(snakemake, "wildcards", None)
+    return {
+        "rule": getattr(snakemake, "rule", None),
+        "wildcards": dict(wildcards.items()) if hasattr(wildcards, "items") else {},
+        "params": dict(params.items()) if hasattr(params, "items") else {},
+        "seed": (getattr(snakemake, "config", None) or {}).get("seed"),
+        "inputs": inputs,
+        **surroundings(*(name for module, name in PACKAGES.items() if module in sys.modules)),
+    }
+
+
+def surroundings(*packages: str, device: str | None = None) -> dict:
+    """Return versions of this package and of `packages`, git revision, Python, machine, device."""
+    return {
+        "versions": {name: _version(name) for name in ("private-ensembles", *packages)},
+        "revision": _revision(),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "device": device or _device(),
+    }
+
+
+def write_record(temporary, final, written, facts: dict) -> None:
+    """Write to `temporary` the record of the result `final`, whose bytes are still at `written`.
+
+    A directory has no sha256 and is recorded without.
+    """
+    content = {"file": str(final), **facts}
+    if os.path.isfile(written):
+        status = os.stat(written)
+        content |= {
+            "sha256": sha256_of(written),
+            "bytes": status.st_size,
+            "inode": status.st_ino,
+            "mtime_ns": status.st_mtime_ns,
+        }
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def _plain(value):
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _device() -> str:
+    torch = sys.modules.get("torch")
+    used = torch is not None and torch.cuda.is_initialized()
+    return f"cuda: {torch.cuda.get_device_name()}" if used else "cpu"
+
+
+def _version(name: str) -> str | None:
+    if name == "private-ensembles":
+        from private_ensembles import __version__
+
+        return __version__
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _revision() -> str | None:
+    """Return the git revision of this code, with "+" where files differ from it."""
+    here = str(Path(__file__).resolve().parent)
+    command = ["git", "-C", here, "describe", "--always", "--abbrev=40", "--dirty=+"]
+    command += ["--exclude=*"]
+    # Without its optional lock, a job cannot get in the way of somebody's `git commit`.
+    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=environment)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
