@@ -149,6 +149,8 @@ def relative_cost(
     K, D, delta = problem.K, Delta, problem.delta
     high = (math.exp(epsilon) + D) / (math.exp(epsilon) + 1)
     low = (1 - D) / (math.exp(epsilon) + 1)
+    # A tail of 1e-19 is nothing beside delta >= Delta; less in Q only makes the result larger.
+    weights = binomial_table(K, D, moved_terms(K, D))
     up, down, worst = s, s, 0.0
     for i in range(K + 1):  # sequential in the number of teachers at H
         if i:
@@ -157,15 +159,10 @@ def relative_cost(
         # b of the n others at (1, 1 - D), n - b at (D, 0).
         n = K - i
         b = np.arange(n + 1)
-        P, Q = up.copy(), down.copy()
-        if D:
-            # A tail of 1e-19 is nothing beside delta >= D; less in Q only makes the result larger.
-            terms = min(moved_terms(K, D), n + 1)
-            weights = binomial_table(n, D, terms)
-            P, Q = np.zeros(n + 1), np.zeros(n + 1)
-            for t in range(terms):
-                P[: n + 1 - t] += weights[n - b[: n + 1 - t], t] * up[t:]
-                Q[t:] += weights[b[t:], t] * down[: n + 1 - t]
+        P, Q = np.zeros(n + 1), np.zeros(n + 1)
+        for t in range(min(weights.shape[1], n + 1)):
+            P[: n + 1 - t] += weights[n - b[: n + 1 - t], t] * up[t:]
+            Q[t:] += weights[b[t:], t] * down[: n + 1 - t]
         bound = delta + math.exp(m * epsilon) * Q
         possible = P > 0
         if possible.any():
@@ -180,9 +177,7 @@ def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dic
     it is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`. scaling,
     method: what the certificate of a use of it asks for (`proof`).
     """
-    cost, rounding = relative_cost(
-        subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta
-    )
+    cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
     scaling, certificate = proof(gamma_double_subsampling(K, m), m, epsilon, Delta)
     return {
         "K": K, "m": m, "epsilon": epsilon, "Delta": Delta, "delta": resolve_delta(m, Delta, None),
@@ -218,6 +213,13 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
     return high
 
 
+def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
+    """`noiseless_allowance` at no noise and at NEARLY none: K, epsilon, Delta, noise, m."""
+    for noise in (0.0, NEARLY):
+        m = noiseless_allowance(K, epsilon, Delta, noise)
+        yield {"K": K, "epsilon": epsilon, "Delta": Delta, "noise": noise, "m": m}
+
+
 def sweep(
     K: int,
     epsilon: float,
@@ -237,9 +239,7 @@ def sweep(
     """
     for m in (m for m in allowances if m <= K):
         started = time.perf_counter()
-        solution = optimize_gamma(
-            K, m, epsilon, Delta, prior=prior, solver=solver, threads=threads
-        )
+        solution = optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver, threads=threads)
         gammas = {
             "gamma_opt": solution.gamma,
             "gamma_sub": gamma_subsampling(K, m),
