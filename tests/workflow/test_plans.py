@@ -77,7 +77,7 @@ def test_bad_configuration_is_one_line_and_a_failure(folder, run_snakemake, argu
     [
         "results/datasets/cifar.npz",
         "results/darrm/gamma/K=11,m=x,epsilon=0.1,Delta=0,delta=0,prior=uniform:0.5,1.json",
-        "results/darrm/tables/table3.csv",
+        "results/darrm/tables/table11.csv",
         "data/raw/mnist/../../etc.gz",
     ],
 )

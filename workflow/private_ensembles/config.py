@@ -284,7 +284,7 @@ def _across(config: dict) -> Iterator[tuple]:
     """Yield (path, value, allowed) for what no single key of the schema can show."""
     darrm, datasets = config["darrm"], config["datasets"]
     K = darrm["K"]
-    figures = {name: darrm[name] for name in SHAPE_FIGURES + ("figure9",) if darrm[name]}
+    figures = {name: darrm[name] for name in (*SHAPE_FIGURES, "figure9") if darrm[name]}
     for path, ms, owner, teachers in (
         ("darrm.m", darrm["m"], "darrm.K", K),
         *(

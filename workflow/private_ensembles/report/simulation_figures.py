@@ -140,7 +140,7 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
             fontsize=8,
         )
     axis.set_xscale("log")
-    axis.set_xlim(max(least, 1e-12) / 4, 4 * top)  # room for the numbers
+    axis.set_xlim(max(least, 1e-12) / 8, 8 * top)  # room for the numbers
 
 
 # Sweeps ------------------------------------------------------------------------------------------
