@@ -258,7 +258,7 @@ def sweep(
                 "K": K, "m": m, "epsilon": epsilon, "Delta": Delta,
                 "delta": solution.problem.delta, "prior": prior, "family": family,
                 "expected_error": error,
-                "error_bound": max(0.0, error - gap / 2) if optimal else math.nan,
+                "error_bound": max(0.0, error - gap / 2) if optimal else None,
                 "scaling": float(scaling), "method": certificate.method,
                 "monotone": bool(np.all(np.diff(half) >= 0)),
                 "seconds": round(time.perf_counter() - started, 3),

@@ -74,7 +74,7 @@ SECTIONS = (
                 "figure8",
                 "Figure 8: the same with pure privacy, K = 101",
                 "figure2",
-                alt="As Figure 7 for six m between 10 and 80: the optimised noise function is below "
+                alt="As Figure 7 for six m between 10 and 80: the optimised one is below "
                 "1 near the middle only, and hardly at all from m = 30 on.",
             ),
             Item("amplification", "Theorem 4.1: the cost of double subsampling", "amplification"),
