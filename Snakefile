@@ -20,6 +20,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/teachers.smk"
 include: "workflow/rules/darrm.smk"
+include: "workflow/rules/simulations.smk"
 include: "workflow/rules/report.smk"
 
 

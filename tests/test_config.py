@@ -154,6 +154,26 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
             {"darrm__tables__table3": 1},
             "darrm.tables.table3: unknown key; did you mean darrm.tables",
         ),
+        (
+            {"darrm__figure7__m": [1, 12]},
+            "darrm.figure7.m[1] = 12: must be at most darrm.figure7.K = 11",
+        ),
+        (
+            {"darrm__figure6__subsamples": [36]},
+            "darrm.figure6.subsamples[0] = 36: must be at most darrm.figure6.K = 35",
+        ),
+        ({"darrm__figure8__Delta": 0.6}, "darrm.figure8.Delta = 0.6: must be below 0.5"),
+        (
+            {"darrm__figure9__prior_P": "uniform:0.1,0.7"},
+            "darrm.figure9.prior_P = 'uniform:0.1,0.7': must be kind:a,b with",
+        ),
+        (
+            {"darrm__figure9__actual": ["absolute-uniform:0.7,0.1"]},
+            "darrm.figure9.actual[0] = 'absolute-uniform:0.7,0.1': must be kind:a,b with a < b",
+        ),
+        ({"darrm__figure9__actual": ["fixed:2"]}, "actual[0] = 'fixed:2': must be text matching"),
+        ({"darrm__sweeps__K": [10]}, "darrm.sweeps.K[0] = 10: must be an odd integer >= 1"),
+        ({"darrm__figure2": None}, "darrm.figure2 = null: must be a mapping"),
         ({"data": "papr"}, "data = 'papr': must be one of embedded, paper"),
         ({"solver": None}, "solver = null: must be one of auto, gurobi, highs"),
         ({"data_mirror": ""}, "data_mirror = '': must be text that is not empty or null"),
@@ -320,7 +340,8 @@ paths = st.sampled_from(
         *("data", "seed", "data_mirror", "darrm", "darrm__K", "darrm__m", "darrm__tables"),
         *("darrm__prior", "darrm__queries", "darrm__datasets__mnist", "darrm__figure2__epsilon"),
         *("darrm__embedded__private_teachers", "datasets", "datasets__mnist__files"),
-        "datasets__digits",
+        *("datasets__digits", "darrm__figure6", "darrm__figure7__m", "darrm__figure9__actual"),
+        *("darrm__sweeps", "darrm__sweeps__Delta"),
     ]
 )
 

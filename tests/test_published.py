@@ -11,6 +11,7 @@ from private_ensembles.published import Explanation, compare, equals_printed, re
 ITEMS = {
     "table1": 18,
     "table2": 16,
+    "table3": 20,
     "table4": 8,
     "table5": 16,
     "table6": 18,
@@ -58,6 +59,8 @@ def test_every_printed_number_of_darrm_is_there(printed):
         ("table7", "mnist", "per query", "epsilon_query", "0.4460", ""),
         ("table9", "fashion-mnist", "Q=100", "delta_total", "0.068", ""),
         ("table4", "fashion-mnist", "m=3", "lambda", "35.74", ""),
+        ("table3", "simulation", "M=15", "m", "8.2708", ""),
+        ("table3", "simulation", "M=20", "delta", "0.1002", ""),
         ("section6.2", "fashion-mnist", "data", "n_train", "10000", ""),
     ],
 )

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.error import error_at, expected_error
+from private_ensembles.darrm.gamma import (
+    gamma_constant,
+    gamma_double_subsampling,
+    gamma_subsampling,
+)
+from private_ensembles.darrm.simulations import composition_parameters, worst_data_set_bound
 from private_ensembles.report import figures, style
 
 SOLUTIONS = [
@@ -34,10 +40,66 @@ def search():
 
 
 def test_figure_2_shows_every_family_at_every_m(shapes):
-    counts = shapes.groupby(["m", "family", "quantity"]).size().unstack()
-    assert len(counts) == 2 * len(figures.FAMILIES)
+    counts = shapes[shapes["family"] != figures.BOUND]
+    counts = counts.groupby(["m", "family", "quantity"]).size().unstack()
+    assert len(counts) == 2 * 3  # without double subsampling: Delta > 0
     assert (counts["gamma"] == 12).all()
     assert (counts["expected_error"] == 1).all()
+
+
+def column(data, m, family, quantity):
+    part = data[(data["m"] == m) & (data["family"] == family) & (data["quantity"] == quantity)]
+    return part["y"].to_numpy()
+
+
+def test_lemma_3_2_is_drawn_at_m_1_only(shapes):
+    bound = shapes[shapes["family"] == figures.BOUND]
+    assert set(bound["m"]) == {1}
+    np.testing.assert_array_equal(bound["y"], worst_data_set_bound(11, bound["x"].to_numpy()))
+
+
+def test_figures_of_pure_privacy_show_double_subsampling_as_computed_alone():
+    pure = [s | {"Delta": 0, "delta": 0.0} for s in SOLUTIONS]
+    data = figures.gamma_shapes(pure, "uniform:0.5,1")
+    p = np.linspace(0, 1, 201)
+    for m in (1, 3):
+        for family, gamma in (
+            ("gamma_dsub", gamma_double_subsampling(11, m)),
+            ("gamma_sub", gamma_subsampling(11, m)),
+            ("gamma_const", gamma_constant(11, m, 0.1)),
+        ):
+            np.testing.assert_array_equal(column(data, m, family, "gamma"), gamma)
+            np.testing.assert_array_equal(column(data, m, family, "error"), error_at(gamma, p))
+            mean = expected_error(gamma, "uniform:0.5,1")
+            assert column(data, m, family, "expected_error").item() == mean
+            assert column(data, m, family, "scaling").item() < 1e-9
+
+
+def test_figure_6_subsamples_m_teachers_and_composes_all_of_them(tmp_path):
+    row = composition_parameters(35, 10, 0.1, 1e-5, 0.1)
+    m = row["m"]
+    solution = {"K": 35, "m": m, "epsilon": 0.1, "Delta": 1e-5, "delta": row["delta"]}
+    solution["gamma"] = gamma_subsampling(35, 10).tolist()
+    data = figures.gamma_shapes([solution], "uniform:0.5,1", subsamples=[10], delta_prime=0.1)
+    np.testing.assert_array_equal(column(data, m, "gamma_sub", "gamma"), gamma_subsampling(35, 10))
+    constant = gamma_constant(35, m, 0.1, 1e-5, row["delta"], delta_prime=0.1)
+    np.testing.assert_array_equal(column(data, m, "gamma_const", "gamma"), constant)
+    assert set(data["subsamples"]) == {10}
+    figures.draw_gamma_shapes(data, tmp_path / "figure6.png")
+
+
+@pytest.mark.parametrize("number", [1, 5, 6])
+def test_any_number_of_m_has_its_panels(tmp_path, number):
+    solutions = [SOLUTIONS[0] | {"m": m} for m in range(1, number + 1)]
+    data = figures.gamma_shapes(solutions, "uniform:0.5,1")
+    figures.draw_gamma_shapes(data, tmp_path / "a.png")
+
+
+def test_marks_of_many_values_are_few_and_symmetric():
+    for size in (4, 12, 36, 102, 1002):
+        marked = figures._marked(size)
+        assert sorted(size - 1 - index for index in marked) == sorted(marked)
+        assert len(marked) <= 30
 
 
 def test_errors_of_figure_2_vanish_without_a_majority_and_are_symmetric(shapes):
@@ -49,9 +111,9 @@ def test_errors_of_figure_2_vanish_without_a_majority_and_are_symmetric(shapes):
 
 
 def test_gammas_of_unequal_setting_do_not_share_a_figure():
-    with pytest.raises(ValueError, match="figure2"):
+    with pytest.raises(ValueError, match="share K"):
         figures.gamma_shapes([SOLUTIONS[0], SOLUTIONS[1] | {"epsilon": 0.2}], "uniform:0.5,1")
-    with pytest.raises(ValueError, match="figure2"):
+    with pytest.raises(ValueError, match="share K"):
         figures.gamma_shapes([SOLUTIONS[0], SOLUTIONS[0]], "uniform:0.5,1")
 
 
@@ -88,3 +150,11 @@ def test_every_mechanism_has_one_look_and_no_two_share_it():
     assert set(MECHANISMS) <= set(style.LOOKS)
     assert len(set(colors)) == len(colors)
     assert style.look("gamma_opt") == style.look("darrm_opt")
+
+
+def test_no_two_gamma_families_of_one_figure_share_a_colour():
+    from private_ensembles.report.simulation_figures import PRIOR_FAMILIES
+
+    for families in ((*figures.FAMILIES, figures.BOUND), PRIOR_FAMILIES):
+        assert set(families) <= set(style.LOOKS) & set(style.LABELS)
+        assert len({style.look(name)["color"] for name in families}) == len(families)

@@ -1,5 +1,7 @@
 """What dry runs plan: sizes of the runs, named targets, and one line for each kind of bad input."""
 
+import csv
+
 import pytest
 
 
@@ -32,6 +34,41 @@ def test_darrm_target_leaves_the_comparison_out(folder, planned):
     plan = planned(folder, "darrm")
     assert plan["tabulate_label_accuracy"] == plan["tabulate_privacy_loss"] == 4
     assert not {"compare_published", "build_index", "publish_docs"} & set(plan)
+
+
+SIMULATIONS = {"tabulate_composition", "tabulate_amplification", "draw_prior_shapes"}
+
+
+def test_simulations_share_grid_points_and_null_leaves_them_out(folder, planned):
+    # Figures 2, 6, 7, 8 have 4, 4, 6, 6 points; Figure 9 has two of Figure 7's and two of its own.
+    figures = [f"results/darrm/figures/figure{number}.png" for number in (2, 6, 7, 8, 9)]
+    plan = planned(folder, *figures)
+    assert plan == {"optimize_gamma": 22, "draw_gamma_shapes": 4, "draw_prior_shapes": 1}
+    assert planned(folder).keys() >= SIMULATIONS
+    tiny = planned(folder, "--configfile", "tests/config/tiny.yaml")
+    assert not SIMULATIONS & set(tiny)
+
+
+def test_sweeps_are_run_on_request_only(folder, planned):
+    assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(planned(folder))
+    assert planned(folder, "sweeps") == {
+        "solve_sweep": 24, "check_double_subsampling": 10, "draw_sweeps": 1, "sweeps": 1
+    }  # fmt: skip
+
+
+def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
+    done = run_snakemake(
+        *(folder, "sweeps", "--configfile", "tests/config/tiny.yaml", "--cores", "2")
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in ("figures/sweeps.pdf", "figures/noiseless.png", "tables/double_subsampling.csv"):
+        assert (folder / "results/darrm" / path).stat().st_size > 200
+    with open(folder / "results/darrm/tables/sweeps.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["family"] for row in rows} == {
+        "gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const"
+    }  # fmt: skip
+    assert all(float(row["scaling"]) < 1e-9 for row in rows)
 
 
 def test_docs_are_written_on_request_only(folder, planned):
@@ -77,7 +114,7 @@ def test_bad_configuration_is_one_line_and_a_failure(folder, run_snakemake, argu
     [
         "results/datasets/cifar.npz",
         "results/darrm/gamma/K=11,m=x,epsilon=0.1,Delta=0,delta=0,prior=uniform:0.5,1.json",
-        "results/darrm/tables/table3.csv",
+        "results/darrm/tables/table11.csv",
         "data/raw/mnist/../../etc.gz",
     ],
 )

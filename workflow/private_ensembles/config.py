@@ -18,6 +18,7 @@ from private_ensembles.naming import delta_of, multiply
 
 SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
 ROLES = ("train_images", "train_labels", "test_images", "test_labels")
+SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
 
 _TYPES = {
@@ -289,20 +290,38 @@ def _across(config: dict) -> Iterator[tuple]:
     """Yield (path, value, allowed) for what no single key of the schema can show."""
     darrm, datasets = config["darrm"], config["datasets"]
     K = darrm["K"]
-    for path, ms, teachers in (
-        ("darrm.m", darrm["m"], K),
-        ("darrm.figure2.m", darrm["figure2"]["m"], darrm["figure2"]["K"]),
+    figures = {name: darrm[name] for name in (*SHAPE_FIGURES, "figure9") if darrm[name]}
+    for path, ms, owner, teachers in (
+        ("darrm.m", darrm["m"], "darrm.K", K),
+        *(
+            (f"darrm.{name}.{key}", figure[key], f"darrm.{name}.K", figure["K"])
+            for name, figure in figures.items()
+            for key in ("m", "subsamples")
+            if key in figure
+        ),
     ):
-        owner = "darrm.figure2.K" if "figure2" in path else "darrm.K"
         for index, m in enumerate(ms):
             if m > teachers:
                 yield f"{path}[{index}]", m, f"at most {owner} = {teachers}"
     for index, teachers in enumerate(darrm["objectives"]["K"]):
         if (m := darrm["objectives"]["m"]) > teachers:
             yield f"darrm.objectives.K[{index}]", teachers, f"at least darrm.objectives.m = {m}"
-    low, high = map(float, darrm["prior"].partition(":")[2].split(","))
-    if not (low < high and low + high >= 1):
-        yield "darrm.prior", darrm["prior"], "kind:a,b with a < b and a + b >= 1"
+    for name, figure in figures.items():
+        if figure["Delta"] >= 0.5:
+            yield f"darrm.{name}.Delta", figure["Delta"], "below 0.5"
+    priors = {"darrm.prior": darrm["prior"], "darrm.sweeps.prior": darrm["sweeps"]["prior"]}
+    if "figure9" in figures:
+        priors |= {
+            f"darrm.figure9.{key}": figures["figure9"][key] for key in ("prior_U", "prior_P")
+        }
+        for index, actual in enumerate(figures["figure9"]["actual"]):
+            if not actual.startswith("fixed:"):
+                priors[f"darrm.figure9.actual[{index}]"] = actual
+    for path, prior in priors.items():
+        kind, _, interval = prior.partition(":")
+        low, high = map(float, interval.split(","))
+        if not (low < high and (low + high >= 1 or kind == "absolute-uniform")):
+            yield path, prior, "kind:a,b with a < b and a + b >= 1"
     for item, m in [*darrm["tables"].items(), ("", darrm["figure10"]["m"])]:
         if m is not None and m > K:
             yield (
@@ -385,6 +404,39 @@ def label_allowances(config: dict) -> list[int]:
     darrm = config["darrm"]
     tables = (darrm["tables"][item] for item in ACCURACY_TABLES)
     return sorted({*darrm["m"], *(m for m in tables if m is not None)})
+
+
+def shape_points(config: dict, figure: str) -> list[dict]:
+    """Return the grid points K, m, epsilon, Delta, delta of one of the figures of gamma's shape.
+
+    Figure 6 has m and delta from general composition of `subsamples` teachers (appendix D.1.1), the
+    others delta = 1 - (1 - Delta)^m (section 6.1).
+    """
+    shape = config["darrm"][figure]
+    common = {key: shape[key] for key in ("epsilon", "Delta")}
+    if "subsamples" not in shape:
+        return [
+            {"K": shape["K"], "m": m, **common, "delta": delta_of(m, shape["Delta"])}
+            for m in shape["m"]
+        ]
+    from private_ensembles.composition import general
+
+    points = []
+    for drawn in shape["subsamples"]:
+        total = general(shape["epsilon"], shape["Delta"], drawn, shape["delta_prime"])
+        # Composition never costs more than `drawn` teachers, but the quotient may round up.
+        m = max(1.0, min(total.epsilon / shape["epsilon"], float(drawn)))
+        points.append({"K": shape["K"], "m": m, **common, "delta": total.delta})
+    return points
+
+
+def prior_points(config: dict, prior: str) -> list[dict]:
+    """Return the grid points of Figure 9 for one of its priors, "U" or "P"; none without it."""
+    shape = config["darrm"]["figure9"]
+    if shape is None:
+        return []
+    points = shape_points(config, "figure9")
+    return [point | {"prior": shape[f"prior_{prior}"]} for point in points]
 
 
 def dataset_settings(config: dict, dataset: str) -> dict:

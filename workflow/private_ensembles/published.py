@@ -110,7 +110,13 @@ def reproduced_numbers(
     def add(item, dataset, row, column, value, sd=math.nan):
         found["darrm", item, str(dataset), row, column] = (float(value), float(sd))
 
+    if "table3" in tables:
+        for cell in tables["table3"].to_dict("records"):
+            for column in ("m", "tau", "lambda", "epsilon", "delta"):
+                add("table3", "simulation", f"M={cell['subsamples']}", column, cell[column])
     for item, table in tables.items():
+        if "stand_in" not in table:
+            continue  # simulations use no data
         for cell in table[~stand_ins(table)].to_dict("records"):
             if item in ACCURACY_ITEMS:
                 values = cell["accuracy_mean"], cell["accuracy_sd"]

@@ -31,8 +31,10 @@ wildcard_constraints:
     K=r"\d+",
     seed=r"\d+",
     m=r"\d+",
-    grid_point=rf"K=\d+,m=\d+,epsilon={NUMBER},Delta={NUMBER},delta={NUMBER},prior=[\w:.,-]+",
+    grid_point=rf"K=\d+,m={NUMBER},epsilon={NUMBER},Delta={NUMBER},delta={NUMBER},prior=[\w:.,-]+",
     gnmax=rf"mechanism=gnmax,K=\d+,epsilon={NUMBER},delta={NUMBER}",
+    shape_figure="|".join(settings.SHAPE_FIGURES),
+    sweep_point=rf"K=\d+,epsilon={NUMBER},Delta={NUMBER}",
     accuracy_table="table1|table6|table8|table10",
     loss_table="table2|table5|table7|table9",
 
@@ -43,6 +45,13 @@ wildcard_constraints:
 LABEL_DATASETS = settings.label_datasets(config)
 # The tables that the configuration asks for (a null leaves one out), with their m.
 TABLES = {item: m for item, m in config["darrm"]["tables"].items() if m is not None}
+# Figures of gamma's shape, and all figures, that the configuration asks for.
+SHAPES = [name for name in settings.SHAPE_FIGURES if config["darrm"][name]]
+FIGURES = [*SHAPES, *["figure9"] * bool(config["darrm"]["figure9"]), "figure10", "objectives"]
+# Figures 7 and 8 are those of pure privacy, where Theorem 4.1 holds.
+PURE = [name for name in ("figure7", "figure8") if config["darrm"][name]]
+# Every table that is made: the simulations' beside those of `darrm.tables`.
+ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] * bool(PURE)]
 # Labels are released for every m of the list and of the accuracy tables.
 LABEL_ALLOWANCES = settings.label_allowances(config)
 # A GPU is asked of the scheduler only where the configuration insists on one.
@@ -61,15 +70,15 @@ def votes_file(dataset, kind, seed):
     return f"results/votes/{dataset}/{ensemble}.npz"
 
 
-def gamma_file(K, m, epsilon, Delta):
-    """The optimised noise function at one grid point, delta as in DaRRM section 6.1."""
+def gamma_file(K, m, epsilon, Delta, delta=None, prior=config["darrm"]["prior"]):
+    """The optimised noise function at one grid point; delta by default as in DaRRM section 6.1."""
     point = instance(
         K=K,
         m=m,
         epsilon=epsilon,
         Delta=Delta,
-        delta=delta_of(m, Delta),
-        prior=config["darrm"]["prior"],
+        delta=delta_of(m, Delta) if delta is None else delta,
+        prior=prior,
     )
     return f"results/darrm/gamma/{point}.json"
 

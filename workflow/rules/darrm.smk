@@ -6,8 +6,8 @@ rule darrm:
     input:
         "results/darrm/privacy/teachers.csv",
         [labels_file(dataset, m) for dataset in LABEL_DATASETS for m in LABEL_ALLOWANCES],
-        [f"results/darrm/tables/{item}.csv" for item in TABLES],
-        collect("results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]),
+        collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
+        collect("results/darrm/figures/{item}.png", item=FIGURES),
 
 
 # params: point (dict: K, m, epsilon, Delta, delta, prior), solver.
@@ -188,34 +188,30 @@ rule tabulate_gnmax_sigma:
         "../scripts/tabulate_gnmax_sigma.py"
 
 
-# input: the optimised gammas, one per m of params.settings["m"], in that order. output: png, pdf,
-# data. params: settings (K, m, epsilon, Delta), prior.
+# input: the optimised gammas, one per m (or per number of subsamples) of the figure's settings, in
+# that order. output: png, pdf, data. params: settings (subsamples, delta_prime: Figure 6), prior.
 rule draw_gamma_shapes:
     message:
-        "Drawing the shapes and errors of gamma, figure2"
+        "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
     input:
-        [
-            gamma_file(shape["K"], m, shape["epsilon"], shape["Delta"])
-            for shape in [config["darrm"]["figure2"]]
-            for m in shape["m"]
-        ],
+        lambda wc: [gamma_file(**p) for p in settings.shape_points(config, wc.shape_figure)],
     output:
         png=report(
-            "results/darrm/figures/figure2.png",
+            "results/darrm/figures/{shape_figure}.png",
             caption="../report/figure2.rst",
             category="DaRRM",
             subcategory="Noise functions",
         ),
-        pdf="results/darrm/figures/figure2.pdf",
-        data="results/darrm/tables/figure2.csv",
+        pdf="results/darrm/figures/{shape_figure}.pdf",
+        data="results/darrm/tables/{shape_figure}.csv",
     params:
         code=fingerprint("draw_gamma_shapes.py"),
-        settings=config["darrm"]["figure2"],
+        settings=lambda wc: config["darrm"][wc.shape_figure],
         prior=config["darrm"]["prior"],
     log:
-        "logs/draw_gamma_shapes/figure2.log",
+        "logs/draw_gamma_shapes/{shape_figure}.log",
     benchmark:
-        "results/benchmarks/draw_gamma_shapes/figure2.tsv"
+        "results/benchmarks/draw_gamma_shapes/{shape_figure}.tsv"
     localrule: True
     threads: 1
     resources:

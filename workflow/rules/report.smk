@@ -13,7 +13,7 @@ rule compare_published:
     message:
         "Comparing with the published numbers"
     input:
-        tables=[f"results/darrm/tables/{item}.csv" for item in TABLES],
+        tables=collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
         teachers="results/darrm/privacy/teachers.csv",
         datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS),
     output:
@@ -44,10 +44,8 @@ rule build_index:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=[f"results/darrm/tables/{item}.csv" for item in TABLES],
-        figures=collect(
-            "results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]
-        ),
+        tables=collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
+        figures=collect("results/darrm/figures/{item}.png", item=FIGURES),
         teachers="results/darrm/privacy/teachers.csv",
     output:
         "results/index.html",
@@ -76,19 +74,17 @@ rule publish_docs:
         tables=[
             "results/fidelity.csv",
             "results/darrm/privacy/teachers.csv",
-            *[f"results/darrm/tables/{item}.csv" for item in TABLES],
+            *collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
         ],
-        figures=collect(
-            "results/darrm/figures/{item}.png", item=["figure2", "figure10", "objectives"]
-        ),
+        figures=collect("results/darrm/figures/{item}.png", item=FIGURES),
     output:
         page="docs/darrm/README.md",
         tables=[
             "docs/darrm/fidelity.csv",
             "docs/darrm/teachers.csv",
-            *[f"docs/darrm/{item}.csv" for item in TABLES],
+            *collect("docs/darrm/{item}.csv", item=ALL_TABLES),
         ],
-        figures=collect("docs/darrm/{item}.png", item=["figure2", "figure10", "objectives"]),
+        figures=collect("docs/darrm/{item}.png", item=FIGURES),
     params:
         code=fingerprint("publish_docs.py"),
         data=config["data"],

@@ -1,4 +1,4 @@
-"""Draw the shapes of the noise functions gamma and their errors (Figure 2)."""
+"""Draw the shapes of the noise functions gamma and their errors (Figures 2, 6, 7 and 8)."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ from private_ensembles.report.figures import draw_gamma_shapes, gamma_shapes
 
 with io.job(snakemake) as job:
     solutions = [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input]
-    data = gamma_shapes(solutions, job.params.prior)
+    composed = {key: job.params.settings.get(key) for key in ("subsamples", "delta_prime")}
+    data = gamma_shapes(solutions, job.params.prior, **composed)
     io.write_csv(job.output.data, data)
     draw_gamma_shapes(data, job.output.png, job.output.pdf)

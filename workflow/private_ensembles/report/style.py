@@ -33,11 +33,20 @@ LOOKS |= {
     "gamma_opt": LOOKS["darrm_opt"],
     "gamma_sub": LOOKS["darrm_sub"],
     "gamma_const": LOOKS["darrm_const"],
+    "gamma_dsub": {"color": SKY, "marker": "D", "linestyle": (0, (3, 1.5))},
+    # Figure 9's two optimised functions: the paper's usual prior keeps gamma_opt's look.
+    "gamma_opt_U": LOOKS["darrm_opt"],
+    "gamma_opt_P": {"color": ORANGE, "marker": "v", "linestyle": (0, (6, 1))},
+    "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": (0, (1, 2))},
 }
 LABELS = {
     "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
     "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
     "gamma_const": r"$\gamma_{\mathrm{const}}$ (randomised response)",
+    "gamma_dsub": r"$\gamma_{\mathrm{dsub}}$ (double subsampling)",
+    "gamma_opt_U": r"$\gamma_{\mathrm{opt}\mathrm{-}U}$ (optimised for $\mathcal{T}_U$)",
+    "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
+    "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
     "mnist": "MNIST",
     "fashion-mnist": "Fashion-MNIST",
 }

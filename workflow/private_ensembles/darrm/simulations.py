@@ -1,0 +1,266 @@
+"""The paper's simulations around the optimal gamma: parameters, bounds, amplification, sweeps."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.composition import general
+from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
+from private_ensembles.darrm.error import expected_error
+from private_ensembles.darrm.gamma import (
+    gamma_constant,
+    gamma_double_subsampling,
+    gamma_subsampling,
+    subsampling_probability,
+)
+from private_ensembles.darrm.optimize import optimize_gamma, resolve_delta
+from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem
+from private_ensembles.darrm.worst_case import moved_terms
+from private_ensembles.poisson_binomial import binomial_table, pmf
+
+# Noise that nobody notices, for `noiseless_allowance`: one fair coin in a thousand releases.
+NEARLY = 1e-3
+
+
+def composition_parameters(
+    K: int, subsamples: int, epsilon: float, Delta: float, delta_prime: float
+) -> dict[str, float]:
+    """The parameters of Figure 6 (DaRRM, Table 3 and appendix D.1.1), by general composition.
+
+    The majority of `subsamples` of the K teachers costs (m epsilon, delta), that of all K costs
+    (tau epsilon, lambda), both by Theorem 2.3 with slack delta_prime. Returns subsamples, m, tau,
+    lambda, epsilon (= m times the teachers'), delta. Raises ValueError as `composition.general`.
+    """
+    drawn = general(epsilon, Delta, subsamples, delta_prime)
+    every = general(epsilon, Delta, K, delta_prime)
+    return {
+        "subsamples": subsamples,
+        "m": drawn.epsilon / epsilon,
+        "tau": every.epsilon / epsilon,
+        "lambda": every.delta,
+        "epsilon": drawn.epsilon,
+        "delta": drawn.delta,
+    }
+
+
+def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
+    """|Pr[majority = 1] - p| where each of K teachers says 1 with probability p; shape of p.
+
+    DaRRM, Lemma 3.2 (m = 1): on some data set every private algorithm errs by this much. It bounds
+    no algorithm on a given data set: docs/lemma-3.2.md.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    alpha = pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
+    return np.abs(alpha[..., (K + 1) // 2 :].sum(axis=-1) - p)
+
+
+def largest_step(p: ArrayLike, epsilon: float, delta: float = 0.0) -> NDArray[np.float64]:
+    """The largest p' that an (epsilon, delta)-DP mechanism may have on a neighbour of p.
+
+    Both labels are constrained: p' <= e^epsilon p + delta and 1 - p <= e^epsilon (1 - p') + delta.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    return np.minimum(
+        np.exp(epsilon) * p + delta, 1 - np.maximum(0, 1 - p - delta) * np.exp(-epsilon)
+    )
+
+
+def proof(
+    gamma: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
+) -> tuple[float, Certificate]:
+    """The share by which gamma must be scaled down to be certified, and that certificate.
+
+    0: certified as it is. About 1e-12: it meets the allowance exactly, as closed forms do. More: it
+    is not private, or not shown to be.
+    """
+    gamma = np.asarray(gamma, dtype=np.float64)
+    problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    scaled, certificate = scale_to_allowance(problem, gamma)
+    return (1 - scaled.max() / gamma.max() if gamma.max() else 0.0), certificate
+
+
+def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
+    """Largest log-ratio of double subsampling's output over i.i.d. pure teachers, and its p.
+
+    Theorem 4.1 says that it is at most m epsilon. The ratio Pr_p[1] / Pr_p'[1] grows as p' falls,
+    so p' is the least that epsilon allows, which leaves one dimension: 4,001 values of p, as dense
+    near 0 and 1 as between. Sums of positive terms only, in logarithms: no cancellation.
+    """
+    from scipy.special import logsumexp
+    from scipy.stats import binom
+
+    says_one = subsampling_probability(K, min(2 * m - 1, K))
+    l = np.nonzero(says_one)[0]
+    weight = np.log(says_one[l])
+
+    def log_one(p):
+        return logsumexp(binom.logpmf(l, K, p[:, None]) + weight, axis=1)
+
+    small = np.logspace(-9, math.log10(0.5), 2000)
+    p = np.concatenate([small, 1 - small[::-1], [1.0]])
+    # The least p' is the mirror image of the largest step from 1 - p.
+    p_prime = 1 - largest_step(1 - p, epsilon)
+    p_prime = np.where(p < 0.5, np.maximum(p * math.exp(-epsilon), p_prime), p_prime)
+    loss = log_one(p) - log_one(p_prime)
+    worst = int(np.argmax(loss))
+    return float(loss[worst]), float(p[worst])
+
+
+def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator[dict[str, float]]:
+    """Theorem 4.1 in numbers: what drawing 2m - 1 i.i.d. pure teachers costs.
+
+    Yields K, m, epsilon, drawn (2m - 1, at most K), composed_loss (drawn * epsilon, by simple
+    composition), claimed_loss (m epsilon), largest_loss (found) and p where it was found.
+    """
+    for m in allowances:
+        loss, p = iid_privacy_loss(K, m, epsilon)
+        drawn = min(2 * m - 1, K)
+        yield {
+            "K": K, "m": m, "epsilon": epsilon, "drawn": drawn,
+            "composed_loss": drawn * epsilon, "claimed_loss": m * epsilon,
+            "largest_loss": loss, "p": p,
+        }  # fmt: skip
+
+
+def relative_cost(
+    says_one: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
+) -> tuple[float, float]:
+    """Largest Pr_p[1] / (delta + e^{m epsilon} Pr_p'[1]) over the three corners, and its rounding.
+
+    says_one : (K + 1,), Pr[release 1 | l teachers say 1] = (1 + sgn(l - K/2) gamma(l)) / 2, which
+        must be non-decreasing. Then the three corners of docs/method.md section 2 are the worst,
+        and the release is (m epsilon, delta)-DP if and only if the first number is at most 1.
+
+    A `Certificate` compares f with its allowance, both near e^{m epsilon} - 1, so a closed form
+    that breaks the condition where both probabilities are tiny passes after scaling by a billionth.
+    Here every operation adds or multiplies positive numbers: each step is good to a few units in
+    the last place, and the second number bounds their product. Raises ValueError as
+    `PrivacyProblem`, and for a says_one that decreases.
+    """
+    s = np.asarray(says_one, dtype=np.float64)
+    problem = PrivacyProblem(len(s) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    if np.any(np.diff(s) < 0):
+        raise ValueError("says_one: must not decrease")
+    K, D, delta = problem.K, Delta, problem.delta
+    high = (math.exp(epsilon) + D) / (math.exp(epsilon) + 1)
+    low = (1 - D) / (math.exp(epsilon) + 1)
+    # A tail of 1e-19 is nothing beside delta >= Delta; less in Q only makes the result larger.
+    weights = binomial_table(K, D, moved_terms(K, D))
+    up, down, worst = s, s, 0.0
+    for i in range(K + 1):  # sequential in the number of teachers at H
+        if i:
+            up = (1 - high) * up[:-1] + high * up[1:]
+            down = (1 - low) * down[:-1] + low * down[1:]
+        # b of the n others at (1, 1 - D), n - b at (D, 0).
+        n = K - i
+        b = np.arange(n + 1)
+        P, Q = np.zeros(n + 1), np.zeros(n + 1)
+        for t in range(min(weights.shape[1], n + 1)):
+            P[: n + 1 - t] += weights[n - b[: n + 1 - t], t] * up[t:]
+            Q[t:] += weights[b[t:], t] * down[: n + 1 - t]
+        bound = delta + math.exp(m * epsilon) * Q
+        possible = P > 0
+        if possible.any():
+            worst = max(worst, float(np.max(P[possible] / bound[possible])))
+    return worst, (8 * K + m * epsilon + 64) * UNIT_ROUNDOFF
+
+
+def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dict:
+    """Whether gamma_dsub is (m epsilon, 1 - (1 - Delta)^m)-DP for all teachers, not i.i.d. alone.
+
+    Theorem 4.1 proves i.i.d. pure teachers only. relative_cost: see there; verdict: `holds` where
+    it is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`. scaling,
+    method: what the certificate of a use of it asks for (`proof`).
+    """
+    cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
+    scaling, certificate = proof(gamma_double_subsampling(K, m), m, epsilon, Delta)
+    return {
+        "K": K, "m": m, "epsilon": epsilon, "Delta": Delta, "delta": resolve_delta(m, Delta, None),
+        "verdict": "holds" if cost <= 1 + rounding else "fails", "relative_cost": cost,
+        "rounding": rounding, "scaling": scaling, "method": certificate.method,
+    }  # fmt: skip
+
+
+def double_subsampling_allowances(K: int, most: int) -> list[int]:
+    """At most `most` values of m in 1..(K+1)/2, both ends among them, evenly spread."""
+    last = (K + 1) // 2
+    return sorted({round(m) for m in np.linspace(1, last, min(most, last))})
+
+
+def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0) -> int:
+    """The least integer m at which gamma = 1 - noise is private, by bisection.
+
+    noise = 0 is the plain majority, judged by `relative_cost`; with noise > 0 that share of the
+    releases is a fair coin, judged by the certificate. delta = 1 - (1 - Delta)^m, so a larger m
+    allows more and the answer is well defined; m = K serves always.
+    """
+
+    def private(m: int) -> bool:
+        if noise:
+            return proof(np.ones(K + 1), m, epsilon, Delta)[0] <= noise
+        cost, rounding = relative_cost(subsampling_probability(K, K), m, epsilon, Delta)
+        return cost <= 1 + rounding
+
+    low, high = 0, K
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if private(middle) else (middle, high)
+    return high
+
+
+def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
+    """`noiseless_allowance` at no noise and at NEARLY none: K, epsilon, Delta, noise, m."""
+    for noise in (0.0, NEARLY):
+        m = noiseless_allowance(K, epsilon, Delta, noise)
+        yield {"K": K, "epsilon": epsilon, "Delta": Delta, "noise": noise, "m": m}
+
+
+def sweep(
+    K: int,
+    epsilon: float,
+    Delta: float,
+    allowances: Iterable[int],
+    *,
+    prior: str,
+    solver: str = "auto",
+    threads: int = 1,
+) -> Iterator[dict]:
+    """Every gamma family at every m <= K of `allowances`, delta = 1 - (1 - Delta)^m.
+
+    Yields one mapping per family and m: K, m, epsilon, Delta, delta, prior, family (gamma_opt,
+    gamma_sub, gamma_dsub, gamma_const), expected_error, error_bound (no private gamma has a
+    smaller expected error; gamma_opt only), scaling and method of `proof`, monotone, seconds,
+    gamma (list, l = (K+1)/2..K). Raises ValueError for a parameter out of range.
+    """
+    for m in (m for m in allowances if m <= K):
+        started = time.perf_counter()
+        solution = optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver, threads=threads)
+        gammas = {
+            "gamma_opt": solution.gamma,
+            "gamma_sub": gamma_subsampling(K, m),
+            "gamma_dsub": gamma_double_subsampling(K, m),
+            "gamma_const": gamma_constant(K, m, epsilon, Delta),
+        }
+        gap = solution.utility_upper_bound - solution.utility
+        for family, gamma in gammas.items():
+            optimal = family == "gamma_opt"
+            scaling, certificate = (
+                (0.0, solution.certificate) if optimal else proof(gamma, m, epsilon, Delta)
+            )
+            error = expected_error(gamma, prior)
+            half = gamma[(K + 1) // 2 :]
+            yield {
+                "K": K, "m": m, "epsilon": epsilon, "Delta": Delta,
+                "delta": solution.problem.delta, "prior": prior, "family": family,
+                "expected_error": error,
+                "error_bound": max(0.0, error - gap / 2) if optimal else None,
+                "scaling": float(scaling), "method": certificate.method,
+                "monotone": bool(np.all(np.diff(half) >= 0)),
+                "seconds": round(time.perf_counter() - started, 3),
+                "gamma": [float(value) for value in half],
+            }  # fmt: skip

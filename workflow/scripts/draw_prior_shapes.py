@@ -1,0 +1,16 @@
+"""Draw noise functions optimised for two priors and their errors (Figure 9)."""
+
+import json
+from pathlib import Path
+
+from private_ensembles import io
+from private_ensembles.report.simulation_figures import draw_prior_shapes, prior_shapes
+
+with io.job(snakemake) as job:
+    solutions = {
+        name: [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input[name]]
+        for name in ("U", "P")
+    }
+    data = prior_shapes(solutions, job.params.actual)
+    io.write_csv(job.output.data, data)
+    draw_prior_shapes(data, job.output.png, job.output.pdf)

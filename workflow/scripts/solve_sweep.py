@@ -1,0 +1,15 @@
+"""Solve and certify every gamma family at all m of one K, epsilon and Delta."""
+
+from private_ensembles import io
+from private_ensembles.darrm.simulations import noiseless_allowances, sweep
+
+with io.job(snakemake) as job:
+    rows = []
+    options = {"prior": job.params.prior, "solver": job.params.solver, "threads": job.threads}
+    for row in sweep(**job.params.point, allowances=job.params.m, **options):
+        rows.append(row)
+        job.log.info("m = %(m)s, %(family)s: error %(expected_error).6g", row)
+    noiseless = list(noiseless_allowances(**job.params.point))
+    provenance = io.provenance("numpy", "scipy", "highspy", "gurobipy")
+    content = {"rows": rows, "noiseless": noiseless, "provenance": provenance}
+    io.write_json(job.output[0], content)
