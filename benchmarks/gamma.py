@@ -32,7 +32,7 @@ GROWTH = (11, 35, 101, 201, 501, 1001)
 LARGEST_FIXED = 501  # of m = 3, which takes minutes beyond; all of GROWTH with --full
 SOLVED_BY_BOTH = (11, 35, 101, 201, 501)
 SOLVE_LIMIT = 300.0  # seconds for one solve of the full program
-LARGE = 501  # from here on one repetition, and Gurobi with --full only
+LARGE = 501  # from here on one repetition
 
 
 def allowance_of(K: int) -> int:
