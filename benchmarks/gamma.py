@@ -308,7 +308,8 @@ def page(data: pd.DataFrame) -> str:
         ("growth", "m in proportion to √K"),
         (
             "growth_fixed",
-            f"m = 3 at every K: a tight budget, which needs more cuts (K > {LARGEST_FIXED} with --full)",
+            "m = 3 at every K: a tight budget, which needs more cuts "
+            f"(K > {LARGEST_FIXED} with --full)",
         ),
     ):
         chosen = part[name]
