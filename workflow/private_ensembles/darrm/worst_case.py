@@ -125,14 +125,10 @@ def _best_shift(differences: NDArray, order: int, sign: float) -> NDArray[np.flo
     return best
 
 
-def series_worst_cases(
-    problem: PrivacyProblem,
-    g: NDArray[np.float64],
-    order: int | None = None,
-    keep: int = 1,
-    floor: float = -np.inf,
-) -> tuple[float, list[NDArray[np.int64]]]:
-    """Upper bound over all eight corners in O(order * K^3), and the most violated assignments.
+def series_worst_case(
+    problem: PrivacyProblem, g: NDArray[np.float64], order: int | None = None
+) -> WorstCase:
+    """Upper bound on f over all eight corners in O(order * K^3), and the worst assignment found.
 
     order : of the expansion in Delta, default `series_order`.
 
@@ -147,27 +143,36 @@ def series_worst_cases(
     side only). The first order is exact; orders beyond `order` are bounded through
     |diff^(r+k) V| <= 2^k max|diff^r V| by (n Delta)^(order+1) / (order+1)! e^(2 n Delta)
     max(|diff^(order+1) V|, c |diff^(order+1) V'|). With Delta = 0 the bound is the exact maximum.
-
-    Returns (upper bound on f, assignments (8,), worst estimated first): with keep = 1 the worst,
-    with more the peaks of f above `floor`, at most `keep` for each number of teachers at H and its
-    mirror image (so that cuts come from all over the family, not from one neighbourhood).
     """
     order = series_order(problem) if order is None else order
-    upper = -np.inf
+    upper, best, counts = -np.inf, -np.inf, None
+    for V in _slices(problem, g):
+        f = _first_order(problem, V)
+        upper = max(upper, float(_bound(problem, V, f, order).max()))
+        k = int(np.argmax(f))
+        if f.flat[k] > best:
+            best = float(f.flat[k])
+            counts = _corner_choice(problem, V, *divmod(k, f.shape[1]))
+    return WorstCase(upper + _series_rounding(problem, order), counts)
+
+
+def first_order_assignments(
+    problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
+) -> list[NDArray[np.int64]]:
+    """Assignments whose f exceeds `floor` to first order in Delta, worst first, in O(K^3).
+
+    The peaks of f, at most `keep` for each number of teachers at H and its mirror image, so that
+    cuts come from all over the family, not from one neighbourhood.
+    """
     found: list[tuple[float, NDArray[np.int64]]] = []
     for V in _slices(problem, g):
-        f, bound = _slice_bound(problem, V, order)
-        upper = max(upper, float(bound.max()))
-        rows, columns = peaks(f, floor, keep)
+        f = _first_order(problem, V)
         found += [
             (float(f[i, k]), _corner_choice(problem, V, int(i), int(k)))
-            for i, k in zip(rows, columns, strict=True)
+            for i, k in zip(*peaks(f, floor, keep), strict=True)
         ]
-        if keep == 1 and found:
-            found = [max(found, key=lambda item: item[0])]
-            floor = found[0][0]
     found.sort(key=lambda item: -item[0])
-    return upper + _series_rounding(problem, order), [counts for _, counts in found]
+    return [counts for _, counts in found]
 
 
 def series_order(problem: PrivacyProblem) -> int:
@@ -187,41 +192,45 @@ def _series_rounding(problem: PrivacyProblem, order: int) -> float:
     return 64 * (order + 1) * UNIT_ROUNDOFF * (1 + problem.c) if problem.Delta > 0 else 0.0
 
 
-def _slice_bound(
-    problem: PrivacyProblem, V: NDArray[np.float64], order: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """f to first order, and the bound of `series_worst_cases`, over one slice (t + 1, n + 1)."""
+def _first_order(problem: PrivacyProblem, V: NDArray[np.float64]) -> NDArray[np.float64]:
+    """f over one slice (t + 1, n + 1), each teacher at an end making its best first-order move."""
     D, c = problem.Delta, problem.c
     n = V.shape[1] - 1
-    other = V[::-1]
-    f = V - c * other
+    f = V - c * V[::-1]
     if D == 0 or n == 0:
-        return f, f
-    b = np.arange(n + 1)
-    d, e = np.diff(V, axis=1), np.diff(other, axis=1)
+        return f
     # What one teacher gains by leaving (0,0) towards (D,0) or (0,D), and (1,1) likewise.
-    f[:, :-1] += D * np.maximum(0, np.maximum(d, -c * e)) * (n - b[:-1])
-    f[:, 1:] += D * np.maximum(0, np.maximum(-d, c * e)) * b[1:]
+    d = np.diff(V, axis=1)
+    e = c * d[::-1]
+    b = np.arange(n + 1)
+    f[:, :-1] += np.maximum(0, np.maximum(d, -e)) * (D * (n - b[:-1]))
+    f[:, 1:] += np.maximum(0, np.maximum(-d, e)) * (D * b[1:])
+    return f
+
+
+def _bound(
+    problem: PrivacyProblem, V: NDArray[np.float64], f: NDArray[np.float64], order: int
+) -> NDArray[np.float64]:
+    """The bound of `series_worst_case` over one slice, from its first order."""
+    D, c = problem.Delta, problem.c
+    n = V.shape[1] - 1
+    if D == 0 or n == 0:
+        return f
     bound = f.copy()
+    d = np.diff(V, axis=1)
     for r in range(2, min(order, n) + 1):
-        d, e = np.diff(d, axis=1), np.diff(e, axis=1)
+        d = np.diff(d, axis=1)
         factor = math.comb(n, r) * D**r
-        bound += factor * np.maximum(_best_shift(d, r, 1.0), c * _best_shift(e, r, -1.0))
+        bound += factor * np.maximum(_best_shift(d, r, 1.0), c * _best_shift(d[::-1], r, -1.0))
     if n > order:
-        d, e = np.diff(d, axis=1), np.diff(e, axis=1)
-        size = np.maximum(np.abs(d).max(axis=1), c * np.abs(e).max(axis=1))
+        size = np.abs(np.diff(d, axis=1)).max(axis=1)
         rest = math.exp(2 * n * D + (order + 1) * math.log(n * D) - math.lgamma(order + 2))
-        bound += rest * size[:, None]
-    return f, bound
+        bound += rest * np.maximum(size, c * size[::-1])[:, None]
+    return bound
 
 
 def peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:
     """Indices of at most `keep` local maxima of a matrix above `floor`, largest first."""
-    if keep == 1:
-        k = int(np.argmax(f))
-        if f.flat[k] <= floor:
-            return np.zeros(0, int), np.zeros(0, int)
-        return np.array([k // f.shape[1]]), np.array([k % f.shape[1]])
     peak = f > floor
     if not peak.any():
         return np.zeros(0, int), np.zeros(0, int)
@@ -267,7 +276,7 @@ def eight_corner_worst_case(
     separate: f = P(aP, bP) - c P'(aQ, bQ), where aP of the zeros sit at (D,0), aQ at (0,D), and bP,
     bQ of the ones likewise. So the best (aQ, bQ) for every (aP, bP) is a running maximum over
     aQ <= a - aP, bQ <= b - bP, and no pair is enumerated. With `prune` only those (i, j, b) are
-    worked out whose bound of `series_worst_cases` exceeds the largest f met so far.
+    worked out whose bound of `series_worst_case` exceeds the largest f met so far.
 
     effort : number of table entries after which what is left keeps its series bound.
     Returns the worst case, and whether it is exact (up to rounding).
@@ -285,8 +294,7 @@ def _eight_corner_worst_case(
     g = np.frombuffer(buffer)
     K, D, c = problem.K, problem.Delta, problem.c
     if D == 0:
-        upper, worst = series_worst_cases(problem, g)
-        return WorstCase(upper, worst[0]), True
+        return series_worst_case(problem, g), True
     order = series_order(problem)
     counts = three_corner_worst_case(problem, g).counts
     best = problem.cost(np.abs(g), counts)
@@ -296,7 +304,7 @@ def _eight_corner_worst_case(
     spent = 0
     for t, V in enumerate(_slices(problem, g)):
         n = K - t
-        _, bound = _slice_bound(problem, V, order)
+        bound = _bound(problem, V, _first_order(problem, V), order)
         open_cells = bound > best if prune else np.ones_like(bound, dtype=bool)
         for b in np.nonzero(open_cells.any(axis=0))[0]:
             a = n - b
