@@ -215,7 +215,7 @@ def test_a_coin_in_a_thousand_releases_buys_a_smaller_allowance():
 
 
 def test_sweep_holds_every_family_as_computed_alone():
-    rows = list(sweep(11, 0.1, 1e-5, [3, 5, 99], prior="common:0.5,1", solver="highs"))
+    rows = list(sweep(11, 0.1, 1e-5, [3, 5], prior="common:0.5,1", solver="highs"))
     assert [(row["m"], row["family"]) for row in rows] == list(
         product((3, 5), ("gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const"))
     )

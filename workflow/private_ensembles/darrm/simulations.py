@@ -230,14 +230,14 @@ def sweep(
     solver: str = "auto",
     threads: int = 1,
 ) -> Iterator[dict]:
-    """Every gamma family at every m <= K of `allowances`, delta = 1 - (1 - Delta)^m.
+    """Every gamma family at every m of `allowances`, delta = 1 - (1 - Delta)^m.
 
     Yields one mapping per family and m: K, m, epsilon, Delta, delta, prior, family (gamma_opt,
     gamma_sub, gamma_dsub, gamma_const), expected_error, error_bound (no private gamma has a
     smaller expected error; gamma_opt only), scaling and method of `proof`, monotone, seconds,
     gamma (list, l = (K+1)/2..K). Raises ValueError for a parameter out of range.
     """
-    for m in (m for m in allowances if m <= K):
+    for m in allowances:
         started = time.perf_counter()
         solution = optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver, threads=threads)
         gammas = {
