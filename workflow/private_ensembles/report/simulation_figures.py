@@ -202,6 +202,7 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
 
     data: columns K, epsilon, Delta, noise, m: the least m at which gamma = 1 - noise is private.
     """
+    data = data.dropna(subset="m")
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
     # Not the colours of gamma families: one per epsilon, one mark and dash per Delta.
     colors_of = dict(zip(sorted(data["epsilon"].unique()), cycle((style.PURPLE, style.ORANGE))))
