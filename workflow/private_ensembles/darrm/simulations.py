@@ -170,7 +170,8 @@ def relative_cost(
         bound = delta + math.exp(m * epsilon) * Q
         possible = P > 0
         if possible.any():
-            worst = max(worst, float(np.max(P[possible] / bound[possible])))
+            with np.errstate(divide="ignore"):  # Q below the least float: too large a ratio
+                worst = max(worst, float(np.max(P[possible] / bound[possible])))
     return worst, (8 * K + m * epsilon + 64) * UNIT_ROUNDOFF
 
 
