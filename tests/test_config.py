@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles import config as module
-from private_ensembles.config import SCHEMA, ConfigError, check, check_or_exit
+from private_ensembles.config import (
+    SCHEMA,
+    ConfigError,
+    check,
+    check_or_exit,
+    prior_points,
+    shape_points,
+    sweep_allowances,
+)
 
 DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
 PAPER = "darrm.datasets.mnist"
@@ -326,6 +334,26 @@ def test_message_names_the_file_also_for_list_items_and_keys_with_points(capsys)
             [("config.yaml", DEFAULT), ("my.yaml", {"darrm": {"m": [1, 99]}})],
         )
     assert capsys.readouterr().err.startswith("error: my.yaml: darrm.m[1] = 99")
+
+
+def test_figure_6_has_its_allowance_and_delta_from_general_composition():
+    points = shape_points(DEFAULT, "figure6")
+    assert [round(point["m"], 4) for point in points] == [6.4521, 7.5742, 8.2708, 9.8823]
+    assert [round(point["delta"], 4) for point in points] == [0.1001, 0.1001, 0.1001, 0.1002]
+
+
+def test_both_priors_of_figure_9_are_solved_at_the_same_points():
+    by_prior = {name: prior_points(DEFAULT, name) for name in "UP"}
+    for point, other in zip(*by_prior.values(), strict=True):
+        assert point["prior"] != other["prior"]
+        assert point | {"prior": ""} == other | {"prior": ""}
+    assert prior_points(changed(darrm__figure9=None), "U") == []
+
+
+def test_sweeps_leave_out_m_beyond_k_and_below_the_least_share():
+    config = changed(darrm__sweeps__m=[1, 3, 9, 33], darrm__sweeps__least_share=0.02)
+    assert sweep_allowances(config, 11) == [1, 3, 9]
+    assert sweep_allowances(config, 201) == [9, 33]
 
 
 junk = st.recursive(

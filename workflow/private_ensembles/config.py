@@ -430,6 +430,12 @@ def shape_points(config: dict, figure: str) -> list[dict]:
     return points
 
 
+def sweep_allowances(config: dict, K: int) -> list[int]:
+    """Return the m that the sweeps solve at K teachers."""
+    grid = config["darrm"]["sweeps"]
+    return [m for m in grid["m"] if grid["least_share"] * K <= m <= K]
+
+
 def prior_points(config: dict, prior: str) -> list[dict]:
     """Return the grid points of Figure 9 for one of its priors, "U" or "P"; none without it."""
     shape = config["darrm"]["figure9"]

@@ -115,7 +115,7 @@ rule solve_sweep:
     params:
         code=fingerprint("solve_sweep.py"),
         point=lambda wc: parse_instance(wc.sweep_point),
-        m=config["darrm"]["sweeps"]["m"],
+        m=lambda wc: settings.sweep_allowances(config, parse_instance(wc.sweep_point)["K"]),
         prior=config["darrm"]["sweeps"]["prior"],
         solver=config["solver"],
     log:

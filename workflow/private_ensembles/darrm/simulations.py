@@ -19,7 +19,11 @@ from private_ensembles.darrm.gamma import (
     subsampling_probability,
 )
 from private_ensembles.darrm.optimize import optimize_gamma, resolve_delta
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem
+from private_ensembles.darrm.privacy_cost import (
+    LARGEST_EXPONENT,
+    UNIT_ROUNDOFF,
+    PrivacyProblem,
+)
 from private_ensembles.darrm.worst_case import moved_terms
 from private_ensembles.poisson_binomial import binomial_table, pmf
 
@@ -166,7 +170,8 @@ def relative_cost(
         bound = delta + math.exp(m * epsilon) * Q
         possible = P > 0
         if possible.any():
-            worst = max(worst, float(np.max(P[possible] / bound[possible])))
+            with np.errstate(divide="ignore"):  # Q below the least float: too large a ratio
+                worst = max(worst, float(np.max(P[possible] / bound[possible])))
     return worst, (8 * K + m * epsilon + 64) * UNIT_ROUNDOFF
 
 
@@ -192,12 +197,13 @@ def double_subsampling_allowances(K: int, most: int) -> list[int]:
     return sorted({round(m) for m in np.linspace(1, last, min(most, last))})
 
 
-def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0) -> int:
+def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0) -> int | None:
     """The least integer m at which gamma = 1 - noise is private, by bisection.
 
     noise = 0 is the plain majority, judged by `relative_cost`; with noise > 0 that share of the
     releases is a fair coin, judged by the certificate. delta = 1 - (1 - Delta)^m, so a larger m
-    allows more and the answer is well defined; m = K serves always.
+    allows more and the answer is well defined; m = K serves always. None if no m serves whose
+    e^{m epsilon} a float can hold.
     """
 
     def private(m: int) -> bool:
@@ -206,7 +212,9 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
         cost, rounding = relative_cost(subsampling_probability(K, K), m, epsilon, Delta)
         return cost <= 1 + rounding
 
-    low, high = 0, K
+    low, high = 0, min(K, int(LARGEST_EXPONENT / epsilon))
+    if high < K and not (high and private(high)):
+        return None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if private(middle) else (middle, high)
@@ -230,14 +238,14 @@ def sweep(
     solver: str = "auto",
     threads: int = 1,
 ) -> Iterator[dict]:
-    """Every gamma family at every m <= K of `allowances`, delta = 1 - (1 - Delta)^m.
+    """Every gamma family at every m of `allowances`, delta = 1 - (1 - Delta)^m.
 
     Yields one mapping per family and m: K, m, epsilon, Delta, delta, prior, family (gamma_opt,
     gamma_sub, gamma_dsub, gamma_const), expected_error, error_bound (no private gamma has a
     smaller expected error; gamma_opt only), scaling and method of `proof`, monotone, seconds,
     gamma (list, l = (K+1)/2..K). Raises ValueError for a parameter out of range.
     """
-    for m in (m for m in allowances if m <= K):
+    for m in allowances:
         started = time.perf_counter()
         solution = optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver, threads=threads)
         gammas = {

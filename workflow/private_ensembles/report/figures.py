@@ -143,8 +143,8 @@ def _draw_allowance(top, bottom, data: pd.DataFrame) -> dict[str, object]:
 
 def _marked(size: int) -> list[int]:
     """The points of a shape that carry a mark: not all of many, and symmetric as gamma is."""
-    half = range(0, size // 2, max(1, size // 14))
-    return [*half, *(size - 1 - index for index in reversed(half))]
+    half = range(size // 2 - 1, -1, -max(1, size // 14))  # the middle is where they differ
+    return sorted([*half, *(size - 1 - index for index in half)])
 
 
 def _mean_errors(data: pd.DataFrame) -> str:

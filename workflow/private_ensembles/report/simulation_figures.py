@@ -1,6 +1,7 @@
 """Figures of priors (Figure 9) and of sweeps beyond the paper: data first, then the drawing."""
 
 from collections.abc import Iterable, Mapping
+from itertools import cycle
 
 import matplotlib.colors as colors
 import numpy as np
@@ -201,8 +202,11 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
 
     data: columns K, epsilon, Delta, noise, m: the least m at which gamma = 1 - noise is private.
     """
+    data = data.dropna(subset="m")
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
-    looks = ((style.BLUE, "o"), (style.VERMILION, "s"), (style.GREEN, "^"), (style.PURPLE, "D"))
+    # Not the colours of gamma families: one per epsilon, one mark and dash per Delta.
+    colors_of = dict(zip(sorted(data["epsilon"].unique()), cycle((style.PURPLE, style.ORANGE))))
+    marks_of = dict(zip(sorted(data["Delta"].unique()), cycle((("o", "-"), ("s", "--")))))
     with style.figure(1, 1, size=(6.4, 4.2)) as (drawn, axis):
         exact = data[data["noise"] == 0].sort_values("K")
         first = exact.drop_duplicates("K")
@@ -211,13 +215,15 @@ def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
             label="no noise at all: $m = (K+1)/2$" if (exact["m"] * 2 == exact["K"] + 1).all()
             else "no noise at all",
         )  # fmt: skip
-        for index, (epsilon, Delta) in enumerate(costs):
-            color, marker = looks[index % len(looks)]
+        for epsilon, Delta in costs:
+            marker, dash = marks_of[Delta]
             part = data[(data["epsilon"] == epsilon) & (data["Delta"] == Delta)]
             for noise, group in part[part["noise"] > 0].groupby("noise"):
                 group = group.sort_values("K")
                 axis.plot(
-                    group["K"], group["m"], color=color, marker=marker, linestyle="--",
+                    group["K"], group["m"], color=colors_of[epsilon], marker=marker,
+                    linestyle=dash, markerfacecolor="none" if dash != "-" else None,
+                    markersize=8 if dash != "-" else 4.5,
                     label=rf"a coin in {1 / noise:g} releases: $\varepsilon$ = {epsilon:g}, "
                     rf"$\Delta$ = {Delta:g}",
                 )  # fmt: skip
