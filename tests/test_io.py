@@ -159,7 +159,9 @@ def test_log_that_cannot_be_opened_is_one_line(fake_snakemake, tmp_path, capsys)
 
 
 SLEEPER = """
-import sys, time
+import signal, sys, time
+# A test run started in the background hands on that SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from types import SimpleNamespace
 from private_ensembles import io
 folder = sys.argv[1]

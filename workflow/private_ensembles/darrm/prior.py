@@ -122,19 +122,26 @@ def objective(K: int, prior: Prior) -> NDArray[np.float64]:
     return np.maximum(expected - expected[::-1], 0.0)[(K + 1) // 2 :]
 
 
-@functools.lru_cache(maxsize=8)
-def sampled_leads(
-    K: int, low: float, high: float, samples: int = SAMPLES, seed: tuple[int, ...] = (0,)
+def uniform_points(
+    K: int, prior: Prior, samples: int, seed: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """alpha_l - alpha_{K-l}, l = (K+1)/2..K, at scrambled Sobol' points of independent uniform p_i.
+    """Scrambled Sobol' points of K independent p_i ~ U[low, high], shape (samples, K).
 
-    Shape (samples, (K+1)/2); read-only. Randomised quasi-Monte Carlo: unbiased for every seed, and
-    of far smaller variance than independent draws.
+    Randomised quasi-Monte Carlo: means over them are unbiased for every seed.
     """
     from scipy.stats import qmc
 
     points = qmc.Sobol(K, rng=np.random.default_rng(list(seed))).random(samples)
-    alpha = pmf(low + (high - low) * points)
+    return prior.low + (prior.high - prior.low) * points
+
+
+@functools.lru_cache(maxsize=8)
+def sampled_leads(K: int, low: float, high: float, samples: int = SAMPLES) -> NDArray[np.float64]:
+    """alpha_l - alpha_{K-l}, l = (K+1)/2..K, at `uniform_points` with a fixed seed.
+
+    Shape (samples, (K+1)/2); read-only.
+    """
+    alpha = pmf(uniform_points(K, Prior("uniform", low, high), samples, (0,)))
     leads = (alpha - alpha[:, ::-1])[:, (K + 1) // 2 :]
     leads.flags.writeable = False
     return leads

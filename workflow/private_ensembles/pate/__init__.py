@@ -7,7 +7,9 @@ from importlib import import_module
 
 _HOME = {
     "analytic_epsilon": "gnmax",
+    "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
+    "gnss_rdp": "smooth_sensitivity",
     "label_probability": "gnmax",
     "release": "gnmax",
     "search_sigma": "gnmax",

@@ -252,8 +252,14 @@ def _check(epsilon: float, delta: float) -> None:
 def _check_release(n_teachers: int, sigma: float) -> None:
     if int(n_teachers) != n_teachers or n_teachers < 1:
         raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    check_sigma(sigma)
+
+
+def check_sigma(sigma: float) -> float:
+    """Return sigma as a float; ValueError unless it is finite and > 0."""
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
+    return float(sigma)
 
 
 def _excess(upper: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray:
