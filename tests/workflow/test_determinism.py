@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import shutil
 
-import pytest
+import numpy as np
 
 from private_ensembles.records import record_path
 
@@ -55,10 +56,31 @@ def test_record_holds_the_slice_of_the_configuration_that_the_rule_used(finished
         assert hashlib.sha256(data).hexdigest() == sha256
 
 
-@pytest.mark.parametrize("kind", ["votes/digits/kind=private,K=5,seed=0.npz"])
-def test_votes_carry_their_origin_wherever_they_are_taken(finished_tiny_run, kind):
-    import numpy as np
-
-    with np.load(finished_tiny_run / "results" / kind, allow_pickle=False) as archive:
+def test_votes_carry_their_origin_wherever_they_are_taken(finished_tiny_run):
+    path = finished_tiny_run / "results/votes/digits/kind=private,K=5,seed=0.npz"
+    with np.load(path, allow_pickle=False) as archive:
         origin = json.loads(str(archive["provenance"]))
     assert {"versions", "revision", "seed", "training", "dataset", "shards"} <= set(origin)
+
+
+def test_secure_noise_repeats_nothing_but_what_is_public(
+    finished_tiny_run, tmp_path, run_snakemake
+):
+    labels = "results/darrm/labels/dataset=digits,m=3"
+    archives = []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        shutil.copytree(finished_tiny_run, folder)
+        done = run_snakemake(
+            *(folder, *TINY, "--cores", "2", "--config", "noise=secure", "--", f"{labels}.csv")
+        )
+        assert done.returncode == 0, done.stderr
+        record = json.loads((folder / record_path(f"{labels}.npz")).read_text())
+        assert record["params"]["noise"] == "secure"
+        assert record["versions"]["opendp"]
+        archives.append(np.load(folder / f"{labels}.npz", allow_pickle=False))
+    one, two = archives
+    assert np.array_equal(one["queries_50"], two["queries_50"])
+    for i, name in enumerate(one["mechanisms"]):
+        if name != "majority_private":  # which depends on the teachers alone
+            assert not np.array_equal(one["labels_50"][i], two["labels_50"][i]), name

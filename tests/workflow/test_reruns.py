@@ -1,10 +1,10 @@
 """A finished run: nothing to do again, and each change reruns exactly what depends on it.
 
 CONFIGURATION, FILES and COMMANDS are tables: a change, and the jobs that it reruns after one
-complete run of tests/config/tiny.yaml, written by hand. A job is its rule and the wildcards of the
-rule's message, as `Job.names` gives them: "release_labels:digits,3". In an expectation, a name
-without colon stands for all jobs of that rule in the tiny run, a * matches as in a shell, and
-everything else is one job by its full name (it may be new, like a grid point that was not there).
+complete run of tests/config/tiny.yaml, written by hand. A job is named as its log file is:
+"release_labels/dataset=digits,m=3". In an expectation, the name of a rule stands for all of its
+jobs in the tiny run, a * matches as in a shell, and everything else is one job by its full name (it
+may be new, like a grid point that was not there).
 
 To extend: a new rule needs nothing here but its name in the sets below that it depends on; a new
 file of the module gets a row in FILES (a test fails until its room has one), a new key of
@@ -39,15 +39,15 @@ ACCOUNT = {"account_teachers", *ACCURACY}
 TABLES = {"tabulate_label_accuracy", "tabulate_gnmax_sigma", *LOSS}  # one module makes them all
 TEACHERS = VOTES | ACCOUNT  # of DP-SGD's schedule
 EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | {"draw_sigma_search"}
-PRIVATE = {"train_teachers:*private*", "cast_votes:*private*", *ACCURACY}
-PLAIN = {"train_teachers:*plain*", "cast_votes:*plain*", *ACCURACY}
+PRIVATE = {"train_teachers/*private*", "cast_votes/*private*", *ACCURACY}
+PLAIN = {"train_teachers/*plain*", "cast_votes/*plain*", *ACCURACY}
 NOTHING: set[str] = set()
 
 
 def gammas(K, ms, epsilon, Delta, deltas, prior="uniform:0.5,1"):
     """Names of grid points of gamma."""
     return {
-        f"optimize_gamma:K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior}"
+        f"optimize_gamma/K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior}"
         for m, delta in zip(ms, deltas, strict=True)
     }
 
@@ -55,7 +55,7 @@ def gammas(K, ms, epsilon, Delta, deltas, prior="uniform:0.5,1"):
 def sigmas(K, *budgets):
     """Names of searches for GNMax's sigma."""
     return {
-        f"search_gnmax_sigma:mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
+        f"search_gnmax_sigma/mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
         for epsilon, delta in budgets
     }
 
@@ -69,17 +69,17 @@ CONFIGURATION = {
         {"darrm__m": [1, 3, 5]},
         gammas(5, [5], 0.11, "0.0001", ["0.0004999000099995"])
         | sigmas(5, (0.55, 0.0005))
-        | {"release_labels:digits,5"},
+        | {"release_labels/dataset=digits,m=5"},
     ),
     "another m in a table of accuracies": (
         {"darrm__m": [1, 5], "darrm__tables__table1": 5},
         gammas(5, [5], 0.11, "0.0001", ["0.0004999000099995"])
         | sigmas(5, (0.55, 0.0005))
-        | {"release_labels:digits,5", "tabulate_label_accuracy:table1", *END},
+        | {"release_labels/dataset=digits,m=5", "tabulate_label_accuracy/table1", *END},
     ),
     "another m in a table of losses": (
         {"darrm__tables__table2": 5},
-        {"tabulate_privacy_loss:table2", *END},
+        {"tabulate_privacy_loss/table2", *END},
     ),
     "one table less": ({"darrm__tables__table6": None}, END),
     "epsilon of the stand-in": (
@@ -128,10 +128,10 @@ CONFIGURATION = {
     "one training seed more": (
         {"darrm__training_seeds": [0, 1]},
         {
-            "train_teachers:5,private,digits,1",
-            "train_teachers:5,plain,digits,1",
-            "cast_votes:5,private,digits,1",
-            "cast_votes:5,plain,digits,1",
+            "train_teachers/digits/kind=private,K=5,seed=1",
+            "train_teachers/digits/kind=plain,K=5,seed=1",
+            "cast_votes/digits/kind=private,K=5,seed=1",
+            "cast_votes/digits/kind=plain,K=5,seed=1",
             *ACCURACY,
         },
     ),
@@ -148,7 +148,7 @@ CONFIGURATION = {
         gammas(7, [1, 3], 0.11, "0.0001", ONE_LABEL)
         | sigmas(7, (0.11, 0.0001), (0.33, 0.0003), (0.2676, 0.0003), (0.2556, 0.0003))
         | {
-            f"{rule}:7,{kind},digits,0"
+            f"{rule}/digits/kind={kind},K=7,seed=0"
             for rule in ("train_teachers", "cast_votes")
             for kind in ("private", "plain")
         }
@@ -244,7 +244,7 @@ ACTS = {
     "code touched": (_touch_code, NOTHING),
     "one table deleted": (
         lambda folder: (folder / "results/darrm/tables/table2.csv").unlink(),
-        {"tabulate_privacy_loss:table2", *END},
+        {"tabulate_privacy_loss/table2", *END},
     ),
     "records, logs and benchmarks deleted": (
         lambda folder: [
@@ -262,60 +262,54 @@ CASES = {
 }
 
 
-class Jobs:
-    """Names of the jobs that a dry run plans, read from the messages of the rules."""
+def planned_jobs(output):
+    """Return the jobs planned in the output of a dry run, named as their logs are.
 
-    def __init__(self, root):
-        self.messages = {}
-        for path in (root / "workflow" / "rules").glob("*.smk"):
-            rules = re.findall(r'^rule (\w+):\n    message:\n\s+"(.*)"$', path.read_text(), re.M)
-            for rule, message in rules:
-                self.messages[rule] = re.compile(
-                    re.sub(r"\\\{wildcards\\?\.\w+\\\}", "(.+)", re.escape(message))
-                )
+    Rules with a message are shown by it alone, so the folder must have been `silenced`.
+    """
+    found = re.findall(r"^ +log: logs/(.*)\.log", output, re.M)
+    stated = re.search(r"^total +(\d+)$", output, re.M)
+    targets = len(re.findall(r"^(?:local)?rule (?:all|darrm|report):$", output, re.M))
+    assert len(found) == (int(stated[1]) - targets if stated else 0), output
+    assert len(found) == len(set(found)), "two jobs share a log"
+    return set(found)
 
-    def names(self, output):
-        """Return all jobs planned in the output of a dry run, as rule or rule:wildcards."""
-        found = [self._name(text) for text in re.findall(r"^Job \d+: (.*)$", output, re.M)]
-        assert len(found) == len(set(found)), "two jobs of one name: wildcards lack in a message"
-        stated = re.search(r"^total +(\d+)$", output, re.M)
-        planned = int(stated[1]) - 1 if stated else 0  # without the target
-        assert planned in (len(found), len(found) - 1), output
-        return set(found)
 
-    def _name(self, text):
-        for rule, pattern in self.messages.items():
-            if match := pattern.fullmatch(text):
-                return ":".join(filter(None, [rule, ",".join(match.groups())]))
-        raise AssertionError(f"no rule has the message {text!r}")
+def silenced(folder):
+    """Take the messages out of the rules of a folder, so that a dry run shows whole jobs."""
+    for path in (folder / "workflow" / "rules").glob("*.smk"):
+        path.write_text(re.sub(r"^    message:\n.*\n", "", path.read_text(), flags=re.M))
+    return folder
 
-    @staticmethod
-    def expand(patterns, universe):
-        """Return the jobs that an expectation stands for."""
-        jobs = set()
-        for pattern in patterns:
-            rules = {name for name in universe if name.split(":")[0] == pattern}
-            found = rules or set(fnmatch.filter(universe, pattern))
-            assert found or (":" in pattern and "*" not in pattern), f"{pattern} matches no job"
-            jobs |= found or {pattern}
-        return jobs
+
+def expand(patterns, universe):
+    """Return the jobs that an expectation stands for."""
+    jobs = set()
+    for pattern in patterns:
+        found = {name for name in universe if name.split("/")[0] == pattern}
+        found |= set(fnmatch.filter(universe, pattern))
+        assert found or ("/" in pattern and "*" not in pattern), f"{pattern} matches no job"
+        jobs |= found or {pattern}
+    return jobs
 
 
 @pytest.fixture(scope="module")
-def jobs(finished_tiny_run):
-    return Jobs(finished_tiny_run)
+def finished(finished_tiny_run, tmp_path_factory):
+    """The finished run, in a copy without messages; a moved folder reruns nothing."""
+    folder = tmp_path_factory.mktemp("plans") / "finished"
+    return silenced(shutil.copytree(finished_tiny_run, folder))
 
 
 @pytest.fixture(scope="module")
-def universe(finished_tiny_run, run_snakemake, jobs):
+def universe(finished, run_snakemake):
     """All jobs of the tiny run."""
-    done = run_snakemake(finished_tiny_run, "-n", "--forceall", *TINY)
+    done = run_snakemake(finished, "-n", "--forceall", *TINY)
     assert done.returncode == 0, done.stderr
-    return jobs.names(done.stdout + done.stderr)
+    return planned_jobs(done.stdout + done.stderr)
 
 
 @pytest.fixture(scope="module")
-def plans(request, finished_tiny_run, run_snakemake, jobs, tmp_path_factory):
+def plans(request, finished, run_snakemake, tmp_path_factory):
     """What each selected case reruns: dry runs, two at a time, in copies of the finished run."""
     selected = [
         item.callspec.params["case"]
@@ -325,8 +319,7 @@ def plans(request, finished_tiny_run, run_snakemake, jobs, tmp_path_factory):
     folders = SimpleQueue()
     for number in range(2):
         copied = tmp_path_factory.mktemp("plans") / str(number)
-        shutil.copytree(finished_tiny_run, copied)
-        folders.put(copied)
+        folders.put(shutil.copytree(finished, copied))
 
     def plan(case):
         folder = folders.get()
@@ -334,11 +327,10 @@ def plans(request, finished_tiny_run, run_snakemake, jobs, tmp_path_factory):
             arguments = _apply(case, folder)
             done = run_snakemake(folder, "-n", *arguments)
             output = done.stdout + done.stderr
-            return jobs.names(output) if done.returncode == 0 else output
+            return planned_jobs(output) if done.returncode == 0 else output
         finally:
             shutil.rmtree(folder)
-            shutil.copytree(finished_tiny_run, folder)
-            folders.put(folder)
+            folders.put(shutil.copytree(finished, folder))
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(selected, pool.map(plan, selected), strict=True))
@@ -374,7 +366,7 @@ def _apply(case, folder):
 def test_change_reruns_exactly(case, plans, universe):
     planned = plans[case]
     assert isinstance(planned, set), planned
-    expected = Jobs.expand(CASES[case], universe)
+    expected = expand(CASES[case], universe)
     assert (planned - expected, expected - planned) == (set(), set())
 
 
