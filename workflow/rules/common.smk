@@ -11,6 +11,10 @@ os.environ |= {
     # Idle threads of one job must not spin on the core of another (25 times slower otherwise).
     "OMP_WAIT_POLICY": "PASSIVE",
 }
+# Read by the Slurm executor alone; as an option it would be relative to --directory.
+os.environ.setdefault(
+    "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
+)
 
 from private_ensembles import config as settings
 from private_ensembles.fingerprint import fingerprint
@@ -31,13 +35,21 @@ wildcard_constraints:
     K=r"\d+",
     seed=r"\d+",
     m=r"\d+",
-    grid_point=rf"K=\d+,m=\d+,epsilon={NUMBER},Delta={NUMBER},delta={NUMBER},prior=[\w:.,-]+",
-    gnmax=rf"mechanism=gnmax,K=\d+,epsilon={NUMBER},delta={NUMBER}",
+    epsilon=NUMBER,
+    Delta=NUMBER,
+    delta=NUMBER,
+    prior=r"[a-z-]+:[\d.]+",
+    prior_end=r"[\d.]+",
     accuracy_table="table1|table6|table8|table10",
     loss_table="table2|table5|table7|table9",
 
 
 # One name for each thing that more than one rule speaks of. ------------------------------------
+
+# The names of instances, as `instance` writes them ("prior=uniform:0.5,1"). A wildcard for each
+# part, because on a cluster Snakemake hands them over in a list that a comma would cut.
+GRID_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior},{prior_end}"
+GNMAX_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 
 # The data sets whose labels are released: the paper's, or their stand-in.
 LABEL_DATASETS = settings.label_datasets(config)
@@ -47,6 +59,14 @@ TABLES = {item: m for item, m in config["darrm"]["tables"].items() if m is not N
 LABEL_ALLOWANCES = settings.label_allowances(config)
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
+# With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
+# and code. Nothing here has an environment of its own that could tell the software.
+SHARED = "omit-software" if workflow.enable_cache else False
+
+
+def growing(mem_mb):
+    """A request for memory that doubles with every attempt (profiles/slurm tries three times)."""
+    return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
 def teacher_cost(dataset):
