@@ -55,8 +55,9 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 GresTypes=gpu
+# Two cores whatever there are, so that the tests mean the same everywhere.
 SlurmdParameters=config_overrides
-NodeName=$node NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$(awk '/MemTotal/ {print int($2 / 1024)}' /proc/meminfo) Gres=gpu:fake:1 State=UNKNOWN
+NodeName=$node NodeAddr=127.0.0.1 CPUs=2 RealMemory=$(awk '/MemTotal/ {print int($2 / 1024)}' /proc/meminfo) Gres=gpu:fake:1 State=UNKNOWN
 PartitionName=main Nodes=$node Default=YES MaxTime=INFINITE State=UP
 PartitionName=accelerated Nodes=$node MaxTime=INFINITE State=UP
 END

@@ -52,13 +52,32 @@ def binomial_table(size: int, probability: float, terms: int | None = None) -> N
     return table
 
 
+def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
+    """Binomial pmf Bin(s; size, probability), s = 0..size, shape (size + 1,).
+
+    By the ratios of neighbouring terms, outwards from the mode, whose relative errors add up to
+    fewer than 4 |s - mode| round-offs: as good as scipy.stats, which takes 0.6 s to import.
+
+    Raises ValueError unless size >= 0 and 0 <= probability <= 1.
+    """
+    if size < 0 or not 0 <= probability <= 1:
+        raise ValueError(f"size, probability = {size}, {probability}: must be >= 0 and in [0, 1]")
+    if probability in (0, 1):
+        return np.eye(size + 1)[size * int(probability)]
+    mode = min(int((size + 1) * probability), size)
+    s = np.arange(size)
+    up = (size - s[mode:]) * probability / ((s[mode:] + 1) * (1 - probability))
+    below = s[:mode][::-1]
+    down = (below + 1) * (1 - probability) / ((size - below) * probability)
+    terms = np.concatenate([np.cumprod(down)[::-1], [1.0], np.cumprod(up)])
+    return terms / terms.sum()
+
+
 def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float64]:
     """Pmf of a sum with sizes[g] variables of success probability probabilities[g].
 
     Returns an array of shape (sum(sizes) + 1,). Raises ValueError for negative sizes.
     """
-    from scipy.stats import binom
-
     p = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
     n = np.atleast_1d(np.asarray(sizes, dtype=np.int64))
     if p.shape != n.shape or np.any(n < 0):
@@ -66,5 +85,5 @@ def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float6
     out = np.ones(1)
     for probability, size in zip(p, n, strict=True):  # at most eight groups
         if size:
-            out = np.convolve(out, binom.pmf(np.arange(size + 1), size, probability))
+            out = np.convolve(out, binomial_pmf(int(size), float(probability)))
     return out

@@ -49,7 +49,7 @@ rule search_gnmax_sigma:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(400),
+        mem_mb=growing(200),
         runtime=10,
     script:
         "../scripts/search_gnmax_sigma.py"
@@ -115,7 +115,7 @@ rule tabulate_label_accuracy:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(500),
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_label_accuracy.py"
@@ -148,7 +148,7 @@ rule tabulate_privacy_loss:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(500),
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_privacy_loss.py"
@@ -180,7 +180,7 @@ rule tabulate_gnmax_sigma:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(500),
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_gnmax_sigma.py"
@@ -217,7 +217,7 @@ rule draw_gamma_shapes:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(600),
+        mem_mb=growing(400),
         runtime=10,
     script:
         "../scripts/draw_gamma_shapes.py"
@@ -248,7 +248,7 @@ rule draw_sigma_search:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(600),
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/draw_sigma_search.py"

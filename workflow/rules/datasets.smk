@@ -19,7 +19,7 @@ rule download_data:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(300),
+        mem_mb=growing(200),
         runtime=30,
     script:
         "../scripts/download_data.py"
@@ -49,7 +49,7 @@ rule prepare_dataset:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(600),
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/prepare_dataset.py"

@@ -33,7 +33,7 @@ rule compare_published:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(900),
+        mem_mb=growing(700),
         runtime=10,
     script:
         "../scripts/compare_published.py"
@@ -60,7 +60,7 @@ rule build_index:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(500),
+        mem_mb=growing(250),
         runtime=10,
     script:
         "../scripts/build_index.py"
@@ -97,7 +97,7 @@ rule publish_docs:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(400),
+        mem_mb=growing(200),
         runtime=10,
     script:
         "../scripts/publish_docs.py"

@@ -78,7 +78,7 @@ rule account_teachers:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(900),
+        mem_mb=growing(800),
         runtime=10,
     script:
         "../scripts/account_teachers.py"
