@@ -1,4 +1,4 @@
-"""What rules ask for against what their jobs needed, and numerical libraries that keep to `threads`."""
+"""What rules ask for, against what their jobs needed."""
 
 import csv
 import re

@@ -21,7 +21,7 @@ rule gpu:
 rule memory:
     output: "memory.txt"
     resources: mem_mb=lambda wildcards, attempt: 400 * attempt, runtime=5
-    shell: '[ "$SLURM_MEM_PER_NODE" -ge 800 ] && echo "$SLURM_MEM_PER_NODE" > {output}'
+    shell: 'squeue -h -j $SLURM_JOB_ID -o %m > {output}; grep -x 800M {output}'
 """
 
 
@@ -104,7 +104,7 @@ def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
     done = run_snakemake(tmp_path, *slurm, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "gpu.txt").read_text().split() == ["accelerated", "0"]
-    assert (tmp_path / "memory.txt").read_text().split() == ["800"]
+    assert (tmp_path / "memory.txt").read_text().split() == ["800M"]
 
 
 def test_profile_of_the_tests_is_the_users_but_for_speed(root):
