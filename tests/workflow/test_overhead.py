@@ -38,6 +38,7 @@ def imported_by(root):
 
 def test_share_is_what_no_script_used(overhead):
     assert overhead.share(10.0, {"a": [2.0, 3.0], "b": [2.5]}) == pytest.approx(0.25)
+    assert overhead.share(10.0, {"a": [2.0, 3.0], "b": [2.5]}, empty=0.1) == pytest.approx(0.28)
     with pytest.raises(ValueError, match="must be at least"):
         overhead.share(7.0, {"a": [2.0, 3.0], "b": [2.5]})
 
