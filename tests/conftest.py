@@ -30,7 +30,7 @@ class NamedList(list):
         return self._named.items()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root():
     """The root of the repository."""
     return ROOT

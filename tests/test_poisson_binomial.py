@@ -5,8 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from private_ensembles.poisson_binomial import binomial_table, grouped_pmf, pmf
+from private_ensembles.poisson_binomial import binomial_pmf, binomial_table, grouped_pmf, pmf
 
 
 def enumerate_pmf(p):
@@ -49,3 +50,18 @@ def test_grouped_pmf_equals_pmf_of_the_spelled_out_groups():
     np.testing.assert_allclose(grouped_pmf([0.2, 0.9, 0.0], [3, 2, 1]), expected, atol=1e-15)
     with pytest.raises(ValueError, match="sizes"):
         grouped_pmf([0.2], [-1])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 11, 1001])
+@pytest.mark.parametrize("probability", [0.0, 1e-6, 0.1, 0.5, 0.75, 1 - 1e-6, 1.0])
+def test_binomial_pmf_equals_scipys(size, probability):
+    expected = stats.binom.pmf(np.arange(size + 1), size, probability)
+    ours = binomial_pmf(size, probability)
+    np.testing.assert_allclose(ours, expected, rtol=3e-12, atol=1e-300)
+    assert abs(ours.sum() - 1) < 1e-14
+
+
+@pytest.mark.parametrize(("size", "probability"), [(-1, 0.5), (3, 1.5), (3, float("nan"))])
+def test_binomial_pmf_refuses_what_is_no_binomial(size, probability):
+    with pytest.raises(ValueError, match="size, probability"):
+        binomial_pmf(size, probability)

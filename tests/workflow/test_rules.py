@@ -50,6 +50,16 @@ def test_no_rule_runs_code_of_its_own_or_asks_for_an_environment(root):
         assert not re.search(r"^    (run|shell|conda):", block, re.MULTILINE), name
 
 
+def test_no_wildcard_may_hold_a_comma(root):
+    # Snakemake hands the wildcards of a cluster job over in a list that it splits at commas.
+    text = (root / "workflow/rules/common.smk").read_text(encoding="utf-8")
+    block = text.split("wildcard_constraints:\n", 1)[1].split("\n\n", 1)[0]
+    constraints = [line.strip().removesuffix(",") for line in block.splitlines()]
+    assert len(constraints) >= 10
+    for constraint in constraints:
+        assert "," not in constraint
+
+
 def test_captions_exist(root):
     for path in (root / "workflow" / "rules").glob("*.smk"):
         for caption in re.findall(r'caption="([^"]+)"', path.read_text(encoding="utf-8")):

@@ -45,9 +45,16 @@ def imports(path: Path | str) -> set[str]:
     inside functions count as well.
     """
     path = Path(path).resolve()
+    return set(_imported(_tree(path), path))
+
+
+# Cached by the tree, of which there is one for each file: most scripts share most modules, and
+# Snakemake asks for all fingerprints whenever it starts, on a cluster once in every job.
+@cache
+def _imported(tree: ast.Module, path: Path) -> frozenset[str]:
     modules = _modules()
     found: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -58,7 +65,7 @@ def imports(path: Path | str) -> set[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
     found = {name for name in found if name in modules}
-    return found | {parent for name in found for parent in _parents(name)}
+    return frozenset(found | {parent for name in found for parent in _parents(name)})
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:
@@ -121,9 +128,9 @@ def fingerprint(script: str | Path, also: str | None = None) -> str:
     their bytes. Raises ValueError where the script does not exist or the pattern matches nothing.
     """
     path = _path(script)
-    digest = hashlib.sha256(_canonical(_tree(path)).encode())
+    digest = hashlib.sha256(_text(_tree(path)))
     for name in closure(path):
-        digest.update(f"\0{name}\0{_canonical(_tree(_modules()[name]))}".encode())
+        digest.update(f"\0{name}\0".encode() + _text(_tree(_modules()[name])))
     if also is not None:
         folder, pattern = (path.parent / also).parent, Path(also).name
         files = sorted(folder.resolve().glob(pattern))
@@ -136,6 +143,11 @@ def fingerprint(script: str | Path, also: str | None = None) -> str:
 
 def _path(script: str | Path) -> Path:
     return (SCRIPTS / script).resolve()
+
+
+@cache
+def _text(tree: ast.Module) -> bytes:
+    return _canonical(tree).encode()
 
 
 def _canonical(node) -> str:

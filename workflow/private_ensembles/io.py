@@ -102,7 +102,7 @@ def job(snakemake) -> Iterator[Job]:
             log.info("%s started, process %d", current.rule, os.getpid())
             yield current
             _publish(current, mask)
-            log.info("%s finished", current.rule)
+            log.info("%s finished%s", current.rule, _peak_memory())
             return
         except _Stopped as stop:
             code, message = stop.code, str(stop)
@@ -124,6 +124,14 @@ def job(snakemake) -> Iterator[Job]:
                 _remove(temporary)
         print(f"error: {message}", file=sys.stderr, flush=True)
     sys.exit(code)
+
+
+def _peak_memory() -> str:
+    """Say what the process needed at most, where Linux tells: benchmarks look too rarely."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return f", peak memory {int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MiB"
+    return ""
 
 
 def describe(error: BaseException) -> str:

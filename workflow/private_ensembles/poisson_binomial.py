@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,22 +56,33 @@ def binomial_table(size: int, probability: float, terms: int | None = None) -> N
     return table
 
 
+def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
+    """Binomial pmf Bin(s; size, probability), s = 0..size, shape (size + 1,).
+
+    By the ratios of neighbouring terms, outwards from the mode, whose relative errors add up to
+    fewer than 4 |s - mode| round-offs: as good as scipy.stats, which takes 0.6 s to import.
+
+    Raises ValueError unless size >= 0 and 0 <= probability <= 1.
+    """
+    if size < 0 or not 0 <= probability <= 1:
+        raise ValueError(f"size, probability = {size}, {probability}: must be >= 0 and in [0, 1]")
+    if probability in (0, 1):
+        return np.eye(size + 1)[size * int(probability)]
+    mode = min(int((size + 1) * probability), size)
+    s = np.arange(size)
+    up = (size - s[mode:]) * probability / ((s[mode:] + 1) * (1 - probability))
+    below = s[:mode][::-1]
+    down = (below + 1) * (1 - probability) / ((size - below) * probability)
+    terms = np.concatenate([np.cumprod(down)[::-1], [1.0], np.cumprod(up)])
+    return terms / terms.sum()
+
+
 @functools.lru_cache(maxsize=16384)
 def _support(size: int, probability: float) -> tuple[int, NDArray[np.float64]]:
     """Bin(size, probability) where it exceeds NEGLIGIBLE: (first value, its pmf from there on)."""
-    if probability in (0.0, 1.0) or size == 0:
-        return int(size * probability), np.ones(1)
-    factorial = _log_factorials(1 << (size + 1).bit_length())
-    k = np.arange(size + 1)
-    log_pmf = factorial[size] - factorial[k] - factorial[size - k]
-    log_pmf += k * math.log(probability) + (size - k) * math.log1p(-probability)
-    kept = np.nonzero(log_pmf > math.log(NEGLIGIBLE))[0]
-    return int(kept[0]), np.exp(log_pmf[kept[0] : kept[-1] + 1])
-
-
-@functools.lru_cache(maxsize=16)
-def _log_factorials(count: int) -> NDArray[np.float64]:
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, count)))])
+    terms = binomial_pmf(size, probability)
+    kept = np.nonzero(terms > NEGLIGIBLE)[0]
+    return int(kept[0]), terms[kept[0] : kept[-1] + 1]
 
 
 def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float64]:
@@ -85,8 +95,6 @@ def grouped_pmf(probabilities: ArrayLike, sizes: ArrayLike) -> NDArray[np.float6
     n = np.atleast_1d(np.asarray(sizes, dtype=np.int64))
     if p.shape != n.shape or np.any(n < 0):
         raise ValueError(f"sizes: {n.tolist()} must be non-negative, one per probability")
-    if not np.all((p >= 0) & (p <= 1)):
-        raise ValueError("probabilities: every value must lie in [0, 1]")
     start, values = 0, np.ones(1)
     for probability, size in zip(p.tolist(), n.tolist(), strict=True):  # at most eight groups
         first, weights = _support(size, probability)

@@ -11,6 +11,10 @@ os.environ |= {
     # Idle threads of one job must not spin on the core of another (25 times slower otherwise).
     "OMP_WAIT_POLICY": "PASSIVE",
 }
+# Read by the Slurm executor alone; as an option it would be relative to --directory.
+os.environ.setdefault(
+    "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
+)
 
 from private_ensembles import config as settings
 from private_ensembles.fingerprint import fingerprint
@@ -30,16 +34,24 @@ wildcard_constraints:
     kind="private|plain",
     K=r"\d+",
     seed=r"\d+",
-    m=r"\d+",
-    grid_point=rf"K=\d+,m={NUMBER},epsilon={NUMBER},Delta={NUMBER},delta={NUMBER},prior=[\w:.,-]+",
-    gnmax=rf"mechanism=gnmax,K=\d+,epsilon={NUMBER},delta={NUMBER}",
+    m=NUMBER,  # m of general composition is no integer
     shape_figure="|".join(settings.SHAPE_FIGURES),
-    sweep_point=rf"K=\d+,epsilon={NUMBER},Delta={NUMBER}",
+    epsilon=NUMBER,
+    Delta=NUMBER,
+    delta=NUMBER,
+    prior=r"[a-z-]+:[\d.]+",
+    prior_end=r"[\d.]+",
     accuracy_table="table1|table6|table8|table10",
     loss_table="table2|table5|table7|table9",
 
 
 # One name for each thing that more than one rule speaks of. ------------------------------------
+
+# The names of instances, as `instance` writes them ("prior=uniform:0.5,1"). A wildcard for each
+# part, because on a cluster Snakemake hands them over in a list that a comma would cut.
+GRID_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior},{prior_end}"
+SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
+GNMAX_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 
 # The data sets whose labels are released: the paper's, or their stand-in.
 LABEL_DATASETS = settings.label_datasets(config)
@@ -56,6 +68,18 @@ ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] *
 LABEL_ALLOWANCES = settings.label_allowances(config)
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
+# With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
+# and code. Nothing here has an environment of its own that could tell the software.
+SHARED = "omit-software" if workflow.enable_cache else False
+
+
+def growing(mem_mb):
+    """A request for memory (MB) that doubles with every attempt; profiles/slurm makes three.
+
+    About twice the peak measured on the paper's data, which each job's log tells, and 300 MB for
+    Snakemake itself where Slurm runs the job. tests/workflow/test_resources.py compares.
+    """
+    return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
 def teacher_cost(dataset):

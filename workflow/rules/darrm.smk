@@ -13,20 +13,20 @@ rule darrm:
 # params: point (dict: K, m, epsilon, Delta, delta, prior), solver.
 rule optimize_gamma:
     message:
-        "Optimising gamma at {wildcards.grid_point}"
+        "Optimising gamma, K = {wildcards.K}, m = {wildcards.m}, epsilon = {wildcards.epsilon}"
     output:
-        "results/darrm/gamma/{grid_point}.json",
+        f"results/darrm/gamma/{GRID_POINT}.json",
     params:
         code=fingerprint("optimize_gamma.py"),
-        point=lambda wc: parse_instance(wc.grid_point),
+        point=lambda wc: parse_instance(GRID_POINT.format(**dict(wc.items()))),
         solver=config["solver"],
     log:
-        "logs/optimize_gamma/{grid_point}.log",
+        f"logs/optimize_gamma/{GRID_POINT}.log",
     benchmark:
-        "results/benchmarks/optimize_gamma/{grid_point}.tsv"
+        f"results/benchmarks/optimize_gamma/{GRID_POINT}.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(500),
         runtime=20,
     script:
         "../scripts/optimize_gamma.py"
@@ -35,21 +35,21 @@ rule optimize_gamma:
 # params: point (dict: mechanism, K, epsilon, delta), search (order_max, order_step).
 rule search_gnmax_sigma:
     message:
-        "Searching GNMax's sigma at {wildcards.gnmax}"
+        "Searching GNMax's sigma, epsilon = {wildcards.epsilon}, delta = {wildcards.delta}"
     output:
-        "results/darrm/privacy/{gnmax}.csv",
+        f"results/darrm/privacy/{GNMAX_POINT}.csv",
     params:
         code=fingerprint("search_gnmax_sigma.py"),
-        point=lambda wc: parse_instance(wc.gnmax),
+        point=lambda wc: parse_instance(GNMAX_POINT.format(**dict(wc.items()))),
         search=config["darrm"]["sigma_search"],
     log:
-        "logs/search_gnmax_sigma/{gnmax}.log",
+        f"logs/search_gnmax_sigma/{GNMAX_POINT}.log",
     benchmark:
-        "results/benchmarks/search_gnmax_sigma/{gnmax}.tsv"
+        f"results/benchmarks/search_gnmax_sigma/{GNMAX_POINT}.tsv"
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(200),
         runtime=10,
     script:
         "../scripts/search_gnmax_sigma.py"
@@ -88,7 +88,7 @@ rule release_labels:
         "results/benchmarks/release_labels/dataset={dataset},m={m}.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(500),
         runtime=10,
     script:
         "../scripts/release_labels.py"
@@ -117,7 +117,7 @@ rule tabulate_label_accuracy:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_label_accuracy.py"
@@ -150,7 +150,7 @@ rule tabulate_privacy_loss:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_privacy_loss.py"
@@ -182,7 +182,7 @@ rule tabulate_gnmax_sigma:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/tabulate_gnmax_sigma.py"
@@ -215,7 +215,7 @@ rule draw_gamma_shapes:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(400),
         runtime=10,
     script:
         "../scripts/draw_gamma_shapes.py"
@@ -246,7 +246,7 @@ rule draw_sigma_search:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/draw_sigma_search.py"
@@ -277,7 +277,7 @@ rule study_objectives:
         "results/benchmarks/study_objectives/objectives.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=20,
     script:
         "../scripts/study_objectives.py"

@@ -19,15 +19,15 @@ rule download_data:
     localrule: True
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=growing(200),
         runtime=30,
     script:
         "../scripts/download_data.py"
 
 
 # input: by role (train_images, train_labels, test_images, test_labels) for IDX files, none for
-# data that ship with scikit-learn. params: settings (format, classes, n_train, n_test), stand_in,
-# seed.
+# data that ship with scikit-learn. params: dataset, settings (format, classes, n_train, n_test),
+# stand_in, seed. A shared cache knows the output by params and input alone: they must tell all.
 rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
@@ -37,6 +37,7 @@ rule prepare_dataset:
         "results/datasets/{dataset}.npz",
     params:
         code=fingerprint("prepare_dataset.py"),
+        dataset="{dataset}",
         settings=lambda wc: settings.preparation(config, wc.dataset),
         stand_in=lambda wc: settings.is_stand_in(config, wc.dataset),
         seed=config["seed"],
@@ -44,10 +45,11 @@ rule prepare_dataset:
         "logs/prepare_dataset/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare_dataset/{dataset}.tsv"
+    cache: SHARED
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(300),
         runtime=10,
     script:
         "../scripts/prepare_dataset.py"

@@ -32,7 +32,7 @@ rule compare_published:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(700),
         runtime=10,
     script:
         "../scripts/compare_published.py"
@@ -59,7 +59,7 @@ rule build_index:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(250),
         runtime=10,
     script:
         "../scripts/build_index.py"
@@ -96,7 +96,7 @@ rule publish_docs:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(200),
         runtime=10,
     script:
         "../scripts/publish_docs.py"

@@ -40,7 +40,7 @@ rule tabulate_composition:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=10,
     script:
         "../scripts/tabulate_composition.py"
@@ -67,7 +67,7 @@ rule tabulate_amplification:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=10,
     script:
         "../scripts/tabulate_amplification.py"
@@ -100,7 +100,7 @@ rule draw_prior_shapes:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=10,
     script:
         "../scripts/draw_prior_shapes.py"
@@ -109,22 +109,22 @@ rule draw_prior_shapes:
 # params: point (dict: K, epsilon, Delta), m (list), prior, solver.
 rule solve_sweep:
     message:
-        "Sweeping over m at {wildcards.sweep_point}"
+        "Sweeping over m at K = {wildcards.K}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}"
     output:
-        "results/darrm/sweeps/{sweep_point}.json",
+        f"results/darrm/sweeps/{SWEEP_POINT}.json",
     params:
         code=fingerprint("solve_sweep.py"),
-        point=lambda wc: parse_instance(wc.sweep_point),
-        m=lambda wc: settings.sweep_allowances(config, parse_instance(wc.sweep_point)["K"]),
+        point=lambda wc: parse_instance(SWEEP_POINT.format(**dict(wc.items()))),
+        m=lambda wc: settings.sweep_allowances(config, int(wc.K)),
         prior=config["darrm"]["sweeps"]["prior"],
         solver=config["solver"],
     log:
-        "logs/solve_sweep/{sweep_point}.log",
+        f"logs/solve_sweep/{SWEEP_POINT}.log",
     benchmark:
-        "results/benchmarks/solve_sweep/{sweep_point}.tsv"
+        f"results/benchmarks/solve_sweep/{SWEEP_POINT}.tsv"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=growing(2000),
         runtime=60,
     script:
         "../scripts/solve_sweep.py"
@@ -146,7 +146,7 @@ rule check_double_subsampling:
         "results/benchmarks/check_double_subsampling/K={K}.tsv"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=30,
     script:
         "../scripts/check_double_subsampling.py"
@@ -180,7 +180,7 @@ rule draw_sweeps:
     localrule: True
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
         runtime=10,
     script:
         "../scripts/draw_sweeps.py"

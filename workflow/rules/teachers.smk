@@ -24,9 +24,10 @@ rule train_teachers:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
     benchmark:
         "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.tsv"
+    cache: SHARED
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=growing(6000 if GPUS else 1200),
         runtime=60,
         gpu=GPUS,
     script:
@@ -50,9 +51,10 @@ rule cast_votes:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
     benchmark:
         "results/benchmarks/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.tsv"
+    cache: SHARED
     threads: 1
     resources:
-        mem_mb=3000,
+        mem_mb=growing(6000 if GPUS else 800),
         runtime=10,
         gpu=GPUS,
     script:
@@ -78,7 +80,7 @@ rule account_teachers:
     localrule: True
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=growing(800),
         runtime=10,
     script:
         "../scripts/account_teachers.py"

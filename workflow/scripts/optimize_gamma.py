@@ -9,7 +9,7 @@ with io.job(snakemake) as job:
     ).to_dict()
     certificate = solution["certificate"]
     if not certificate["holds"]:
-        raise RuntimeError(f"no certified gamma at {job.wildcards.grid_point}")
+        raise RuntimeError(f"no certified gamma at {job.params.point}")
     provenance = io.provenance("numpy", "scipy", "highspy", "gurobipy")
     io.write_json(job.output[0], solution | {"provenance": provenance})
     job.log.info("utility %(utility).10f, at most %(utility_upper_bound).10f", solution)

@@ -1,0 +1,122 @@
+"""The workflow on a real Slurm: one node on loopback, made by tests/slurm/cluster.sh."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+TINY = ("--configfile", "tests/config/tiny.yaml")
+# A job with a GPU, and one that fails until it has twice the memory of its first attempt.
+SNAKEFILE = """
+rule all:
+    input: "gpu.txt", "memory.txt"
+
+rule gpu:
+    output: "gpu.txt"
+    resources: gpu=1, mem_mb=400, runtime=5
+    shell: 'echo "$SLURM_JOB_PARTITION $CUDA_VISIBLE_DEVICES" > {output}'
+
+rule memory:
+    output: "memory.txt"
+    resources: mem_mb=lambda wildcards, attempt: 400 * attempt, runtime=5
+    shell: 'squeue -h -j $SLURM_JOB_ID -o %m > {output}; grep -x 800M {output}'
+"""
+
+
+@pytest.fixture(scope="module")
+def slurm(root):
+    """The arguments that send a run to a cluster, which lives as long as this module's tests."""
+    missing = [name for name in ("munged", "slurmctld", "slurmd") if not shutil.which(name)]
+    if os.environ.get("NO_SLURM"):
+        pytest.skip(f"Slurm cannot be installed here: {os.environ['NO_SLURM']}")
+    if os.environ.get("CI") != "true":
+        if missing:
+            pytest.skip(f"Slurm is not installed (apt-get install slurm-wlm munge): {missing}")
+        if os.geteuid() != 0:
+            pytest.skip("Slurm's daemons need root here")
+        if os.path.exists("/etc/slurm/slurm.conf"):
+            pytest.skip("/etc/slurm/slurm.conf exists: this machine has a Slurm of its own")
+    assert not missing, f"CI must have Slurm, but lacks {missing}"
+    script = str(root / "tests/slurm/cluster.sh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SNAKEMAKE_SLURM_PARTITIONS", str(root / "tests/slurm/partitions.yaml"))
+        started = subprocess.run([script, "start"], capture_output=True, text=True, timeout=120)
+        assert started.returncode == 0, started.stdout + started.stderr
+        try:
+            yield ("--workflow-profile", str(root / "tests/slurm/profile"))
+        finally:
+            subprocess.run([script, "stop"], check=True, timeout=120)
+    assert not os.path.exists("/etc/slurm/slurm.conf")
+    assert not os.path.exists("/run/slurm-for-tests")
+
+
+def _jobs(folder):
+    """What Slurm knows of the jobs that ran in a folder: (rule or group, state, partition, MB)."""
+    command = ["squeue", "--states=all", "--noheader", "--format=%Z|%k|%T|%P|%m"]
+    lines = subprocess.check_output(command, text=True).splitlines()
+    return sorted(tuple(line.split("|")[1:]) for line in lines if line.split("|")[0] == str(folder))
+
+
+def test_tiny_workflow_runs_through_slurm_to_the_end(
+    slurm, tmp_path, copy_workflow, run_snakemake, planned, finished_tiny_run
+):
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    done = run_snakemake(folder, *slurm, *TINY, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert planned(folder, *slurm, *TINY) == {}
+
+    # The points of the grid are one job, two at a time; an ensemble and its votes are another.
+    jobs = _jobs(folder)
+    assert {job[1:3] for job in jobs} == {("COMPLETED", "main")}, jobs
+    assert [(job[0].split("_")[1], job[3]) for job in jobs] == [
+        ("gamma", "1000M"),
+        ("labels", "1000M"),
+        ("teachers", "1200M"),
+        ("teachers", "1200M"),
+    ]
+
+    tables = sorted((finished_tiny_run / "results/darrm/tables").glob("table*.csv"))
+    assert tables
+    for table in [*tables, finished_tiny_run / "results/fidelity.csv"]:
+        here = folder / table.relative_to(finished_tiny_run)
+        assert here.read_bytes() == table.read_bytes(), table.name
+
+
+def test_teachers_go_to_a_gpu_where_the_configuration_insists(
+    slurm, tmp_path, copy_workflow, run_snakemake
+):
+    # They fail there, since /dev/null is no GPU; what matters is where they went.
+    folder = copy_workflow(tmp_path / "workflow-copy")
+    target = "results/teachers/digits/kind=plain,K=5,seed=0.pt"
+    run_snakemake(
+        *(folder, *slurm, "--restart-times", "0", *TINY, "--config", "device=cuda"),
+        *("--", target),
+    )
+    assert [job[2] for job in _jobs(folder)] == ["accelerated"]
+
+
+def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
+    slurm, tmp_path, run_snakemake
+):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    done = run_snakemake(tmp_path, *slurm, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "gpu.txt").read_text().split() == ["accelerated", "0"]
+    assert (tmp_path / "memory.txt").read_text().split() == ["800M"]
+
+
+def test_profile_of_the_tests_is_the_users_but_for_speed(root):
+    users = yaml.safe_load((root / "profiles/slurm/config.yaml").read_text())
+    tests = yaml.safe_load((root / "tests/slurm/profile/config.yaml").read_text())
+    differs = {"cores", "latency-wait", "slurm-status-command", "seconds-between-status-checks"}
+    differs |= {"slurm-init-seconds-before-status-checks"}
+    assert {k: v for k, v in users.items() if k not in differs} == {
+        k: v for k, v in tests.items() if k not in differs
+    }
+
+
+def test_partitions_of_the_profile_know_which_has_a_gpu(root):
+    partitions = yaml.safe_load((root / "profiles/slurm/partitions.yaml").read_text())["partitions"]
+    assert sorted(limits.get("max_gpu", 0) for limits in partitions.values()) == [0, 1]
