@@ -122,3 +122,15 @@ def sigma_file(dataset, m):
 def labels_file(dataset, m, suffix="csv"):
     """Released labels and their accuracy for one data set and one m."""
     return f"results/darrm/labels/{instance(dataset=dataset, m=m)}.{suffix}"
+
+
+def sweep_files():
+    """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
+    grid = config["darrm"]["sweeps"]
+    points = [
+        instance(K=K, epsilon=epsilon, Delta=Delta)
+        for K in grid["K"]
+        for epsilon in grid["epsilon"]
+        for Delta in grid["Delta"]
+    ]
+    return collect("results/darrm/sweeps/{point}.json", point=points)

@@ -1,18 +1,6 @@
 # DaRRM's simulations around the optimal gamma (appendix D.1), and sweeps beyond them.
 
 
-def sweep_files():
-    """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
-    grid = config["darrm"]["sweeps"]
-    points = [
-        instance(K=K, epsilon=epsilon, Delta=Delta)
-        for K in grid["K"]
-        for epsilon in grid["epsilon"]
-        for Delta in grid["Delta"]
-    ]
-    return collect("results/darrm/sweeps/{point}.json", point=points)
-
-
 # Beyond the paper, on request only: about ten minutes on two cores with the default grid.
 rule sweeps:
     input:
