@@ -80,7 +80,7 @@ def run_snakemake():
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
 
     def run(
-        folder: Path, *arguments: str, timeout: float = 300, memory: int | None = None, **variables
+        folder: Path, *arguments: str, timeout: float = 1200, memory: int | None = None, **variables
     ) -> subprocess.CompletedProcess:
         """variables: of the environment. memory: bytes of address space for each process."""
         # The workflow must find its modules by itself, not through what pytest was given.
