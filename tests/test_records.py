@@ -126,3 +126,12 @@ def test_revision_is_none_outside_of_git(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     assert surroundings()["revision"] is None
     records._revision.cache_clear()
+
+
+def test_downloaded_files_have_no_record_but_a_sha256(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    raw = Path("data/raw/mnist/labels.gz")
+    raw.parent.mkdir(parents=True)
+    raw.write_bytes(b"labels")
+    assert read_record(raw) == {}
+    assert check_inputs([raw]) == {str(raw): hashlib.sha256(b"labels").hexdigest()}

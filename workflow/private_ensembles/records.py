@@ -87,6 +87,8 @@ def _is_the_recorded(status: os.stat_result, record: dict) -> bool:
 def read_record(path) -> dict:
     """Return the record of a result; empty where there is none that can be read."""
     record = record_path(path)
+    if record is None:  # downloaded, not made
+        return {}
     with contextlib.suppress(OSError, ValueError, TypeError):
         content = json.loads(record.read_text(encoding="utf-8"))
         return content if isinstance(content, dict) else {}
