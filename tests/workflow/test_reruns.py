@@ -36,9 +36,10 @@ SIGMA = {"search_gnmax_sigma", "tabulate_gnmax_sigma", *ACCURACY}
 LOSS = {"tabulate_privacy_loss", *END}
 # One job proves the claims of all data sets, and labels wait for it: whatever it concerns.
 ACCOUNT = {"account_teachers", *ACCURACY}
+STUDY = {"study_objectives", "build_index"}
 TABLES = {"tabulate_label_accuracy", "tabulate_gnmax_sigma", *LOSS}  # one module makes them all
 TEACHERS = VOTES | ACCOUNT  # of DP-SGD's schedule
-EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | {"draw_sigma_search"}
+EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | STUDY | {"draw_sigma_search"}
 PRIVATE = {"train_teachers/*private*", "cast_votes/*private*", *ACCURACY}
 PLAIN = {"train_teachers/*plain*", "cast_votes/*plain*", *ACCURACY}
 NOTHING: set[str] = set()
@@ -62,6 +63,7 @@ def sigmas(K, *budgets):
 
 ONE_LABEL = ("0.0001", "0.000299970001")  # delta of gamma at m = 1 and 3 with Delta = 1e-4
 NEW_PRIOR = "common:0.5,1"
+PURE = {"K": 5, "m": [3], "epsilon": 0.1, "Delta": 0}
 
 # Changes of single values (a path of keys joined by __), and what they rerun. ------------------
 CONFIGURATION = {
@@ -122,7 +124,7 @@ CONFIGURATION = {
         {"darrm__private_teachers__epochs": 6},
         ACCOUNT,
     ),
-    "seed": ({"seed": 1}, DATA),
+    "seed": ({"seed": 1}, DATA | STUDY),
     "noise": ({"noise": "secure"}, PRIVATE),
     "delta'": ({"darrm__delta_prime": 2e-4}, LOSS),
     "one training seed more": (
@@ -160,11 +162,49 @@ CONFIGURATION = {
         | {"draw_gamma_shapes", "build_index"},
     ),
     "figure 10": ({"darrm__figure10__m": 1}, {"draw_sigma_search", "build_index"}),
+    "figure 6": (
+        {
+            "darrm__figure6": {
+                "K": 5,
+                "subsamples": [3],
+                "epsilon": 0.1,
+                "Delta": 1e-5,
+                "delta_prime": 0.1,
+            }
+        },
+        gammas(5, [3], 0.1, "1e-05", ["0.10002699973000091"])
+        | {"draw_gamma_shapes/figure6", "tabulate_composition/table3", *END},
+    ),
+    "figure 7": (
+        {"darrm__figure7": PURE},
+        gammas(5, [3], 0.1, "0", ["0"])
+        | {"draw_gamma_shapes/figure7", "tabulate_amplification/amplification", *END},
+    ),
+    "figure 8": (
+        {"darrm__figure8": PURE},
+        gammas(5, [3], 0.1, "0", ["0"])
+        | {"draw_gamma_shapes/figure8", "tabulate_amplification/amplification", *END},
+    ),
+    "figure 9": (
+        {
+            "darrm__figure9": {
+                **PURE,
+                "prior_U": "uniform:0.5,1",
+                "prior_P": "uniform:0.7,1",
+                "actual": ["fixed:0.5"],
+            }
+        },
+        gammas(5, [3], 0.1, "0", ["0"])
+        | gammas(5, [3], 0.1, "0", ["0"], "uniform:0.7,1")
+        | {"draw_prior_shapes/figure9", "build_index"},
+    ),
+    "sweeps": ({"darrm__sweeps__m": [3]}, NOTHING),
+    "objectives": ({"darrm__objectives__repetitions": 3}, STUDY),
     "grid of orders": (
         {"darrm__sigma_search__order_step": 0.25},
         SIGMA | LOSS | {"draw_sigma_search"},
     ),
-    "solver": ({"solver": "highs"}, GAMMA),
+    "solver": ({"solver": "highs"}, GAMMA | STUDY),
     "device": ({"device": "cpu"}, VOTES),
     "address": (
         {"datasets__mnist__files__t10k-labels-idx1-ubyte.gz__urls": ["https://example.org/x"]},
@@ -184,7 +224,7 @@ FILES = {
     f"{MODULE}/config.py": NOTHING,  # its values are what counts, and they are parameters
     f"{MODULE}/fingerprint.py": NOTHING,
     f"{MODULE}/naming.py": TABLES,
-    f"{MODULE}/randomness.py": DATA,
+    f"{MODULE}/randomness.py": DATA | STUDY,
     f"{MODULE}/secure_noise.py": VOTES,
     f"{MODULE}/registry.py": ACCURACY | TABLES,
     f"{MODULE}/release.py": ACCURACY,
@@ -192,9 +232,13 @@ FILES = {
     f"{MODULE}/votes.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/published.py": END,
     # One module draws both figures, so what one of them needs redraws the other.
-    f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN,
-    f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN,
-    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN,
+    f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY,
+    f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY,
+    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY,
+    f"{MODULE}/darrm/simulations.py": DRAWN,
+    f"{MODULE}/darrm/monte_carlo.py": STUDY,
+    f"{MODULE}/darrm/generality.py": NOTHING,
+    f"{MODULE}/pate/rdp.py": NOTHING,
     f"{MODULE}/darrm/release.py": ACCURACY,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN,
     f"{MODULE}/datasets/download.py": NOTHING,
@@ -204,7 +248,8 @@ FILES = {
     f"{MODULE}/teachers/voting.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
     f"{MODULE}/teachers/schedule.py": TEACHERS,
-    f"{MODULE}/report/style.py": DRAWN,
+    f"{MODULE}/report/style.py": DRAWN | STUDY,
+    f"{MODULE}/report/simulation_figures.py": NOTHING,
     f"{MODULE}/report/figures.py": DRAWN,
     f"{MODULE}/report/tables.py": TABLES,
     f"{MODULE}/report/index.py": {"build_index"},
