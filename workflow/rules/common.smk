@@ -34,7 +34,7 @@ wildcard_constraints:
     kind="private|plain",
     K=r"\d+",
     seed=r"\d+",
-    m=NUMBER,  # m of general composition is no integer
+    m=NUMBER,
     shape_figure="|".join(settings.SHAPE_FIGURES),
     epsilon=NUMBER,
     Delta=NUMBER,
