@@ -67,12 +67,14 @@ def test_tiny_workflow_runs_through_slurm_to_the_end(
     assert done.returncode == 0, done.stdout + done.stderr
     assert planned(folder, *slurm, *TINY) == {}
 
-    # The points of the grid are one job, two at a time; an ensemble and its votes are another.
+    # The points of the grid are one job, two at a time; an ensemble and its votes are another,
+    # and the study of objectives is one of its own.
     jobs = _jobs(folder)
     assert {job[1:3] for job in jobs} == {("COMPLETED", "main")}, jobs
     assert [(job[0].split("_")[1], job[3]) for job in jobs] == [
         ("gamma", "1000M"),
         ("labels", "1000M"),
+        ("study", "1000M"),
         ("teachers", "1200M"),
         ("teachers", "1200M"),
     ]
