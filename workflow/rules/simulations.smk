@@ -1,7 +1,7 @@
 # DaRRM's simulations around the optimal gamma (appendix D.1), and sweeps beyond them.
 
 
-# Beyond the paper, on request only: about ten minutes on two cores with the default grid.
+# Beyond the paper, on request only: about three minutes on two cores with the default grid.
 rule sweeps:
     input:
         collect("results/darrm/figures/{item}.png", item=["sweeps", "noiseless"]),
