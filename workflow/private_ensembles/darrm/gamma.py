@@ -104,8 +104,6 @@ def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
     The theorem proves m epsilon-DP for i.i.d. teachers with Delta = delta = 0 only; certify every
     other use.
     """
-    return gamma_subsampling(K, min(2 * int(m) - 1, K)) if int(m) == m else _refuse_fraction(m)
-
-
-def _refuse_fraction(m: float) -> NDArray[np.float64]:
-    raise ValueError(f"m = {m}: double subsampling needs an integer m")
+    if int(m) != m:
+        raise ValueError(f"m = {m}: double subsampling needs an integer m")
+    return gamma_subsampling(K, min(2 * int(m) - 1, K))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,19 +28,11 @@ CUTS_PER_SLICE = 32
 MAX_ROUNDS = 400
 
 
-class Objective(Protocol):
-    """A concave utility of x = gamma at l = (K+1)/2..K; size is the length of x."""
-
-    size: int
-    total: float  # utility of gamma = 1, the largest there is
-
-    def value(self, x: NDArray) -> float: ...
-
-    def gradient(self, x: NDArray) -> NDArray: ...
-
-
 class LinearObjective:
-    """sum c_l gamma_l (DaRRM Eq. 201 without the factor -1/2)."""
+    """sum c_l gamma_l (DaRRM Eq. 201 without the factor -1/2), for x = gamma at l = (K+1)/2..K.
+
+    size : of x; total : the utility of gamma = 1, the largest there is.
+    """
 
     def __init__(self, coefficients: NDArray) -> None:
         self.coefficients = coefficients
