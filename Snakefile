@@ -21,6 +21,7 @@ include: "workflow/rules/datasets.smk"
 include: "workflow/rules/teachers.smk"
 include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
+include: "workflow/rules/pate.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -33,6 +34,6 @@ for cached in workflow.rules:
 rule all:
     default_target: True
     input:
-        rules.darrm.input,
+        [getattr(rules, paper).input for paper in config["papers"]],
         rules.report.input,
         "results/fidelity.csv",

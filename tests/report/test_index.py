@@ -62,7 +62,7 @@ def page(tmp_path_factory):
         fidelity=root / "fidelity.csv",
         tables=[root / "darrm/tables/table2.csv"],
         figures=[root / "darrm/figures/figure2.png"],
-        teachers=root / "darrm/privacy/teachers.csv",
+        teachers=[root / "darrm/privacy/teachers.csv"],
         data="embedded",
     )
 

@@ -7,6 +7,7 @@ printed number with a status (DESIGN, section 4):
 match          deterministic: equal to the printed digits; random: within the tolerance
 differs        it does not
 explained      it does not, and a formula here gives the printed number (or proves what cannot)
+not_comparable same parameters, but it rests on votes or data of ours that are not the authors'
 not_run        not computed in this run; the note says why
 """
 
@@ -159,11 +160,16 @@ def compare(
     *,
     data: str,
     explanations: Mapping[tuple[str, ...], Explanation] | None = None,
+    notes: Mapping[tuple[str, ...], str] | None = None,
+    reasons: Mapping[tuple[str, ...], str] | None = None,
 ) -> pd.DataFrame:
     """Return one row of COLUMNS per printed number, in the order of ``published``.
 
-    data: the configuration's switch, for the reason why something was not run.
+    data: the configuration's switch, for the reason why something was not run. notes: keys whose
+    reproduced number is not comparable, with what it rests on. reasons: why a key was not run,
+    where that is known better than here.
     """
+    notes, reasons = notes or {}, reasons or {}
     explanations = EXPLANATIONS if explanations is None else explanations
     rows = []
     for cell in published.to_dict("records"):
@@ -172,7 +178,9 @@ def compare(
         if key in reproduced:
             row["reproduced"], row["reproduced_sd"] = reproduced[key]
         if key not in reproduced or math.isnan(row["reproduced"]):
-            row |= {"status": "not_run", "note": _reason(cell, data)}
+            row |= {"status": "not_run", "note": reasons.get(key) or _reason(cell, data)}
+        elif key in notes:
+            row |= {"status": "not_comparable", "note": notes[key]}
         else:
             row |= _judge(cell, *reproduced[key], explanations.get(key))
         rows.append(row)

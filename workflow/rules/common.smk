@@ -17,6 +17,7 @@ os.environ.setdefault(
 )
 
 from private_ensembles import config as settings
+from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
 
@@ -43,6 +44,8 @@ wildcard_constraints:
     prior_end=r"[\d.]+",
     accuracy_table="table1|table6|table8|table10",
     loss_table="table2|table5|table7|table9",
+    task="|".join(config["pate"]["tasks"]),
+    aggregator=r"lnmax-\d+|confident",
 
 
 # One name for each thing that more than one rule speaks of. ------------------------------------
@@ -66,6 +69,15 @@ PURE = [name for name in ("figure7", "figure8") if config["darrm"][name]]
 ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] * bool(PURE)]
 # Labels are released for every m of the list and of the accuracy tables.
 LABEL_ALLOWANCES = settings.label_allowances(config)
+# PATE's tasks of this configuration, those with a student, and the tables and figures they fill.
+TASKS = pate.tasks(config, lambda dataset: settings.available(config, dataset))
+STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["student"]]
+FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
+PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
+PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
+PATE_TABLES = ["table1", "table2", "printed_arithmetic"]
+# What the accountant of DaRRM's private teachers says, where that paper is covered.
+TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
@@ -134,3 +146,61 @@ def sweep_files():
         for Delta in grid["Delta"]
     ]
     return collect("results/darrm/sweeps/{point}.json", point=points)
+
+
+def pate_dataset_file(task):
+    """The data set of one of PATE's tasks."""
+    return f"results/datasets/{config['pate']['tasks'][task]['dataset']}.npz"
+
+
+def pate_votes_file(task):
+    """The votes of a task's ensemble on all test images or records."""
+    ensemble = instance(**pate.ensemble(config, task))
+    return f"results/votes/{config['pate']['tasks'][task]['dataset']}/{ensemble}.npz"
+
+
+def synthetic_votes_file(K):
+    """Synthetic votes of K teachers, as the figures need them."""
+    ensemble = instance(kind="synthetic", K=K, seed=config["pate"]["training_seed"])
+    return f"results/votes/glyph/{ensemble}.npz"
+
+
+def student_files(task, suffix="csv"):
+    """Summaries (or histories) of all students of one task."""
+    students = [
+        instance(task=task, aggregator=aggregator, seed=seed)
+        for aggregator in pate.aggregators(config, task)
+        for seed in config["pate"]["student_seeds"]
+    ]
+    return collect(f"results/pate/students/{{student}}.{suffix}", student=students)
+
+
+def baseline_files(task):
+    """Summaries of the non-private baselines of one task."""
+    seeds = config["pate"]["student_seeds"]
+    return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
+
+
+def _made(folder, items):
+    """Names of the tables or figures of all papers that the configuration covers."""
+    return [
+        f"results/{paper}/{folder.format(item=item)}"
+        for paper in config["papers"]
+        for item in items[paper]
+    ]
+
+
+def table_files():
+    """Every table of the papers covered."""
+    return _made("tables/{item}.csv", {"darrm": ALL_TABLES, "pate": PATE_TABLES})
+
+
+def figure_files():
+    """Every figure of the papers covered."""
+    return _made("figures/{item}.png", {"darrm": FIGURES, "pate": PATE_FIGURES})
+
+
+def docs_file(path):
+    """Where publish_docs copies a result to: results/pate/tables/x.csv to docs/pate/x.csv."""
+    _, paper, _, name = path.split("/")
+    return f"docs/{paper}/{name}"

@@ -7,15 +7,15 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (list). params: data. The published numbers lie beside the
+# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's). The published numbers lie beside the
 # code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
     input:
-        tables=collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
-        teachers="results/darrm/privacy/teachers.csv",
-        datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS),
+        tables=table_files(),
+        teachers=TEACHERS,
+        datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS * bool(TEACHERS)),
     output:
         report(
             "results/fidelity.csv",
@@ -25,6 +25,7 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
+        tasks=TASKS,
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -44,9 +45,9 @@ rule build_index:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
-        figures=collect("results/darrm/figures/{item}.png", item=FIGURES),
-        teachers="results/darrm/privacy/teachers.csv",
+        tables=table_files(),
+        figures=figure_files(),
+        teachers=TEACHERS,
     output:
         "results/index.html",
     params:
@@ -65,28 +66,23 @@ rule build_index:
         "../scripts/build_index.py"
 
 
-# Copies into docs/, never part of `all`: what is in docs/ changes on request only. params: command
-# (what the reader runs to make these files again).
+# Copies into docs/, never part of `all`: what is in docs/ changes on request only. params: papers,
+# data and seed (of the command that makes these files again).
 rule publish_docs:
     message:
         "Copying tables and figures into docs/"
     input:
-        tables=[
-            "results/fidelity.csv",
-            "results/darrm/privacy/teachers.csv",
-            *collect("results/darrm/tables/{item}.csv", item=ALL_TABLES),
-        ],
-        figures=collect("results/darrm/figures/{item}.png", item=FIGURES),
+        fidelity="results/fidelity.csv",
+        tables=[*TEACHERS, *table_files()],
+        figures=figure_files(),
     output:
-        page="docs/darrm/README.md",
-        tables=[
-            "docs/darrm/fidelity.csv",
-            "docs/darrm/teachers.csv",
-            *collect("docs/darrm/{item}.csv", item=ALL_TABLES),
-        ],
-        figures=collect("docs/darrm/{item}.png", item=FIGURES),
+        fidelity="docs/fidelity.csv",
+        pages=collect("docs/{paper}/README.md", paper=config["papers"]),
+        tables=[docs_file(path) for path in [*TEACHERS, *table_files()]],
+        figures=[docs_file(path) for path in figure_files()],
     params:
         code=fingerprint("publish_docs.py"),
+        papers=config["papers"],
         data=config["data"],
         seed=config["seed"],
     log:

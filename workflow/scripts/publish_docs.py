@@ -1,4 +1,4 @@
-"""Copy tables and figures into docs/, with a page that shows them and says how they were made."""
+"""Copy tables and figures into docs/, with a page per paper that says how they were made."""
 
 import shutil
 
@@ -6,14 +6,18 @@ from private_ensembles import io
 from private_ensembles.report.markdown import docs_page
 
 with io.job(snakemake) as job:
+    shutil.copyfile(job.input.fidelity, job.output.fidelity)
     for kind in ("tables", "figures"):
         sources, copies = getattr(job.input, kind), getattr(job.output, kind)
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
-    page = docs_page(
-        tables=job.input.tables,
-        figures=job.input.figures,
-        command=f"snakemake publish_docs --config data={job.params.data} seed={job.params.seed}",
-        facts=io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy"),
-    )
-    job.output.page.write_text(page, encoding="utf-8")
+    facts = io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
+    for paper, page in zip(job.params.papers, job.output.pages, strict=True):
+        text = docs_page(
+            title=paper,
+            tables=[path for path in job.input.tables if f"results/{paper}/" in str(path)],
+            figures=[path for path in job.input.figures if f"results/{paper}/" in str(path)],
+            command=f"snakemake publish_docs --config data={job.params.data} seed={job.params.seed}",
+            facts=facts,
+        )
+        page.write_text(text, encoding="utf-8")

@@ -1,14 +1,13 @@
 """The page of results: one self-contained HTML file that opens without a network.
 
-A later part of the project adds a `Section` with its items to `SECTIONS` and a caption to
-``workflow/report``; nothing else here needs to change. All text from files is escaped.
+A later part of the project adds a `Section` with its items to `sections.SECTIONS` and a caption
+to ``workflow/report``; nothing else here needs to change. All text from files is escaped.
 """
 
 import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -16,105 +15,10 @@ import pandas as pd
 
 from private_ensembles.naming import link
 from private_ensembles.published import ACCURACY_ITEMS, PRIVACY_ITEMS, STATUSES, stand_ins
+from private_ensembles.report.sections import SECTIONS, Item
 
 CAPTIONS = Path(__file__).resolve().parents[2] / "report"
 
-
-@dataclass(frozen=True)
-class Item:
-    """One table or figure: its file's stem, heading, caption file and, for a figure, alt text."""
-
-    name: str
-    title: str
-    caption: str
-    alt: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """One paper's part of the page: the folder under results/ and its items in order."""
-
-    paper: str
-    title: str
-    items: Sequence[Item]
-
-
-_ACCURACY = "accuracy of released labels"
-_LOSS = "privacy loss of one label and of Q labels"
-SECTIONS = (
-    Section(
-        paper="darrm",
-        title="DaRRM: private majority of private teachers",
-        items=(
-            Item("teachers", "Privacy of one private teacher", "teachers"),
-            Item(
-                "figure2",
-                "Figure 2: noise functions and their error",
-                "figure2",
-                alt="Line plots in one column per m. Top: the noise function gamma over the number "
-                "of teachers that say 1: optimised, by subsampling and constant. "
-                "Bottom: the error of each over the teachers' probability p.",
-            ),
-            Item(
-                "objectives",
-                "Appendix C.2: Monte-Carlo objectives against the exact one",
-                "objectives",
-                alt="Line plots in one column per K, over the number of draws. Top: the error of "
-                "the estimated coefficients falls with Algorithm 4 on [0.5, 1], levels off with "
-                "Algorithm 5 and stays at 1 with Algorithm 4 on [0, 1]. Bottom: the loss of "
-                "utility, negligible but for the last.",
-            ),
-            Item(
-                "figure6",
-                "Figure 6: the same by general composition, K = 35",
-                "figure2",
-                alt="As Figure 2 for four numbers of subsamples: the optimised noise function is 1 "
-                "everywhere and its error 0.",
-            ),
-            Item("table3", "Table 3: parameters of Figure 6", "table3"),
-            Item(
-                "figure7",
-                "Figure 7: the same with pure privacy, K = 11",
-                "figure2",
-                alt="As Figure 2 for six m, with double subsampling: from m = 7 on it and the "
-                "optimised noise function are 1 everywhere; at m = 11 all are.",
-            ),
-            Item(
-                "figure8",
-                "Figure 8: the same with pure privacy, K = 101",
-                "figure2",
-                alt="As Figure 7 for six m between 10 and 80: the optimised one is below "
-                "1 near the middle only, and hardly at all from m = 30 on.",
-            ),
-            Item("amplification", "Theorem 4.1: the cost of double subsampling", "amplification"),
-            Item(
-                "figure9",
-                "Figure 9: gamma optimised for two priors",
-                "figure9",
-                alt="One row per m. Left: noise functions optimised for two priors, by subsampling "
-                "and constant. Right: the expected error of each under three actual distributions "
-                "of the teachers' probabilities; it is 0 for all where every probability is 0.5.",
-            ),
-            Item("table1", f"Table 1: {_ACCURACY}", "accuracy"),
-            Item("table6", f"Table 6: {_ACCURACY}", "accuracy"),
-            Item("table8", f"Table 8: {_ACCURACY}", "accuracy"),
-            Item("table10", f"Table 10: {_ACCURACY}", "accuracy"),
-            Item("table2", f"Table 2: {_LOSS}", "privacy_loss"),
-            Item("table5", f"Table 5: {_LOSS}", "privacy_loss"),
-            Item("table7", f"Table 7: {_LOSS}", "privacy_loss"),
-            Item("table9", f"Table 9: {_LOSS}", "privacy_loss"),
-            Item("table4", "Table 4: noise of GNMax", "sigma"),
-            Item(
-                "figure10",
-                "Figure 10: search for the noise of GNMax",
-                "figure10",
-                alt="One line plot per data set: sigma squared falls steeply with the Rényi order "
-                "lambda, has a minimum, then rises slowly; the minimum and the order printed in "
-                "Table 4 are marked.",
-            ),
-        ),
-    ),
-)
 
 _WORDS = {
     "match": "equal to the printed digits, or within the tolerance",
@@ -151,6 +55,7 @@ tbody tr + tr { border-top: 1px solid #eee; }
 .status { font-weight: 600; } .match { color: #00664b; } .differs { color: #a33b00; }
 .explained { color: #005a8f; } .not_run, .not_comparable { color: #555; }
 .standin { background: #fff3d6; color: #5c4400; border-radius: 3px; padding: 0 .3rem; }
+.secret { color: #8a1f11; font-weight: 600; }
 figure { margin: .5rem 0; } img { display: block; width: 100%; min-width: 40rem; height: auto; }
 a { color: #005a8f; } code { background: #f3f3f3; padding: 0 .2rem; }
 summary { cursor: pointer; }
@@ -162,7 +67,7 @@ def build(
     fidelity: Path | str,
     tables: Iterable[Path | str],
     figures: Iterable[Path | str],
-    teachers: Path | str,
+    teachers: Iterable[Path | str],
     data: str,
     captions: Path | str = CAPTIONS,
 ) -> str:
@@ -175,7 +80,7 @@ def build(
     root = Path(fidelity).parent
     compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     files = {}
-    for path in map(Path, [*tables, *figures, teachers]):
+    for path in map(Path, [*tables, *figures, *teachers]):
         files[path.relative_to(root).parts[0], path.stem] = path
     body, contents = [], []
     for section in SECTIONS:
@@ -191,7 +96,7 @@ def build(
                 (compared["paper"] == section.paper) & (compared["item"] == item.name)
             ]
             show = _figure if path.suffix == ".png" else _table
-            content, title = show(item, path, root, printed)
+            content, title = show(item, path, root, printed, section.paper)
             contents.append(f'<li><a href="#{escape(anchor)}">{escape(title)}</a></li>')
             body += [
                 f'<section id="{escape(anchor)}">',
@@ -298,9 +203,13 @@ def _cell(name: str, value: object, numeric: bool) -> str:
 
 
 def _marked(name: str, value: str) -> str:
-    """Escape a text cell and put a mark behind the name of a stand-in data set."""
-    if name == "dataset" and value.endswith(" (stand-in)"):
-        return f'{escape(value.removesuffix(" (stand-in)"))} <span class="standin">stand-in</span>'
+    """Escape a text cell ; mark stand-ins, synthetic votes and what is not for release."""
+    for mark in ("stand-in", "synthetic"):
+        if name in ("dataset", "task") and value.endswith(f" ({mark})"):
+            bare = escape(value.removesuffix(f" ({mark})"))
+            return f'{bare} <span class="standin">{mark}</span>'
+    if name == "release" and value == "not for release":
+        return '<span class="secret">not for release</span>'
     return escape(value)
 
 
@@ -329,7 +238,9 @@ def _file_link(path: Path, root: Path) -> str:
     return f'<a href="{escape(link(relative.as_posix()))}">{escape(relative.name)}</a>'
 
 
-def _figure(item: Item, path: Path, root: Path, printed: pd.DataFrame) -> tuple[str, str]:
+def _figure(
+    item: Item, path: Path, root: Path, printed: pd.DataFrame, paper: str
+) -> tuple[str, str]:
     encoded = base64.b64encode(path.read_bytes()).decode("ascii")
     return (
         '<figure><div class="scroll" tabindex="0" role="region" aria-label="figure">'
@@ -340,13 +251,15 @@ def _figure(item: Item, path: Path, root: Path, printed: pd.DataFrame) -> tuple[
     )
 
 
-def _table(item: Item, path: Path, root: Path, printed: pd.DataFrame) -> tuple[str, str]:
+def _table(
+    item: Item, path: Path, root: Path, printed: pd.DataFrame, paper: str
+) -> tuple[str, str]:
     table = pd.read_csv(path)
     title = item.title
     if "m" in table and table["m"].nunique() == 1:
         title += f" (m = {format_number(float(table['m'].iloc[0]))})"
     return (
-        html_table(beside_printed(item.name, table, printed))
+        html_table(beside_printed(item.name, table, printed, paper))
         + _reasons(table)
         + f'<p class="caption">{_file_link(path, root)}</p>',
         title,
@@ -364,7 +277,9 @@ def _reasons(table: pd.DataFrame) -> str:
     return f'<div class="caption">Why <em>tightest</em> holds:<ul>{"".join(lines)}</ul></div>'
 
 
-def beside_printed(name: str, table: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+def beside_printed(
+    name: str, table: pd.DataFrame, printed: pd.DataFrame, paper: str = "darrm"
+) -> pd.DataFrame:
     """Return the table with the paper's numbers and the status of each beside our own.
 
     printed: the item's rows of ``fidelity.csv``, as text. A table of another kind comes back as it
@@ -372,6 +287,8 @@ def beside_printed(name: str, table: pd.DataFrame, printed: pd.DataFrame) -> pd.
     """
     lookup = {(cell["dataset"], cell["row"], cell["column"]): cell for cell in _records(printed)}
     out = table.copy()
+    if paper == "pate":
+        return _pate_beside_printed(table, lookup)
     if name in ACCURACY_ITEMS:
         keys = [(r["dataset"], f"Q={r['queries']}", r["mechanism"]) for r in _records(table)]
         out = table[["dataset", "queries", "mechanism"]].copy()
@@ -406,6 +323,23 @@ def beside_printed(name: str, table: pd.DataFrame, printed: pd.DataFrame) -> pd.
     if "stand_in" in table:
         marks = stand_ins(table).map({True: " (stand-in)", False: ""})
         out["dataset"] = table["dataset"].astype(str) + marks
+    return out
+
+
+def _pate_beside_printed(table: pd.DataFrame, lookup: Mapping) -> pd.DataFrame:
+    """Put printed digits behind every column that has some; mark stand-ins and synthetic votes."""
+    out = table.copy()
+    if "aggregator" not in table:
+        return out
+    for column in [name for name in table if name in {key[2] for key in lookup}]:
+        rows = ["baseline" if column.startswith("baseline") else a for a in table["aggregator"]]
+        keys = [(task, row, column) for task, row in zip(table["task"], rows, strict=True)]
+        _add_printed(out, f"printed {column}", keys, lookup, out.columns.get_loc(column) + 1)
+    for flag, mark in (("stand_in", " (stand-in)"), ("synthetic", " (synthetic)")):
+        if flag in out:
+            marked = out["task"] + mark
+            out["task"] = out["task"].mask(stand_ins(out.assign(stand_in=out[flag])), marked)
+            out = out.drop(columns=flag)
     return out
 
 

@@ -43,14 +43,16 @@ def _cell(text: str, digits: int) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
-def docs_page(tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping) -> str:
+def docs_page(
+    title: str, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
+) -> str:
     """Return the page for docs/: each table (CSV) and figure (PNG), copied beside the page.
 
-    command: what makes these files again. facts: `io.provenance`.
+    title: the paper's name. command: what makes these files again. facts: `io.provenance`.
     """
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     parts = [
-        "# DaRRM: results",
+        f"# {title}: results",
         "Made by the workflow; do not edit. Numbers are shown to four digits, the CSV files hold "
         "all of them. What the columns mean: [results/README.md](../../results/README.md).",
         f"```\n{command}\n```",

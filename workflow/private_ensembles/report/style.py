@@ -30,6 +30,10 @@ LOOKS: dict[str, dict[str, object]] = {
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
 }
 LOOKS |= {
+    "lnmax": {"color": VERMILION, "marker": "s", "linestyle": "--"},
+    "confident": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "aggressive": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "gamma_opt": LOOKS["darrm_opt"],
     "gamma_sub": LOOKS["darrm_sub"],
     "gamma_const": LOOKS["darrm_const"],
@@ -47,9 +51,21 @@ LABELS = {
     "gamma_opt_U": r"$\gamma_{\mathrm{opt}\mathrm{-}U}$ (optimised for $\mathcal{T}_U$)",
     "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
     "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
+    "lnmax": "LNMax (Laplace)",
+    "gnmax": "GNMax (Gaussian)",
+    "confident": "Confident-GNMax",
+    "moderate": "Confident-GNMax, moderate",
+    "aggressive": "Confident-GNMax, aggressive",
     "mnist": "MNIST",
     "fashion-mnist": "Fashion-MNIST",
 }
+# Sizes, rounds and other things in order, by place.
+SEQUENCE = (
+    {"color": SKY, "marker": "^", "linestyle": ":"},
+    {"color": GREEN, "marker": "s", "linestyle": "-."},
+    {"color": BLUE, "marker": "o", "linestyle": "--"},
+    {"color": BLACK, "marker": "D", "linestyle": "-"},
+)
 _FALLBACK = {"color": GREEN, "marker": "^", "linestyle": "-."}
 
 RC = {

@@ -1,0 +1,99 @@
+"""The slices of the configuration's `pate` section that its rules need.
+
+Beside `config`, which checks everything and cuts the slices of the other sections.
+"""
+
+from collections.abc import Mapping
+
+# A job of this kind of votes trains networks; the others need no training of their own.
+NETWORKS = ("private", "plain")
+
+
+def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
+    """Return the tasks that this configuration runs, in the order of config.yaml.
+
+    available: whether the files of an optional data set can be had (`config.available`).
+    """
+    wanted = ("any", config["data"])
+    return [
+        name
+        for name, task in config["pate"]["tasks"].items()
+        if task is not None
+        and task["data"] in wanted
+        and (task["kind"] == "synthetic" or available(task["dataset"]))
+    ]
+
+
+def task_of(config: Mapping, dataset: str) -> dict | None:
+    """Return the settings of the task whose votes are cast on `dataset`, or None."""
+    found = [task for task in config["pate"]["tasks"].values() if task]
+    return next((task for task in found if task["dataset"] == dataset), None)
+
+
+def ensemble(config: Mapping, task: str) -> dict:
+    """Return kind, K and seed, which name a task's ensemble."""
+    settings = config["pate"]["tasks"][task]
+    return {"kind": settings["kind"], "K": settings["K"], "seed": config["pate"]["training_seed"]}
+
+
+def accounting(config: Mapping, task: str) -> dict:
+    """Return what the accounting of one task depends on: all but how votes and students train."""
+    settings = config["pate"]["tasks"][task]
+    keys = ("pool", "delta", "confident", "lnmax", "printed")
+    shared = {key: config["pate"][key] for key in ("draws", "orders", "release")}
+    return {key: settings[key] for key in keys} | shared
+
+
+def answers(config: Mapping, task: str) -> dict:
+    """Return what the labels bought for a task's students depend on."""
+    settings = config["pate"]["tasks"][task]
+    return {key: settings[key] for key in ("pool", "confident", "lnmax")}
+
+
+def student(config: Mapping, task: str) -> dict:
+    """Return method, pool and parameters of a task's student."""
+    settings = config["pate"]["tasks"][task]
+    method = settings["student"]
+    return {
+        "method": method,
+        "pool": settings["pool"],
+        "parameters": config["pate"]["students"][method] | settings.get("student_parameters", {}),
+    }
+
+
+def aggregators(config: Mapping, task: str) -> list[str]:
+    """Return the names of what labels a task's students: `confident`, and `lnmax-Q` for each Q."""
+    queries = config["pate"]["tasks"][task]["lnmax"]["queries"]
+    return [*(f"lnmax-{q}" for q in queries), "confident"]
+
+
+def baseline(config: Mapping, task: str) -> dict:
+    """Return method, pool and parameters of a task's non-private baseline."""
+    settings = student(config, task)
+    return settings | {"parameters": config["pate"]["baselines"][settings["method"]]}
+
+
+def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
+    """Return, by task, what tables say about it: data set, stand-in or not, synthetic or not."""
+    datasets = config["datasets"]
+    found = {}
+    for name in names:
+        task = config["pate"]["tasks"][name]
+        stand_in = bool(datasets.get(task["dataset"], {}).get("stand_in", False))
+        synthetic = task["kind"] == "synthetic"
+        found[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task["K"]}
+    return found
+
+
+def printed(config: Mapping) -> dict[str, dict]:
+    """Return, by task, delta and the parameters that Table 2 prints, for tasks that have a row."""
+    return {
+        name: {key: task[key] for key in ("delta", "printed", "two_rounds") if key in task}
+        for name, task in config["pate"]["tasks"].items()
+        if task and task["printed"]
+    }
+
+
+def with_orders(config: Mapping, figure: str) -> dict:
+    """Return a figure's settings and the grid of orders."""
+    return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}

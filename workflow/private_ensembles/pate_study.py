@@ -1,0 +1,161 @@
+"""PATE's experiments on a vote matrix: which queries are asked, what they cost, what is right.
+
+Everything here takes votes and parameters and returns rows; drawing is in `report.pate_figures`.
+Costs that depend on the votes are not for release (PATE, appendix B).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.composition import rdp_to_dp
+from private_ensembles.pate.lnmax_rdp import lnmax_rdp
+from private_ensembles.pate.mechanisms import gnmax_distribution, lnmax_distribution
+from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
+from private_ensembles.randomness import generator
+
+# What a row's number rests on: `votes` are private, so such a row is not for release.
+NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
+
+
+def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
+    """Which of the pool's queries are asked, (queries,) distinct indices in the order asked.
+
+    One permutation of the pool per draw, cut off: fewer queries are the first of more. Raises
+    ValueError where the pool has too few.
+    """
+    if not 1 <= queries <= pool:
+        raise ValueError(f"queries = {queries}: must be 1 to the pool's {pool}")
+    return generator(seed, task, "queries", draw).permutation(pool)[:queries]
+
+
+def order_grid(settings: Mapping[str, float]) -> np.ndarray:
+    """Rényi orders 1 + step, 1 + 2 step, ... up to order_max."""
+    step = settings["order_step"]
+    return 1 + step * np.arange(1, int((settings["order_max"] - 1) / step) + 1)
+
+
+def noise_comparison(
+    ensembles: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    scales: Mapping[str, Sequence[float]],
+    laplace_teachers: int,
+    delta: float,
+    orders: np.ndarray,
+) -> pd.DataFrame:
+    """Privacy against accuracy of LNMax and GNMax: the data behind PATE's Figure 4.
+
+    ensembles: (number of teachers, counts (Q, C), labels (Q,)). scales: noise of `lnmax` and
+    `gnmax` as a share of the number of teachers. Both noises are compared on the ensemble of
+    laplace_teachers, GNMax on all. Columns: mechanism, teachers, scale (votes), epsilon (all Q
+    labels, data-dependent, as published: classic conversion), epsilon_improved,
+    data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
+    """
+    rows = []
+    for teachers, counts, labels in ensembles:
+        for mechanism in ("gnmax", *["lnmax"] * (teachers == laplace_teachers)):
+            for share in scales[mechanism]:
+                rows.append(_noise_row(mechanism, counts, labels, share * teachers, delta, orders))
+    return pd.DataFrame(rows)
+
+
+def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, object]:
+    if mechanism == "gnmax":
+        cost, distribution = gnmax_rdp(counts, scale, orders), gnmax_distribution(counts, scale)
+        independent = len(counts) * orders / scale**2
+    else:
+        cost, distribution = lnmax_rdp(counts, scale, orders), lnmax_distribution(counts, scale)
+        independent = len(counts) * lnmax_rdp(None, scale, orders)
+    total = cost.sum(axis=0)
+    right = distribution.probability[np.arange(len(labels)), labels]
+    return {
+        "mechanism": mechanism,
+        "teachers": int(counts[0].sum()),
+        "scale": scale,
+        "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
+        "epsilon_improved": rdp_to_dp(orders, total, delta)[0],
+        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
+        "accuracy": float(right.mean()),
+        "release": NOT_FOR_RELEASE,
+    }
+
+
+def threshold_histogram(
+    counts: np.ndarray, checks: Mapping[str, Mapping[str, float]], sigma2: float, order: float
+) -> pd.DataFrame:
+    """How many queries each noisy threshold lets pass, by plurality: PATE's Figure 5, left.
+
+    counts: (Q, C). checks: name -> threshold, sigma1. order: the Rényi order at which a label's
+    mean cost is given. Columns: bin_low, bin_high (votes), mechanism, answered (expected number),
+    label_rdp (mean of the bin's GNMax cost), release. `lnmax` answers every query.
+    """
+    plurality, teachers = counts.max(axis=1), int(counts[0].sum())
+    edges = np.linspace(0, teachers, 26)
+    place = np.clip(np.digitize(plurality, edges) - 1, 0, len(edges) - 2)
+    cost = gnmax_rdp(counts, sigma2, [order])[:, 0]
+    passing = {"lnmax": np.ones(len(counts))} | {
+        name: np.exp(log_answer_probability(counts, **check)[0]) for name, check in checks.items()
+    }
+    rows = []
+    for name, chance in passing.items():
+        answered = np.bincount(place, weights=chance, minlength=len(edges) - 1)
+        for i, number in enumerate(answered):
+            inside = place == i
+            rows.append(
+                {
+                    "panel": "histogram",
+                    "mechanism": name,
+                    "bin_low": edges[i],
+                    "bin_high": edges[i + 1],
+                    "answered": number,
+                    "label_rdp": cost[inside].mean() if inside.any() else np.nan,
+                    "order": order,
+                    "release": NOT_FOR_RELEASE,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def answering_cost(
+    counts: np.ndarray,
+    checks: Mapping[str, Mapping[str, float]],
+    sigma2: float,
+    scale: float,
+    delta: float,
+    orders: np.ndarray,
+    points: int,
+) -> pd.DataFrame:
+    """Cost of answering a number of queries, all of them or only confident ones: Figure 5, right.
+
+    Queries are taken in their order; a threshold's answers are expected numbers. Columns:
+    mechanism (`lnmax` with Laplace noise of `scale`, and the checks), answered, epsilon (as
+    published: data-dependent, classic conversion), epsilon_selection (the thresholds alone, nan for
+    lnmax), release.
+    """
+    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, scale, orders)
+    paths = {"lnmax": (np.ones(len(counts)), np.zeros_like(orders), laplace)}
+    for name, check in checks.items():
+        chance = np.exp(log_answer_probability(counts, **check)[0])
+        paths[name] = chance, orders / (2 * check["sigma1"] ** 2), label
+    rows = []
+    for name, (chance, selection, cost) in paths.items():
+        answered, spent = np.cumsum(chance), np.cumsum(chance[:, None] * cost, axis=0)
+        stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
+        for asked in stops:
+            thresholds = asked * selection
+            rows.append(
+                {
+                    "panel": "cost",
+                    "mechanism": name,
+                    "asked": asked,
+                    "answered": answered[asked - 1],
+                    "epsilon": rdp_to_dp(orders, thresholds + spent[asked - 1], delta, "classic")[
+                        0
+                    ],
+                    "epsilon_selection": rdp_to_dp(orders, thresholds, delta, "classic")[0]
+                    if name in checks
+                    else np.nan,
+                    "release": NOT_FOR_RELEASE,
+                }
+            )
+    return pd.DataFrame(rows)

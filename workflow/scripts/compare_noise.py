@@ -1,0 +1,24 @@
+"""Compare Laplace and Gaussian noise, and sizes of the ensemble: PATE's Figure 4."""
+
+from private_ensembles import io
+from private_ensembles.pate_study import noise_comparison, order_grid
+from private_ensembles.report.pate_figures import draw_noise_comparison
+from private_ensembles.votes import read_votes
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    ensembles = []
+    for teachers, path in zip(settings["teachers"], job.input, strict=True):
+        votes, asked = read_votes(path), slice(settings["queries"])
+        ensembles.append((teachers, votes.histogram()[asked], votes.labels[asked]))
+        job.log.info("%d teachers: %d queries", teachers, len(ensembles[-1][1]))
+    data = noise_comparison(
+        ensembles,
+        {name: settings[name] for name in ("gnmax", "lnmax")},
+        settings["laplace_teachers"],
+        settings["delta"],
+        order_grid(settings["orders"]),
+    )
+    io.write_csv(job.output.data, data)
+    source = f"synthetic votes, {settings['queries']} queries"
+    draw_noise_comparison(data, job.output.png, job.output.pdf, source=source)

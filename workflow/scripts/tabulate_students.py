@@ -1,0 +1,16 @@
+"""Tabulate what labels cost and what students make of them: PATE's Table 1."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.report.pate_tables import students
+
+with io.job(snakemake) as job:
+    frames = {
+        name: pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+        if (paths := getattr(job.input, name))
+        else pd.DataFrame()
+        for name in ("privacy", "labels", "students", "baselines")
+    }
+    table = students(*frames.values(), job.params.tasks)
+    io.write_csv(job.output[0], table)
