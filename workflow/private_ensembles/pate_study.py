@@ -159,3 +159,48 @@ def answering_cost(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def buy_labels(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
+    """Ask each aggregator of a task for labels, once: what its students learn from.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax. Returns
+    rows (task, aggregator, asked, answered, correct) and arrays by name: `<aggregator>_queries`
+    (int64, the pool's indices in the order asked) and `<aggregator>_labels` (int64, -1 where there
+    was no answer). How many of the labels are right depends on labels that are public here only.
+    """
+    rows, arrays = [], {}
+    for aggregator, queries in aggregators(settings).items():
+        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        stream = generator(seed, task, "noise", aggregator.partition("-")[0])
+        if aggregator == "confident":
+            check = {k: settings["confident"][k] for k in ("threshold", "sigma1", "sigma2")}
+            released = confident_gnmax(counts[asked], **check, generator=stream, noise=noise)
+        else:
+            released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
+        answered = released >= 0
+        rows.append(
+            {
+                "task": task,
+                "aggregator": aggregator,
+                "asked": queries,
+                "answered": int(answered.sum()),
+                "correct": int((released == labels[asked])[answered].sum()),
+            }
+        )
+        arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
+    return rows, arrays
+
+
+def aggregators(settings: Mapping) -> dict[str, int]:
+    """Return the aggregators of a task by name, with the number of queries each is asked."""
+    laplace = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    return laplace | {"confident": settings["confident"]["queries"]}

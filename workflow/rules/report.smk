@@ -67,7 +67,7 @@ rule build_index:
 
 
 # Copies into docs/, never part of `all`: what is in docs/ changes on request only. params: papers,
-# data and seed (of the command that makes these files again).
+# settings (of the command that makes these files again).
 rule publish_docs:
     message:
         "Copying tables and figures into docs/"
@@ -83,8 +83,7 @@ rule publish_docs:
     params:
         code=fingerprint("publish_docs.py"),
         papers=config["papers"],
-        data=config["data"],
-        seed=config["seed"],
+        settings=f"data={config['data']} seed={config['seed']}",
     log:
         "logs/publish_docs/docs.log",
     benchmark:

@@ -17,7 +17,7 @@ with io.job(snakemake) as job:
             title=paper,
             tables=[path for path in job.input.tables if f"results/{paper}/" in str(path)],
             figures=[path for path in job.input.figures if f"results/{paper}/" in str(path)],
-            command=f"snakemake publish_docs --config data={job.params.data} seed={job.params.seed}",
+            command=f"snakemake publish_docs --config {job.params.settings}",
             facts=facts,
         )
         page.write_text(text, encoding="utf-8")
