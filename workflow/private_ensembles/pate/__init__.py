@@ -9,7 +9,7 @@ _HOME = {
     "analytic_epsilon": "gnmax",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
-    "gnss_rdp": "smooth_sensitivity",
+    "gnss_rdp": "sanitize",
     "label_probability": "gnmax",
     "release": "gnmax",
     "search_sigma": "gnmax",
