@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.composition import rdp_to_dp
-from private_ensembles.pate.lnmax_rdp import lnmax_rdp
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax_distribution import gnmax_distribution
 from private_ensembles.pate.lnmax_distribution import lnmax_distribution
