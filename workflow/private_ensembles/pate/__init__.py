@@ -1,4 +1,4 @@
-"""PATE's mechanisms on votes: GNMax and what its noise costs.
+"""PATE's mechanisms on votes: what is released, and what it costs.
 
 Public names resolve on first use, so that importing one module does not import its neighbours.
 """
@@ -7,9 +7,13 @@ from importlib import import_module
 
 _HOME = {
     "analytic_epsilon": "gnmax",
+    "compose_rounds": "confident",
+    "confident_gnmax_privacy": "confident",
+    "gnmax_privacy": "confident",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
     "gnss_rdp": "sanitize",
+    "interactive_gnmax_privacy": "confident",
     "label_probability": "gnmax",
     "release": "gnmax",
     "search_sigma": "gnmax",

@@ -1,12 +1,13 @@
 """Smooth sensitivity of GNMax's data-dependent cost (PATE, Appendix B), over a whole vote matrix.
 
-Algorithms 3-5 with Theorem 24. Three facts replace the walk of Algorithm 4 from each histogram:
+Algorithms 3-5 with Theorem 24. Four facts replace the walk of Algorithm 4 from each histogram:
 
 - The histogram that it reaches at distance d has a closed form (Proposition 19), so any distance
   can be asked for by itself. Integer gaps share one table of log tails, equal histograms merge.
 - The sum S(d) over queries of the sensitivities at distance at most d does not fall with d, so
   e^(-beta d) S(d) <= e^(-beta a) S(b) on [a, b]. Branch and bound finds its maximum, the smooth
   sensitivity, from few distances. Nothing is interpolated.
+- What a float of the sum cannot show, queries far from the plateau, is left out.
 - Further away than where e^(-beta d) times the plateau of all queries drops below the best value
   found, nothing is asked for.
 """
@@ -21,6 +22,9 @@ from scipy.special import log_ndtr
 
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.rdp import check_counts
+
+# Part of a sum that a float of it cannot show.
+_NOTHING = 2.0**-60
 
 
 class SensitivityProfile:
@@ -55,6 +59,7 @@ class SensitivityProfile:
         self._on_plateau = float(weights[~rising & ~falling].sum())
         self._rising = _Rising(votes.take(rising), weights[rising], curve)
         self._falling = _Falling(votes.take(falling), weights[falling], curve, self.teachers)
+        self._rising.drop_below(_NOTHING * self.at(0))
 
     def at(self, distance: int) -> float:
         """S(distance); the distance is an integer >= 0."""
@@ -148,8 +153,8 @@ class _Votes:
         # One table of log tails serves every integer gap.
         self.tails = log_ndtr(-np.arange(teachers + 1) / (np.sqrt(2) * sigma))
 
-    def take(self, which: NDArray[np.bool_]) -> _Votes:
-        """Some of the rows."""
+    def take(self, which: NDArray) -> _Votes:
+        """Some of the rows, by number or by truth value."""
         other = object.__new__(_Votes)
         other.rows, other.empty, other.tails = self.rows[which], self.empty, self.tails
         return other
@@ -174,22 +179,38 @@ class _Rising:
     """Queries below the plateau: moving votes from the first to the second raises q fastest."""
 
     def __init__(self, votes: _Votes, weights: NDArray[np.float64], curve: CostCurve) -> None:
-        self.votes, self.weights, self.curve = votes, weights, curve
+        gaps = votes.rows[:, 0] - votes.rows[:, 1]
+        by_gap = np.argsort(gaps, kind="stable")
+        self.votes, self.weights, self.curve = votes.take(by_gap), weights[by_gap], curve
+        self.gaps = gaps[by_gap]
         # From this distance on a query is known to have met the plateau.
-        self.stopped = (votes.rows[:, 0] - votes.rows[:, 1]) // 2 + 1
+        self.stopped = self.gaps // 2 + 1
+        self.reach = self.gaps[-1] if len(gaps) else 0
+
+    def drop_below(self, least: float) -> None:
+        """Leave out from now on what cannot add `least` to a sum, however often.
+
+        q' is at most (m - 1) times the tail of the two largest counts' gap, and a query of that q'
+        adds at most beta(B_U(q')) times its weight.
+        """
+        tails = np.log(self.curve.n_classes - 1) + self.votes.tails
+        most = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
+        matters = np.flatnonzero(most * self.weights.sum() > least)
+        self.reach = int(matters[-1]) if len(matters) else -1
 
     def at(self, distance: int, plateau: float) -> float:
-        walking = np.flatnonzero(self.stopped > distance)
-        reached = self.weights[self.stopped <= distance].sum()
+        near = int(np.searchsorted(self.gaps, self.reach + 2 * distance, side="right"))
+        stopped, weights = self.stopped[:near], self.weights[:near]
+        walking = np.flatnonzero(stopped > distance)
+        reached = weights[stopped <= distance].sum()
         if not len(walking):
             return plateau * reached
         votes = self.votes.take(walking)
-        rows = votes.rows
-        second = votes.tails[rows[:, 0] - rows[:, 1] - 2 * distance]
-        log_q = votes.log_sum(rows[:, 0] - distance, rows[:, 2:], second)
+        second = votes.tails[self.gaps[walking] - 2 * distance]
+        log_q = votes.log_sum(votes.rows[:, 0] - distance, votes.rows[:, 2:], second)
         crossed = log_q > self.curve.log_q1()
         self.stopped[walking[crossed]] = distance
-        weights = self.weights[walking]
+        weights = weights[walking]
         reached += weights[crossed].sum()
         return plateau * reached + weights[~crossed] @ self.curve.rise(log_q[~crossed])
 

@@ -14,8 +14,9 @@ import numpy as np
 import torch
 
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
-from private_ensembles.student.images import Training, network_scores, train_network
+from private_ensembles.student.images import network_scores, train_network
 from private_ensembles.student.networks import student_cnn
+from private_ensembles.student.training import Training
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
 # random forest on a table.
