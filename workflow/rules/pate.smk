@@ -116,7 +116,8 @@ rule buy_labels:
 
 
 # A student sees the public pool and the released labels, and nothing else of the votes. output: summary
-# (one row), history (accuracy while it trains: for the figure; it trains without).
+# (one row), history (accuracy while it trains: for the figure; it trains without), model. A killed
+# job goes on from params.checkpoint, which is no output: Snakemake would remove it.
 # params: task, aggregator, student_seed, seed, settings (method, pool, parameters), device.
 rule train_student:
     message:
@@ -127,8 +128,10 @@ rule train_student:
     output:
         summary="results/pate/students/task={task},aggregator={aggregator},seed={seed}.csv",
         history="results/pate/students/task={task},aggregator={aggregator},seed={seed}.history.csv",
+        model="results/pate/students/task={task},aggregator={aggregator},seed={seed}.pt",
     params:
         code=fingerprint("train_student.py"),
+        checkpoint="results/pate/checkpoints/task={task},aggregator={aggregator},seed={seed}.pt",
         task="{task}",
         aggregator="{aggregator}",
         student_seed=lambda wc: int(wc.seed),
@@ -159,6 +162,7 @@ rule train_baseline:
         "results/pate/baselines/task={task},seed={seed}.csv",
     params:
         code=fingerprint("train_baseline.py"),
+        checkpoint="results/pate/checkpoints/task={task},baseline,seed={seed}.pt",
         task="{task}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],

@@ -50,7 +50,8 @@ def train_network(
     device: str | torch.device = "cpu",
     checkpoint: str | os.PathLike | None = None,
     progress: Callable[[str], None] = lambda message: None,
-) -> torch.nn.Module:
+    observe: Callable[[Callable], float] | None = None,
+) -> tuple[torch.nn.Module, list[float]]:
     """A network trained on the labels of pool[index] and, if `unlabelled`, on the whole pool.
 
     pool: uint8 images as `channels_first` takes them, values 0..pixel_max; index, labels: int64
@@ -58,6 +59,9 @@ def train_network(
     torch_seed(seed, *path, ...), drawn on the CPU, so that on the CPU the same arguments give the
     same bits. checkpoint: file to go on from and to write every `checkpoint_every` epochs; removed
     at the end. progress: told the loss, images per second and the remaining time after each epoch.
+    observe: given a function from images to the network's `network_scores` after each epoch; what
+    it returns is kept, and training does not depend on it. Returns the network, in evaluation mode
+    on the CPU, and one observation per epoch (none without `observe`).
 
     Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
     """
@@ -88,6 +92,8 @@ def train_network(
                     f"student: the loss is {loss} in epoch {run.epoch}: lower the learning rate, "
                     f"{training.learning_rate}"
                 )
+            if observe is not None:
+                run.observed.append(float(observe(run.scores)))
             elapsed = time.monotonic() - begin
             share = elapsed / (run.epoch - before)
             progress(
@@ -103,15 +109,16 @@ def train_network(
         ) from error
     if checkpoint is not None and os.path.exists(checkpoint):
         os.remove(checkpoint)
-    return run.model.cpu().eval()
+    return run.model.cpu().eval(), run.observed
 
 
 def network_scores(model: torch.nn.Module, images: np.ndarray, pixel_max: int) -> np.ndarray:
     """Probabilities of the classes, float64 (N, classes), rows summing to 1."""
     inputs = torch.from_numpy(channels_first(images))
+    device = next(model.parameters()).device
     with torch.inference_mode():
         parts = [
-            model(part.to(torch.float32) / pixel_max).to(torch.float64)
+            model(part.to(device, torch.float32) / pixel_max).to("cpu", torch.float64)
             for part in inputs.split(_EVALUATION_BATCH)
         ]
         return torch.softmax(torch.cat(parts), dim=1).numpy()
@@ -143,6 +150,7 @@ class _Run:
             for name in ("batches", "distortions", "perturbations")
         }
         self.epoch = 0
+        self.observed: list[float] = []
 
     def state(self):
         """All that training on from here depends on."""
@@ -151,6 +159,7 @@ class _Run:
             "optimizer": self.optimizer.state_dict(),
             "generators": {name: g.get_state() for name, g in self.generators.items()},
             "epoch": self.epoch,
+            "observed": list(self.observed),
         }
 
     def restore(self, state):
@@ -160,6 +169,15 @@ class _Run:
         for name, generator in self.generators.items():
             generator.set_state(state["generators"][name])
         self.epoch = state["epoch"]
+        self.observed = list(state["observed"])
+
+    def scores(self, images):
+        """`network_scores` of the network as it is; training goes on as if nothing had happened."""
+        self.model.eval()
+        try:
+            return network_scores(self.model, images, self.pixel_max)
+        finally:
+            self.model.train()
 
     def advance(self):
         """One epoch: (its mean loss, number of images seen)."""

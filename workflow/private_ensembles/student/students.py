@@ -30,6 +30,7 @@ class Student:
     method: one of METHODS. model: torch module, in evaluation mode on the CPU, or Forest.
     input_shape: of one input, (height, width), (height, width, channels) or (columns,). pixel_max:
     what images are divided by; 1 for tables. parameters: what it was trained with, JSON-able.
+    observed: what `train_student`'s `observe` returned after each epoch; not kept in files.
     """
 
     method: str
@@ -38,6 +39,7 @@ class Student:
     input_shape: tuple[int, ...]
     pixel_max: int
     parameters: dict
+    observed: tuple[float, ...] = ()
 
     def scores(self, inputs: np.ndarray) -> np.ndarray:
         """Probabilities of the classes, float64 (N, classes), rows summing to 1.
@@ -79,6 +81,7 @@ def train_student(
     device: str | torch.device = "cpu",
     checkpoint: str | os.PathLike | None = None,
     progress: Callable[[str], None] = lambda message: None,
+    observe: Callable[[Callable], float] | None = None,
 ) -> Student:
     """A student of the public pool and of labels that were released for some of it.
 
@@ -93,7 +96,8 @@ def train_student(
     everything) and progress says so.
 
     seed, path: address of its randomness. device: for networks. checkpoint: a file that a killed
-    training goes on from. progress: told how far the training is.
+    training goes on from. progress: told how far the training is. observe: for networks, called
+    after each epoch with a function from inputs to scores; what it returns is kept in `observed`.
 
     Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
     another kind, no released label at all, a loss that is not finite, or too little GPU memory.
@@ -110,10 +114,10 @@ def train_student(
         progress(f"only class {labels[0]} was released: the student knows no other")
     if method == "forest":
         model = train_forest(pool, index, labels, n_classes, parameters, seed=seed, path=path)
-        settings, pixel_max = dict(parameters), 1
+        settings, pixel_max, observed = dict(parameters), 1, []
     else:
         training = Training.of(parameters)
-        model = train_network(
+        model, observed = train_network(
             *(pool, index, labels, n_classes, training),
             unlabelled=method == "vat",
             pixel_max=pixel_max,
@@ -122,9 +126,12 @@ def train_student(
             device=device,
             checkpoint=checkpoint,
             progress=progress,
+            observe=observe,
         )
         settings = asdict(training)
-    return Student(method, model, int(n_classes), pool.shape[1:], int(pixel_max), settings)
+    return Student(
+        *(method, model, int(n_classes), pool.shape[1:], int(pixel_max), settings), tuple(observed)
+    )
 
 
 def _released(index, labels, n_pool, n_classes) -> tuple[np.ndarray, np.ndarray]:
