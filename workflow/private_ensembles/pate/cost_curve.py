@@ -118,7 +118,8 @@ class CostCurve:
 
     def rise(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """beta(B_U(q)) - beta(q): Algorithm 3 below q1, where C6 makes it the larger difference."""
-        return self.beta(self.upper(log_q)) - self.beta(log_q)
+        above, here = self.beta(np.stack([self.upper(log_q), log_q]))  # one call: it is small
+        return above - here
 
     def fall(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
