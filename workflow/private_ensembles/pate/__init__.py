@@ -7,10 +7,16 @@ from importlib import import_module
 
 _HOME = {
     "analytic_epsilon": "gnmax",
+    "confident_distribution": "expectation",
+    "expected_labels": "expectation",
+    "gnmax_distribution": "gnmax_quadrature",
+    "gnmax_log_distribution": "gnmax_quadrature",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
     "gnss_rdp": "smooth_sensitivity",
+    "interactive_distribution": "expectation",
     "label_probability": "gnmax",
+    "lnmax_distribution": "lnmax_quadrature",
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
