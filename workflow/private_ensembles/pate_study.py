@@ -11,8 +11,8 @@ import pandas as pd
 
 from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.confident import confident_gnmax_privacy
-from private_ensembles.pate.gnmax_distribution import gnmax_distribution
-from private_ensembles.pate.lnmax_distribution import lnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.lnmax_rdp import lnmax_privacy, lnmax_rdp
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability

@@ -31,7 +31,7 @@ settings.check_or_exit(
 
 
 wildcard_constraints:
-    dataset="|".join(config["datasets"]),
+    dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
     file=dataset_config.file_pattern(config),
     kind="private|plain",
     profile="|".join(config["synthetic_votes"]) or "none",
