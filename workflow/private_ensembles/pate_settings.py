@@ -70,7 +70,8 @@ def aggregators(config: Mapping, task: str) -> list[str]:
 def baseline(config: Mapping, task: str) -> dict:
     """Return method, pool and parameters of a task's non-private baseline."""
     settings = student(config, task)
-    return settings | {"parameters": config["pate"]["baselines"][settings["method"]]}
+    parameters = dict(config["pate"]["baselines"][settings["method"]])
+    return settings | {"method": parameters.pop("method"), "parameters": parameters}
 
 
 def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
