@@ -15,6 +15,8 @@ _HOME = {
     "gnss_rdp": "sanitize",
     "interactive_gnmax_privacy": "confident",
     "label_probability": "gnmax",
+    "lnmax_privacy": "lnmax_rdp",
+    "lnmax_rdp": "lnmax_rdp",
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
