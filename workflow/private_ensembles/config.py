@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
-from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles import pate_settings
+from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
 SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
