@@ -40,7 +40,11 @@ def accounting(config: Mapping, task: str) -> dict:
     """Return what the accounting of one task depends on: all but how votes and students train."""
     settings = config["pate"]["tasks"][task]
     keys = ("pool", "delta", "confident", "lnmax", "printed")
-    shared = {key: config["pate"][key] for key in ("draws", "orders")}
+    shared = {
+        "draws": settings.get("draws", config["pate"]["draws"]),
+        "orders": config["pate"]["orders"],
+        "two_rounds": settings.get("two_rounds"),
+    }
     return {key: settings[key] for key in keys} | shared
 
 
@@ -61,6 +65,11 @@ def student(config: Mapping, task: str) -> dict:
     }
 
 
+def student_seeds(config: Mapping, task: str) -> list[int]:
+    """Return the training seeds of a task's students: its own, or those of all tasks."""
+    return config["pate"]["tasks"][task].get("student_seeds", config["pate"]["student_seeds"])
+
+
 def aggregators(config: Mapping, task: str) -> list[str]:
     """Return the names of what labels a task's students: `confident`, and `lnmax-Q` for each Q."""
     queries = config["pate"]["tasks"][task]["lnmax"]["queries"]
@@ -71,6 +80,7 @@ def baseline(config: Mapping, task: str) -> dict:
     """Return method, pool and parameters of a task's non-private baseline."""
     settings = student(config, task)
     parameters = dict(config["pate"]["baselines"][settings["method"]])
+    parameters |= config["pate"]["tasks"][task].get("baseline_parameters", {})
     return settings | {"method": parameters.pop("method"), "parameters": parameters}
 
 

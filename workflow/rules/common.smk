@@ -172,14 +172,14 @@ def student_files(task, suffix="csv"):
     students = [
         instance(task=task, aggregator=aggregator, seed=seed)
         for aggregator in pate.aggregators(config, task)
-        for seed in config["pate"]["student_seeds"]
+        for seed in pate.student_seeds(config, task)
     ]
     return collect(f"results/pate/students/{{student}}.{suffix}", student=students)
 
 
 def baseline_files(task):
     """Summaries of the non-private baselines of one task."""
-    seeds = config["pate"]["student_seeds"]
+    seeds = pate.student_seeds(config, task)
     return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
 
 
