@@ -9,6 +9,7 @@ _HOME = {
     "analytic_epsilon": "gnmax",
     "compose_rounds": "confident",
     "confident_gnmax_privacy": "confident",
+    "confident_gnmax_release": "release_accounting",
     "gnmax_privacy": "confident",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",

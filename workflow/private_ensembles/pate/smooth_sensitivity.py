@@ -142,11 +142,16 @@ def smooth_sensitivity(
 
 
 def merge_equal(
-    counts: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Distinct histograms, each sorted downwards, and the sum of the weights of each."""
-    ordered = np.ascontiguousarray(-np.sort(-counts, axis=1), dtype=np.int32)
+    counts: NDArray[np.int64], weights: NDArray[np.float64], *more: NDArray[np.int64]
+) -> tuple[NDArray, ...]:
+    """Distinct histograms, each sorted downwards, the sum of the weights of each, and `more`.
+
+    more: whole numbers (queries,), which must be equal, too, for queries to merge.
+    """
+    ordered = -np.sort(-counts, axis=1)
+    table = np.ascontiguousarray(np.column_stack([ordered, *more]), dtype=np.int32)
     # A row's bytes are its key: far faster than np.unique(axis=0).
-    keys = ordered.view(np.dtype((np.void, ordered.dtype.itemsize * ordered.shape[1]))).ravel()
+    keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
     _, first, where = np.unique(keys, return_index=True, return_inverse=True)
-    return ordered[first].astype(np.int64), np.bincount(where.ravel(), weights=weights)
+    merged = np.bincount(where.ravel(), weights=weights)
+    return ordered[first], merged, *(part[first] for part in more)
