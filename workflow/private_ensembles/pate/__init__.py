@@ -10,6 +10,7 @@ _HOME = {
     "compose_rounds": "confident",
     "confident_distribution": "expectation",
     "confident_gnmax_privacy": "confident",
+    "confident_gnmax_release": "release_accounting",
     "expected_labels": "expectation",
     "gnmax_distribution": "gnmax_quadrature",
     "gnmax_log_distribution": "gnmax_quadrature",
