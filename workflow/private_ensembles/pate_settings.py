@@ -43,6 +43,7 @@ def accounting(config: Mapping, task: str) -> dict:
     shared = {
         "draws": settings.get("draws", config["pate"]["draws"]),
         "orders": config["pate"]["orders"],
+        "release": config["pate"]["release"],
         "two_rounds": settings.get("two_rounds"),
     }
     return {key: settings[key] for key in keys} | shared
@@ -51,7 +52,8 @@ def accounting(config: Mapping, task: str) -> dict:
 def answers(config: Mapping, task: str) -> dict:
     """Return what the labels bought for a task's students depend on."""
     settings = config["pate"]["tasks"][task]
-    return {key: settings[key] for key in ("pool", "confident", "lnmax")}
+    cap = config["pate"]["release"]["answer_cap"]
+    return {key: settings[key] for key in ("pool", "confident", "lnmax")} | {"answer_cap": cap}
 
 
 def student(config: Mapping, task: str) -> dict:

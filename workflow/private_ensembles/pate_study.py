@@ -11,6 +11,7 @@ import pandas as pd
 
 from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.confident import compose_rounds
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.lnmax_rdp import (
@@ -21,12 +22,15 @@ from private_ensembles.pate.lnmax_rdp import (
 )
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
+from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round, interactive_round
 from private_ensembles.randomness import generator
 from private_ensembles.secure_noise import check_mode
 
 # What a row's number rests on: `votes` are private, so such a row is not for release.
 NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
+# It rests on votes, with noise, and its cost is part of the total: it may be published once.
+SANITIZED = "sanitised"
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -182,8 +186,8 @@ def buy_labels(
 ) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
     """Ask each aggregator of a task for labels, once: what its students learn from.
 
-    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax. Returns
-    rows (task, aggregator, asked, answered, correct) and arrays by name: `<aggregator>_queries`
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
+    Returns rows (task, aggregator, asked, answered, correct) and arrays by name: `<aggregator>_queries`
     (int64, the pool's indices in the order asked) and `<aggregator>_labels` (int64, -1 where there
     was no answer). How many of the labels are right depends on labels that are public here only.
     """
@@ -195,7 +199,12 @@ def buy_labels(
             if check_mode(noise) == "secure":
                 stream = None
             noise_scales = noise_of(settings["confident"])
-            released = confident_gnmax(counts[asked], **noise_scales, generator=stream)
+            released = confident_gnmax(
+                counts[asked],
+                **noise_scales,
+                generator=stream,
+                answer_cap=settings["answer_cap"],
+            )
         else:
             released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
@@ -227,7 +236,8 @@ def account(
     """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
 
     counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
-    printed, draws, orders, two_rounds (or None). One row per quantity: task, aggregator, draw, quantity, value, release. For `confident`:
+    printed, draws, orders, release, two_rounds (or None). One row per quantity: task, aggregator,
+    draw, quantity, value, release. For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -240,6 +250,9 @@ def account(
     sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound
     best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
                                                          order, beta and sigma_ss for our votes
+
+    release_...                                          of the first draw: what a release claims
+    exact_data_independent_epsilon_at_printed_answers    if it stopped after Table 1's answers
 
     `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
     alone answered_first and epsilon_first.
@@ -255,6 +268,9 @@ def account(
             elif aggregator == "confident":
                 one = confident_round(counts[asked], **noise_of(settings["confident"]))
                 found = _confident_account([one], settings, settings["printed"])
+                if draw == 0:  # the queries that `buy_labels` asks
+                    source = generator(seed, task, "publication")
+                    found |= _release_account(one, settings, source)
             else:
                 found = _lnmax_account(counts[asked], settings)
             for quantity, (value, release) in found.items():
@@ -280,6 +296,8 @@ def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]
 
     tuned = privacy(conversion="classic", formula="paper", orders=orders)
     best = privacy(orders=orders)
+    answers = printed["answers"] if printed else None
+    printed = {key: value for key, value in (printed or {}).items() if key != "answers"}
     pinned = printed or {
         "order": tuned.sanitized_order,
         "beta": [part.beta for part in tuned.rounds],
@@ -306,6 +324,10 @@ def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]
         "data_independent_epsilon": tuned.data_independent_epsilon,
         "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
     }
+    if len(rounds) == 1 and answers:
+        rho = rounds[0].releases(None, answers).rho
+        capped = exact_data_independent_epsilon(rho, delta)
+        free["exact_data_independent_epsilon_at_printed_answers"] = capped
     # Tuned parameters depend on the votes, printed ones do not.
     chosen = {
         "printed_order": pinned["order"],
@@ -320,6 +342,32 @@ def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]
         chosen |= {f"beta{suffix}": given.beta, f"sigma_ss{suffix}": given.sigma_ss}
     (free if printed else private).update(chosen)
     return _marked(free, private)
+
+
+def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
+    """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
+    options = dict(settings["release"])
+    found = release_privacy(one, settings["delta"], source, **options)
+    public = {
+        "release_data_independent_epsilon": found.data_independent_epsilon,
+        "release_exact_data_independent_epsilon": found.exact_data_independent_epsilon,
+        "release_confidence": found.confidence,
+    }
+    if found.publication is not None:
+        public |= {
+            f"release_{name}": getattr(found.publication, name)
+            for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
+        }
+    sanitized = {
+        "release_claimed_epsilon": found.claimed_epsilon,
+        "release_published_epsilon": found.published_epsilon,
+        "release_published_upper": found.published_upper,
+    }
+    rows = _marked(public, {"release_epsilon": found.epsilon})
+    return rows | {
+        name: (np.nan if value is None else float(value), SANITIZED)
+        for name, value in sanitized.items()
+    }
 
 
 def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[float, str]]:
