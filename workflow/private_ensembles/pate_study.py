@@ -189,7 +189,7 @@ def buy_labels(
     counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
     Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
     `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
-    (int64, -1 where there was no answer). How many of the labels are right depends on labels that are public here only.
+    (int64, -1 where there was no answer). How many are right is known only where the truth is.
     """
     rows, arrays = [], {}
     for aggregator, queries in aggregators(settings).items():

@@ -21,6 +21,7 @@ from private_ensembles import dataset_config
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
+from private_ensembles.teachers.slices import slice_names
 
 # In place: scripts and later rules see the checked values, and nothing else.
 settings.check_or_exit(
@@ -37,6 +38,7 @@ wildcard_constraints:
     profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
+    slice=r"\d+of\d+",
     m=NUMBER,
     shape_figure="|".join(settings.SHAPE_FIGURES),
     epsilon=NUMBER,
@@ -100,6 +102,14 @@ def teacher_cost(dataset):
     """(epsilon, Delta) of one private teacher, as the configuration claims it."""
     cost = settings.dataset_settings(config, dataset)
     return cost["epsilon"], cost["Delta"]
+
+
+def teacher_files(wildcards):
+    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    ensemble = instance(kind=wildcards.kind, K=int(wildcards.K), seed=int(wildcards.seed))
+    slices = slice_names(int(wildcards.K), config["teachers"]["per_job"])
+    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
+    return [f"results/teachers/{wildcards.dataset}/{name}.pt" for name in names]
 
 
 def votes_file(dataset, kind, seed):
