@@ -256,7 +256,7 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        [synthetic_votes_file(K) for K in config["pate"]["figure4"]["teachers"]],
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure4")],
     output:
         png=report(
             "results/pate/figures/figure4.png",
@@ -286,7 +286,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        synthetic_votes_file(config["pate"]["figure5"]["teachers"]),
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure5")],
     output:
         png=report(
             "results/pate/figures/figure5.png",
