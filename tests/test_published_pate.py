@@ -63,6 +63,8 @@ def test_printed_numbers_follow_from_printed_numbers_but_for_the_explained(print
     )
     found = table[table["status"] != "not_run"]
     assert len(found) == len(numbers)
-    assert set(found["status"]) == {"match", "explained"}
+    differs = found[found["status"] == "differs"]
+    assert set(map(tuple, differs[published.KEY].to_numpy())) == set(published_pate.REMARKS)
+    assert set(found["status"]) == {"match", "explained", "differs"}
     explained = found[found["status"] == "explained"]
     assert set(map(tuple, explained[published.KEY].to_numpy())) == set(published_pate.EXPLANATIONS)

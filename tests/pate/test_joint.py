@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from benchmarks import smooth_sensitivity as benchmark
 from private_ensembles.pate.joint import JointProfile, StepCost
 from private_ensembles.pate.rdp import confident_gnmax_expected_rdp, gnmax_log_q
 from private_ensembles.pate.rounds import confident_round, gnmax_round, interactive_round
@@ -137,6 +138,19 @@ def test_the_guarantee_can_be_below_the_papers_expectation():
     guarantee = JointProfile(one, 20.5).total_rdp()
     _, expectation = confident_gnmax_expected_rdp(counts, 1000, 500.0, 100.0, [20.5])
     assert guarantee < expectation[0] / 1000
+
+
+@pytest.mark.parametrize("name", ["MNIST", "SVHN", "Adult", "Glyph"])
+def test_numbers_that_docs_gnss_states_of_synthetic_votes(name):
+    case = benchmark.CASES[name]
+    one = confident_round(benchmark.votes(name), case.threshold, case.sigma1, case.sigma2)
+    profile = JointProfile(one, case.order)
+    ratio = profile.smooth(0.3 / case.order) / one.profile(case.order).smooth(0.3 / case.order)
+    assert 1.15 < ratio < 1.55
+    if name == "Glyph":
+        expected = one.threshold_rdp(case.order) + one.label_rdp(case.order)
+        assert profile.total_rdp() == pytest.approx(0.054, abs=5e-4)
+        assert expected[0] == pytest.approx(0.536, abs=5e-4)
 
 
 def test_cost_never_exceeds_the_sum_of_its_parts():

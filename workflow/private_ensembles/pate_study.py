@@ -13,13 +13,13 @@ from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.confident import compose_rounds
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.lnmax_rdp import (
+from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy

@@ -189,3 +189,13 @@ EXPLANATIONS: dict[Key, Explanation] = {
         test=_TESTS + "test_two_hundred_images_each_are_fifty_thousand",
     ),
 }
+
+# What was tried where no formula gives the printed number.
+REMARKS: dict[Key, str] = {
+    ("pate", "section4.1", "glyph", row, "epsilon_strong_composition"): (
+        "No composition of what Table 1 says was released gives this: 25 were tried "
+        "(results/pate/tables/small_print.csv); Rényi composition by the paper's own Theorem 5 is "
+        "shown. Strong composition in the usual sense gives 55 to 157."
+    )
+    for row in ("confident", "interactive")
+}

@@ -195,9 +195,15 @@ rule check_printed_arithmetic:
     message:
         "Recomputing printed numbers from printed numbers"
     output:
-        report(
+        arithmetic=report(
             "results/pate/tables/printed_arithmetic.csv",
             caption="../report/pate_arithmetic.rst",
+            category="PATE",
+            subcategory="Privacy",
+        ),
+        small_print=report(
+            "results/pate/tables/small_print.csv",
+            caption="../report/pate_small_print.rst",
             category="PATE",
             subcategory="Privacy",
         ),

@@ -102,7 +102,7 @@ class CostCurve:
         """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
 
         Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; where beta jumps at q0
-        (condition C5 allows it) that is too little for q just above q1.
+        (condition C5 allows it, though GNMax's does not) that is too little for q just above q1.
         """
         if not np.isfinite(self.log_q0()):
             return 0.0
