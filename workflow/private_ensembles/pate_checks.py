@@ -18,7 +18,9 @@ def mistakes(config: Mapping) -> Iterator[Mistake]:
         yield from found
         if not found:  # what follows needs the data set
             yield from _student(config, path, task)
-            yield from _sizes(config, path, task)
+            yield from _queries(path, task)
+            if task["data"] in ("any", config["data"]):
+                yield from _sizes(config, path, task)
     yield from _shared(config, tasks)
     yield from _methods(config["pate"])
     yield from _figures(config, tasks)
@@ -64,7 +66,7 @@ def _student(config: Mapping, path: str, task: Mapping) -> Iterator[Mistake]:
 
 
 def _sizes(config: Mapping, path: str, task: Mapping) -> Iterator[Mistake]:
-    """Teachers, pool and queries fit into the data set and into each other."""
+    """Teachers and the pool fit into the data set of a task that is run."""
     dataset, pool = task["dataset"], task["pool"]
     if task["kind"] == "synthetic":
         most = config["synthetic_votes"][dataset]["n_queries"]
@@ -79,6 +81,11 @@ def _sizes(config: Mapping, path: str, task: Mapping) -> Iterator[Mistake]:
             # What the pool leaves over is what the student is evaluated on.
             limit = "below" if task["student"] else "at most"
             yield f"{path}.pool", pool, f"{limit} datasets.{dataset}.n_test = {facts['n_test']}"
+
+
+def _queries(path: str, task: Mapping) -> Iterator[Mistake]:
+    """The pool has as many queries as each aggregator asks."""
+    pool = task["pool"]
     asked = {"confident.queries": task["confident"]["queries"]}
     asked |= {f"lnmax.queries[{i}]": q for i, q in enumerate(task["lnmax"]["queries"])}
     for key, queries in asked.items():

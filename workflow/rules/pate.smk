@@ -9,7 +9,8 @@ rule pate:
         collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
 
 
-# params: task, seed, settings (pool, delta, confident, lnmax, printed, draws, orders, release).
+# params: task, seed, noise, settings (pool, delta, confident, lnmax, printed, draws, orders, release,
+# two_rounds).
 rule account_votes:
     message:
         "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
@@ -21,6 +22,7 @@ rule account_votes:
         code=fingerprint("account_votes.py"),
         task="{task}",
         seed=config["seed"],
+        noise=config["noise"],
         settings=lambda wc: pate.accounting(config, wc.task),
     log:
         "logs/account_votes/task={task}.log",
