@@ -4,6 +4,7 @@ The authors' votes are not to be had, so whatever depends on votes is `not_compa
 parameters on votes of our own. What printed numbers imply about each other is compared in earnest.
 """
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -72,7 +73,8 @@ def reproduced_numbers(
     for cell in table2[~_flags(table2, "stand_in")].to_dict("records"):
         for column in ("epsilon", "order", "beta", "smooth_sensitivity"):
             for suffix in ("", "_1", "_2"):
-                if f"{column}{suffix}" in cell:
+                # One round has no beta_1, two have no beta.
+                if not math.isnan(cell.get(f"{column}{suffix}", math.nan)):
                     where = "table2", cell["task"], cell["aggregator"], f"{column}{suffix}"
                     add(*where, cell[f"{column}{suffix}"], synthetic=bool(cell["synthetic"]))
         if cell["task"] == "mnist" and cell["aggregator"] == "confident":
