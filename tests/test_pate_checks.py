@@ -219,12 +219,15 @@ def test_accounting_depends_on_nothing_that_only_training_needs():
 
 def test_a_tasks_own_values_replace_the_common_ones():
     digits = pate_settings.student(DEFAULT, "digits")
-    assert (digits["method"], digits["parameters"]["epochs"]) == ("vat", 60)
+    assert digits["method"] == "vat"
+    assert digits["parameters"] == DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
     assert pate_settings.student(DEFAULT, "mnist")["parameters"] == {}
     assert pate_settings.student_seeds(DEFAULT, "digits") == [0, 1]
     assert pate_settings.student_seeds(DEFAULT, "mnist") == [0, 1, 2]
     baseline = pate_settings.baseline(DEFAULT, "digits")
-    assert (baseline["method"], baseline["parameters"]["epochs"]) == ("supervised", 30)
+    own = DEFAULT["pate"]["tasks"]["digits"]["baseline_parameters"]
+    assert baseline["method"] == "supervised"
+    assert baseline["parameters"]["epochs"] == own["epochs"]
     assert "method" not in baseline["parameters"]
     assert DEFAULT["pate"]["baselines"]["vat"]["method"] == "supervised"
 

@@ -95,6 +95,12 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
     return found
 
 
+def students_figure(config: Mapping, task: str) -> dict:
+    """Return what Figure 1 depends on beside its inputs."""
+    settings = accounting(config, task)
+    return {key: settings[key] for key in ("pool", "delta", "confident", "lnmax", "orders")}
+
+
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}

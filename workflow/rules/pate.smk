@@ -224,7 +224,8 @@ rule check_printed_arithmetic:
         "../scripts/check_printed_arithmetic.py"
 
 
-# input: votes, labels, histories (of the students of params.task). params: task, settings, seed.
+# input: votes, labels, histories (of the students of params.task). params: task, settings (pool,
+# delta, confident, lnmax, orders).
 rule draw_students:
     message:
         "Drawing students, privacy and consensus, figure1"
@@ -244,7 +245,7 @@ rule draw_students:
     params:
         code=fingerprint("draw_students.py"),
         task=FIGURE1_TASK,
-        settings=pate.accounting(config, FIGURE1_TASK) if FIGURE1_TASK else {},
+        settings=pate.students_figure(config, FIGURE1_TASK) if FIGURE1_TASK else {},
     log:
         "logs/draw_students/figure1.log",
     benchmark:
