@@ -63,7 +63,7 @@ CONFIGURATION = {
         ACCOUNT_DIGITS,
     ),
     "no student": (
-        {f"{DIGITS}student": None, f"{DIGITS}student_parameters": {}, "pate__figure1": None},
+        {f"{DIGITS}student": None, "pate__figure1": None},
         {"tabulate_students", *END},
     ),
     "one seed of students more": (
