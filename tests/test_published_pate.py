@@ -1,12 +1,13 @@
 """PATE's printed numbers: which of ours stand beside them, and why some are not what is printed."""
 
+import copy
 import math
 
 import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles import published, published_pate
+from private_ensembles import pate_settings, published, published_pate
 from private_ensembles.config import SCHEMA
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
@@ -195,6 +196,31 @@ def test_what_rests_on_votes_is_not_comparable_and_says_on_whose(printed):
     earnest = table[table["status"].isin(["match", "explained", "differs"])]
     for item in ("sanitized_epsilon", "sanitized_sd", "sigma_ss"):
         assert earnest["column"].str.startswith(item).any()
+
+
+def test_parameters_of_the_paper_are_those_of_the_configuration():
+    config = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())
+    assert published_pate.altered(pate_settings.parameters(config, [*PAPER, "digits"])) == []
+    for keys, value in (
+        (("mnist", "K"), 249),
+        (("svhn", "delta"), 1e-5),
+        (("adult", "confident", "threshold"), 299),
+        (("glyph", "lnmax", "scale"), 99),
+        (("glyph", "two_rounds", "second", "sigma1"), 1),
+    ):
+        changed = copy.deepcopy(config)
+        section = changed["pate"]["tasks"]
+        for key in keys[:-1]:
+            section = section[key]
+        section[keys[-1]] = value
+        assert published_pate.altered(pate_settings.parameters(changed, PAPER)) == [keys[0]]
+
+
+def test_other_parameters_than_the_papers_are_not_called_the_same(printed):
+    _, notes = published_pate.reproduced_numbers(tables(PAPER, printed), ["mnist"])
+    for key, note in notes.items():
+        start = {"mnist": published_pate.ALTERED, "glyph": published_pate.SYNTHETIC}
+        assert note.startswith(start.get(key[2], published_pate.OURS))
 
 
 def test_stand_ins_are_never_compared(printed):

@@ -101,6 +101,16 @@ def students_figure(config: Mapping, task: str) -> dict:
     return {key: settings[key] for key in ("pool", "delta", "confident", "lnmax", "orders")}
 
 
+def parameters(config: Mapping, names: list[str]) -> dict[str, dict]:
+    """Return, by task, the parameters that Table 1 prints, and those of two rounds if any."""
+    keys = ("K", "delta", "confident", "lnmax", "two_rounds")
+    found = {}
+    for name in names:
+        task = config["pate"]["tasks"][name]
+        found[name] = {key: task[key] for key in keys if key in task}
+    return found
+
+
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}

@@ -7,8 +7,9 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's). The published numbers lie beside the
-# code (workflow/published), part of its fingerprint.
+# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's:
+# parameters by name). The published numbers lie beside the code (workflow/published), part of its
+# fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -25,7 +26,7 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
-        tasks=TASKS,
+        tasks=pate.parameters(config, TASKS),
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

@@ -21,7 +21,8 @@ with io.job(snakemake) as job:
         },
     )
     more, notes = published_pate.reproduced_numbers(
-        {item: table for (paper, item), table in tables.items() if paper == "pate"}
+        {item: table for (paper, item), table in tables.items() if paper == "pate"},
+        published_pate.altered(job.params.tasks),
     )
     table = published.compare(
         printed,
@@ -30,7 +31,7 @@ with io.job(snakemake) as job:
         explanations=published.EXPLANATIONS | published_pate.EXPLANATIONS,
         notes=notes,
         remarks=published_pate.REMARKS,
-        reasons=published_pate.reasons(printed, job.params.tasks, job.params.data),
+        reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data),
     )
     io.write_csv(job.output[0], table)
     job.progress("%s", ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items()))
