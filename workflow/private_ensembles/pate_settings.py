@@ -1,18 +1,15 @@
 """The slices of the configuration's `pate` section that its rules need.
 
-Beside `config`, which checks everything and cuts the slices of the other sections.
+Beside `config`, which checks everything (`pate_checks` across keys) and cuts the other slices.
 """
 
 from collections.abc import Mapping
-
-# A job of this kind of votes trains networks; the others need no training of their own.
-NETWORKS = ("private", "plain")
 
 
 def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
     """Return the tasks that this configuration runs, in the order of config.yaml.
 
-    available: whether the files of an optional data set can be had (`config.available`).
+    available: whether the files of an optional data set can be had (`dataset_config.available`).
     """
     wanted = ("any", config["data"])
     return [
@@ -101,3 +98,9 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}
+
+
+def figure_teachers(config: Mapping, figure: str) -> list[int]:
+    """Return the sizes of the synthetic ensembles that a figure shows; none without the figure."""
+    teachers = (config["pate"][figure] or {"teachers": []})["teachers"]
+    return teachers if isinstance(teachers, list) else [teachers]

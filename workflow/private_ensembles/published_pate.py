@@ -42,13 +42,12 @@ def reproduced_numbers(
 ) -> tuple[dict[Key, tuple[float, float]], dict[Key, str]]:
     """Gather what was computed: (KEY -> (number, standard deviation or NaN), KEY -> note).
 
-    tables: table1, table2, printed_arithmetic of results/pate/tables, or nothing. A key with a note
-    is not comparable. Accuracies are in percent, as printed.
+    tables: those of table1, table2, printed_arithmetic in results/pate/tables that were made. A key
+    with a note is not comparable. Accuracies are in percent, as printed.
     """
-    if not tables:
-        return {}, {}
-    table1, table2 = tables["table1"], tables["table2"]
-    arithmetic = tables["printed_arithmetic"]
+    empty = pd.DataFrame({"stand_in": [], "synthetic": []})
+    table1, table2 = tables.get("table1", empty), tables.get("table2", empty)
+    arithmetic = tables.get("printed_arithmetic", empty)
     numbers: dict[Key, tuple[float, float]] = {}
     notes: dict[Key, str] = {}
 

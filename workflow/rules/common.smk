@@ -79,7 +79,7 @@ STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["studen
 FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
 PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
-PATE_TABLES = ["table1", "table2", "printed_arithmetic", "small_print"]
+PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # A GPU is asked of the scheduler only where the configuration insists on one.
