@@ -156,8 +156,8 @@ def appendix_b6(
 
     For a target epsilon guessed beforehand: the order at which log(1/delta) = (lambda - 1)
     epsilon / 2, so that the conversion takes half of it; beta = 0.4 / lambda; sigma_SS = factor
-    sqrt((lambda + 1) / epsilon) with factor from 2 to 4. The paper says that Theorem 23 then puts
-    the cost of GNSS between epsilon / 16 and epsilon / 4; the exact cost is larger (docs/gnss.md).
+    sqrt((lambda + 1) / epsilon) with factor from 2 to 4, which puts (lambda + 1) / sigma_SS^2, to
+    the paper the dominant part of the cost, between epsilon / 16 and epsilon / 4.
 
     Raises ValueError for delta outside (0, 1), target_epsilon not a finite number > 0, a factor
     outside [2, 4].
