@@ -17,6 +17,7 @@ os.environ.setdefault(
 )
 
 from private_ensembles import config as settings
+from private_ensembles import dataset_config
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
 
@@ -30,7 +31,7 @@ settings.check_or_exit(
 
 wildcard_constraints:
     dataset="|".join(config["datasets"]),
-    file=r"[\w.-]+\.gz",
+    file=dataset_config.file_pattern(config),
     kind="private|plain",
     K=r"\d+",
     seed=r"\d+",
