@@ -21,6 +21,7 @@ include: "workflow/rules/datasets.smk"
 include: "workflow/rules/teachers.smk"
 include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
+include: "workflow/rules/dpbag.smk"
 include: "workflow/rules/report.smk"
 
 

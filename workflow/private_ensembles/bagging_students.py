@@ -47,7 +47,8 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
     and for DPBag and DPBag-, which differ in how many of its labels they may use: as many as are
     `releasable`. Not part of any claim: the number of labels of DPBag is a function of the votes.
 
-    Returns rows: method, n, k, epsilon, delta, draw, labels, label_accuracy and METRICS.
+    Returns rows: method, n, k, epsilon, delta, plain_epsilon, draw, labels, label_accuracy and
+    METRICS.
     """
     rows = [_baseline(thirds, model, training)]
     for n, (counts, arrays) in accounts.items():
@@ -59,7 +60,7 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
                 labels = release(ones, n, k, noise, source)
                 for method, count in _methods(counts, k):
                     facts = {"method": method, "n": n, "k": k, "draw": draw}
-                    facts |= {name: count[name] for name in ("epsilon", "delta")}
+                    facts |= {name: count[name] for name in ("epsilon", "delta", "plain_epsilon")}
                     used = min(count["releasable"], len(labels))
                     rows.append(facts | _test(thirds, labels[:used], model, training))
             if progress is not None:
@@ -86,5 +87,6 @@ def _test(thirds, labels, model, training):
 def _baseline(thirds, model, training):
     """NPB: one model on the true labels of all private records."""
     facts = {"method": "npb", "n": 1, "k": 1, "draw": 0, "epsilon": None, "delta": None}
+    facts |= {"plain_epsilon": None}
     facts |= {"labels": len(thirds.teachers[1]), "label_accuracy": 1.0}
     return facts | student_metrics(*thirds.teachers, thirds.test, model, training)

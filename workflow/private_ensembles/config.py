@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
+from private_ensembles import dpbag_config
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -332,6 +333,7 @@ def _across(config: dict) -> Iterator[tuple]:
                 f"at most darrm.K = {K}",
             )
     yield from mistakes(datasets)
+    yield from dpbag_config.mistakes(config)
     fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
     for is_embedded, path, name in (
         *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),

@@ -1,4 +1,4 @@
-"""Labels by noisy voting of bagged teachers: SAA (one partition), DPBag and DPBag- (k partitions)."""
+"""Labels by noisy votes of bagged teachers: SAA (one partition), DPBag and DPBag- (several)."""
 
 import numpy as np
 

@@ -46,7 +46,7 @@ def label_delta(epsilon, shift):
 
 
 def _threshold(epsilon, shift):
-    """The y at which the density of Y + shift is e^epsilon times that of Y; 0 <= epsilon < shift."""
+    """The y where the density of Y + shift is e^epsilon times that of Y; 0 <= epsilon < shift."""
     # Beyond y = shift the ratio is e^shift (1 + y - shift) / (1 + y).
     point = -shift / np.expm1(epsilon - shift) - 1
     if point >= shift:

@@ -33,7 +33,10 @@ def fit(features, labels, settings):
         "num_leaves": settings["leaves"],
         "min_data_in_leaf": settings["records_per_leaf"],
         # The same trees everywhere, and no search for the faster layout at each of 15,000 starts.
-        **{"num_threads": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1},
+        "num_threads": 1,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
     }
     data = lightgbm.Dataset(features, labels.astype(np.float32), params=parameters)
     return lightgbm.train(parameters, data, num_boost_round=settings["rounds"])

@@ -89,7 +89,9 @@ def _checked(features, labels, shards, C, tolerance):
         raise ValueError(f"features has shape {features.shape}: must be (N, d), not empty")
     labels, shards = np.asarray(labels), np.asarray(shards)
     if labels.shape != features.shape[:1] or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"labels of shape {labels.shape}: must be {features.shape[0]}, each 0 or 1")
+        raise ValueError(
+            f"labels of shape {labels.shape}: must be {features.shape[0]}, each 0 or 1"
+        )
     if shards.ndim != 2 or 0 in shards.shape or shards.dtype.kind not in "iu":
         raise ValueError(f"shards is {shards.dtype} {shards.shape}: must be int (n_shards, size)")
     if shards.min() < 0 or shards.max() >= len(labels):
