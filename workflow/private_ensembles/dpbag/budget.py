@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # Relative: larger than all rounding in the few operations below.
-_ROUNDING = 1e-12
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ A conjecture of its authors, which they do not prove; nothing in this workflow r
 compares it with the exact moments of the label on small ensembles.
 """
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.special import logsumexp
@@ -105,19 +105,28 @@ def _worst(chosen, exact, bound):
     }
 
 
-def exact_label_probabilities(counts, noise, points=20001):
-    """Pr[label = c] for any number of classes by quadrature; counts (C,), returns (C,).
+def exact_label_probabilities(counts, noise):
+    """Pr[label = c] for any number of classes, by quadrature; counts (C,), returns (C,).
 
     The label is argmax_c n_c + Lap(1 / lambda). Integrates the density of class c's noisy count
-    times the distribution functions of the others, by the trapezoidal rule on a fine grid; errors
-    below 1e-7, for comparisons and not for privacy claims.
+    times the distribution functions of the others, which is smooth between neighbouring counts: by
+    Gauss-Legendre on pieces of at most one unit of scale. Errors about 1e-13: for comparisons, not
+    for privacy claims.
     """
     counts = np.asarray(counts, np.float64) * noise
-    grid = np.linspace(counts.min() - 40, counts.max() + 40, points)
-    grid = np.unique(np.concatenate([grid, counts]))
+    kinks = np.concatenate([[counts.min() - 40], np.unique(counts), [counts.max() + 40]])
+    pieces = np.ceil(np.diff(kinks)).astype(int)
+    edges = np.concatenate(
+        [
+            np.linspace(*pair, n, endpoint=False)
+            for pair, n in zip(pairwise(kinks), pieces, strict=True)
+        ]
+        + [kinks[-1:]]
+    )
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = np.diff(edges)[:, None] / 2
+    grid = (edges[:-1, None] + half * (1 + nodes)).ravel()
     y = grid - counts[:, None]
-    log_density = -np.abs(y) - np.log(2)
     log_below = np.where(y < 0, y - np.log(2), np.log1p(-0.5 * np.exp(-np.abs(y))))
-    logs = log_density + log_below.sum(axis=0) - log_below
-    weights = np.gradient(grid)
-    return np.exp(logsumexp(logs, axis=1, b=weights))
+    logs = -np.abs(y) - np.log(2) + log_below.sum(axis=0) - log_below
+    return np.exp(logsumexp(logs, axis=1, b=(half * weights).ravel()))
