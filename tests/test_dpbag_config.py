@@ -66,5 +66,5 @@ def test_jobs_together_have_every_partition_once(default):
         dpbag_config.partitions(paper, "logistic", first)
         for first in dpbag_config.first_partitions(paper, "logistic")
     ]
-    assert sum(jobs, []) == list(range(60))
+    assert [number for job in jobs for number in job] == list(range(60))
     assert dpbag_config.shards(paper) == [20, 40, 50, 100, 150, 250]
