@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from private_ensembles.dataset_config import TABLES
+from private_ensembles.naming import instance
 
 # Model -> its settings that are no parameters of training.
 MODELS = ("logistic", "boosted_trees")
@@ -75,6 +76,14 @@ def partitions(config: dict, model: str, first: int) -> list[int]:
     """Return the numbers of the partitions of the job that starts with partition `first`."""
     last = min(first + config["dpbag"]["partitions_per_job"], max(grid(config, model)["k"]))
     return list(range(first, last))
+
+
+def label_counts(config: dict, model: str) -> list[str]:
+    """Return the files that say how many labels each budget buys, for all n and seeds."""
+    found = grid(config, model)
+    folder = f"results/dpbag/privacy/{dataset(config)}"
+    points = (instance(model=model, n=n, seed=seed) for n in found["n"] for seed in found["seeds"])
+    return [f"{folder}/{point}.csv" for point in points]
 
 
 def shards(config: dict) -> list[int]:

@@ -20,19 +20,6 @@ DPBAG_TABLES = [
 ]
 
 
-def bagging_files(model, kind):
-    """Every file of one kind (privacy or costs) of a model, for all n and seeds."""
-    grid = dpbag_config.grid(config, model)
-    suffix = {"privacy": "csv", "costs": "npz"}[kind]
-    return collect(
-        "results/dpbag/{kind}/{dataset}/{point}.{suffix}",
-        kind=kind,
-        suffix=suffix,
-        dataset=dpbag_config.dataset(config),
-        point=[instance(model=model, n=n, seed=seed) for n in grid["n"] for seed in grid["seeds"]],
-    )
-
-
 # All of the paper that this workflow reproduces.
 rule dpbag:
     input:
@@ -187,7 +174,9 @@ rule tabulate_label_counts:
     message:
         "Tabulating labels that budgets buy, {wildcards.count_table}"
     input:
-        counts=lambda wc: bagging_files(dpbag_config.LABEL_TABLES[wc.count_table], "privacy"),
+        counts=lambda wc: dpbag_config.label_counts(
+            config, dpbag_config.LABEL_TABLES[wc.count_table]
+        ),
         affordable="results/dpbag/tables/labels.csv",
     output:
         report(
