@@ -334,6 +334,9 @@ def _across(config: dict) -> Iterator[tuple]:
             )
     yield from mistakes(datasets)
     yield from dpbag_config.mistakes(config)
+    for name in config["synthetic_votes"]:
+        if name in datasets:  # their votes would be one folder
+            yield f"synthetic_votes.{name}", name, "another name than those under datasets"
     fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
     for is_embedded, path, name in (
         *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),
@@ -444,6 +447,13 @@ def dataset_settings(config: dict, dataset: str) -> dict:
 def teachers(config: dict, dataset: str, kind: str) -> dict:
     """Return the training parameters of one kind ("private" or "plain") of teachers."""
     return dataset_settings(config, dataset)[f"{kind}_teachers"]
+
+
+def forest_teachers(config: dict) -> dict:
+    """Return the parameters of random forests, as scikit-learn names them."""
+    settings = config["forest_teachers"]
+    # To scikit-learn, 1.0 is a share and 1 is one feature.
+    return settings | {"max_features": float(settings["max_features"])}
 
 
 def accounting(config: dict) -> dict[str, dict]:

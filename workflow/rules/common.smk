@@ -33,6 +33,7 @@ wildcard_constraints:
     dataset="|".join(config["datasets"]),
     file=dataset_config.file_pattern(config),
     kind="private|plain",
+    profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
     m=NUMBER,
