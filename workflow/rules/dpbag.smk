@@ -52,7 +52,7 @@ rule cast_bagged_votes:
         f"results/benchmarks/cast_bagged_votes/{{dataset}}/{BAGGING},first={{first}}.tsv"
     threads: 1
     resources:
-        mem_mb=growing(1200),
+        mem_mb=growing(600),
         runtime=60,
     script:
         "../scripts/cast_bagged_votes.py"
@@ -89,7 +89,7 @@ rule account_bagging:
         f"results/benchmarks/account_bagging/{{dataset}}/{BAGGING}.tsv"
     threads: 1
     resources:
-        mem_mb=growing(1200),
+        mem_mb=growing(600),
         runtime=30,
     script:
         "../scripts/account_bagging.py"
@@ -128,7 +128,7 @@ rule train_bagged_students:
         "results/benchmarks/train_bagged_students/{dataset}/model={model},seed={seed}.tsv"
     threads: 1
     resources:
-        mem_mb=growing(1200),
+        mem_mb=growing(600),
         runtime=60,
     script:
         "../scripts/train_bagged_students.py"
@@ -221,7 +221,7 @@ rule tabulate_affordable_labels:
         "results/benchmarks/tabulate_affordable_labels/labels.tsv"
     threads: 1
     resources:
-        mem_mb=growing(800),
+        mem_mb=growing(1000),
         runtime=10,
     script:
         "../scripts/tabulate_affordable_labels.py"
