@@ -1,7 +1,4 @@
 # DPBag: bagged teachers on UCI Adult, what their labels cost, and students trained on them.
-from private_ensembles import dpbag_config
-
-
 wildcard_constraints:
     model="|".join(dpbag_config.MODELS),
     n=r"\d+",
@@ -12,12 +9,6 @@ wildcard_constraints:
 
 # One partitioning into n shards of one split of the data (the seed).
 BAGGING = "model={model},n={n},seed={seed}"
-# The tables of the models that this configuration trains.
-DPBAG_TABLES = [
-    item
-    for item, model in {**dpbag_config.ACCURACY_TABLES, **dpbag_config.LABEL_TABLES}.items()
-    if model in dpbag_config.models(config)
-]
 
 
 # All of the paper that this workflow reproduces.

@@ -7,7 +7,8 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's). The published numbers lie beside the
+# input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
+# nothing). params: data, tasks (PATE's), deltas (DPBag's: delta, delta_of_counts). The published numbers lie beside the
 # code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
@@ -16,6 +17,7 @@ rule compare_published:
         tables=table_files(),
         teachers=TEACHERS,
         datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS * bool(TEACHERS)),
+        records=BAGGED_RECORDS,
     output:
         report(
             "results/fidelity.csv",
@@ -26,6 +28,7 @@ rule compare_published:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
         tasks=TASKS,
+        deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

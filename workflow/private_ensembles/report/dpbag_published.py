@@ -6,12 +6,14 @@ n, epsilon, delta and the noise alone.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from private_ensembles.datasets.tabular import read_records
 from private_ensembles.dpbag.budget import data_independent_count
-from private_ensembles.published import FOLDER, Explanation, equals_printed, read_published
+from private_ensembles.published import FOLDER, KEY, Explanation, equals_printed, read_published
 
 PAPER = "dpbag"
 METRICS = ("accuracy", "auroc", "auprc")
@@ -83,6 +85,34 @@ def reproduced(
     for column, value in (sizes or {}).items():
         add("section3", "adult", "data", column, value)
     return found
+
+
+def of_run(
+    tables: Mapping[str, pd.DataFrame], records: Sequence[str], deltas: Mapping[str, float]
+) -> dict[tuple[str, str, str, str, str], tuple[float, float]]:
+    """Gather the numbers of a run: its tables by item, UCI Adult's file (or none), both deltas."""
+    if not tables:
+        return {}
+    sizes = None
+    if records:
+        data = read_records(records[0])
+        labels = np.concatenate([data.train_labels, data.test_labels])
+        sizes = {
+            "features": len(data.feature_names),
+            "samples": len(labels),
+            "ones": int(labels.sum()),
+        }
+    numbered = {item: table for item, table in tables.items() if item.startswith("table")}
+    return reproduced(numbered, tables["labels"], **deltas, sizes=sizes)
+
+
+def reasons(published: pd.DataFrame) -> dict[tuple[str, ...], str]:
+    """Say why numbers on Heart Failure, Tables 1 to 4, cannot be reproduced."""
+    private = published[(published["paper"] == PAPER) & (published["dataset"] == "heart-failure")]
+    return dict.fromkeys(
+        map(tuple, private[KEY].to_numpy()),
+        "Heart Failure is private data: only label counts that depend on no data can be computed.",
+    )
 
 
 def _recomputed(cell: Mapping[str, str]) -> int:
