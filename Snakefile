@@ -23,6 +23,7 @@ include: "workflow/rules/votes.smk"
 include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
+include: "workflow/rules/dpbag.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -5,7 +5,7 @@ import re
 import yaml
 
 DIRECTIVES = ("message", "output", "params", "log", "benchmark", "threads", "resources", "script")
-TARGETS = {"all", "darrm", "pate", "report", "sweeps"}
+TARGETS = {"all", "darrm", "pate", "dpbag", "report", "sweeps"}
 
 
 def _rules(root):

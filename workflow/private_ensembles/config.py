@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
-from private_ensembles import pate_checks, pate_settings
+from private_ensembles import dpbag_config, pate_checks, pate_settings
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -334,6 +334,7 @@ def _across(config: dict) -> Iterator[tuple]:
                 f"at most darrm.K = {K}",
             )
     yield from mistakes(datasets)
+    yield from dpbag_config.mistakes(config)
     for name in config["synthetic_votes"]:
         if name in datasets:  # their votes would be one folder
             yield f"synthetic_votes.{name}", name, "another name than those under datasets"

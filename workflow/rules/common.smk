@@ -17,7 +17,7 @@ os.environ.setdefault(
 )
 
 from private_ensembles import config as settings
-from private_ensembles import dataset_config
+from private_ensembles import dataset_config, dpbag_config
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
@@ -82,6 +82,15 @@ PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
 PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
+# The tables of the models that this configuration trains, and the records that are counted.
+DPBAG_TABLES = [
+    item
+    for item, model in {**dpbag_config.ACCURACY_TABLES, **dpbag_config.LABEL_TABLES}.items()
+    if model in dpbag_config.models(config)
+]
+BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
+    "dpbag" in config["papers"] and config["data"] == "paper"
+)
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
@@ -204,12 +213,14 @@ def _made(folder, items):
 
 def table_files():
     """Every table of the papers covered."""
-    return _made("tables/{item}.csv", {"darrm": ALL_TABLES, "pate": PATE_TABLES})
+    tables = {"darrm": ALL_TABLES, "pate": PATE_TABLES}
+    tables["dpbag"] = [*DPBAG_TABLES, "labels", "conjecture"]
+    return _made("tables/{item}.csv", tables)
 
 
 def figure_files():
     """Every figure of the papers covered."""
-    return _made("figures/{item}.png", {"darrm": FIGURES, "pate": PATE_FIGURES})
+    return _made("figures/{item}.png", {"darrm": FIGURES, "pate": PATE_FIGURES, "dpbag": []})
 
 
 def docs_file(path):

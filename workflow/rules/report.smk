@@ -7,9 +7,9 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's:
-# parameters by name). The published numbers lie beside the code (workflow/published), part of its
-# fingerprint.
+# input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
+# nothing). params: data, tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts).
+# The published numbers lie beside the code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -17,6 +17,7 @@ rule compare_published:
         tables=table_files(),
         teachers=TEACHERS,
         datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS * bool(TEACHERS)),
+        records=BAGGED_RECORDS,
     output:
         report(
             "results/fidelity.csv",
@@ -27,6 +28,7 @@ rule compare_published:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
         tasks=pate.parameters(config, TASKS),
+        deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

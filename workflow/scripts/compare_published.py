@@ -6,32 +6,33 @@ import pandas as pd
 
 from private_ensembles import io, published, published_pate
 from private_ensembles.datasets.images import read_dataset
+from private_ensembles.report import dpbag_published
 
 with io.job(snakemake) as job:
     printed = published.read_published(published.FOLDER.glob("*.csv"))
-    tables = {(p.parts[-3], p.stem): pd.read_csv(p) for p in map(Path, job.input.tables)}
-    datasets = [read_dataset(path) for path in job.input.datasets]
+    tables = {"darrm": {}, "pate": {}, "dpbag": {}}
+    for path in map(Path, job.input.tables):
+        tables[path.parts[-3]][path.stem] = pd.read_csv(path)
     numbers = published.reproduced_numbers(
-        {item: table for (paper, item), table in tables.items() if paper == "darrm"},
+        tables["darrm"],
         pd.read_csv(job.input.teachers[0]) if job.input.teachers else None,
-        {
-            data.name: (len(data.train_labels), len(data.test_labels))
-            for data in datasets
-            if not data.stand_in
-        },
+        published.sizes(read_dataset(path) for path in job.input.datasets),
     )
     more, notes = published_pate.reproduced_numbers(
-        {item: table for (paper, item), table in tables.items() if paper == "pate"},
-        published_pate.altered(job.params.tasks),
+        tables["pate"], published_pate.altered(job.params.tasks)
     )
+    bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
     table = published.compare(
         printed,
-        numbers | more,
+        numbers | more | bagged,
         data=job.params.data,
-        explanations=published.EXPLANATIONS | published_pate.EXPLANATIONS,
+        explanations=published.EXPLANATIONS
+        | published_pate.EXPLANATIONS
+        | dpbag_published.EXPLANATIONS,
         notes=notes,
         remarks=published_pate.REMARKS,
-        reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data),
+        reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
+        | dpbag_published.reasons(printed),
     )
     io.write_csv(job.output[0], table)
     job.progress("%s", ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items()))

@@ -135,4 +135,16 @@ PATE = Section(
         *_PATE_FIGURES,
     ),
 )
-SECTIONS = (DARRM, PATE)
+DPBAG = Section(
+    paper="dpbag",
+    title="DPBag: bagged teachers, personalised privacy",
+    items=(
+        Item("table5", "Table 5: students of logistic regressions", "bagged_students"),
+        Item("table6", "Table 6: labels that budgets buy, logistic regressions", "bagged_labels"),
+        Item("table7", "Table 7: students of boosted trees", "bagged_students"),
+        Item("table8", "Table 8: labels that budgets buy, boosted trees", "bagged_labels"),
+        Item("labels", "Labels that budgets buy whatever the votes are", "affordable_labels"),
+        Item("conjecture", "The supplement's conjecture", "conjecture"),
+    ),
+)
+SECTIONS = (DARRM, PATE, DPBAG)
