@@ -220,8 +220,10 @@ def test_accounting_depends_on_nothing_that_only_training_needs():
 def test_a_tasks_own_values_replace_the_common_ones():
     digits = pate_settings.student(DEFAULT, "digits")
     assert digits["method"] == "vat"
-    assert digits["parameters"] == DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
-    assert pate_settings.student(DEFAULT, "mnist")["parameters"] == {}
+    own = DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
+    assert digits["parameters"] == DEFAULT["pate"]["students"]["vat"] | own
+    common = DEFAULT["pate"]["students"]["vat"]
+    assert pate_settings.student(DEFAULT, "mnist")["parameters"] == common
     assert pate_settings.student_seeds(DEFAULT, "digits") == [0, 1]
     assert pate_settings.student_seeds(DEFAULT, "mnist") == [0, 1, 2]
     baseline = pate_settings.baseline(DEFAULT, "digits")

@@ -203,7 +203,7 @@ CONFIGURATION = {
         VOTES,
     ),
     "seconds between checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
-    "another paper's parameters": ({"pate__draws": 3}, NOTHING),
+    "another paper's parameters": ({"pate__draws": 3, "dpbag__draws": 4}, NOTHING),
     "forests that vote on nothing": ({"forest_teachers__n_estimators": 3}, NOTHING),
     "synthetic votes of another paper": ({"synthetic_votes__glyph__confusion": 2}, NOTHING),
     "grid of orders": (
@@ -229,7 +229,11 @@ FILES = {
     f"{MODULE}/config.py": NOTHING,  # its values are what counts, and they are parameters
     f"{MODULE}/dataset_config.py": NOTHING,
     f"{MODULE}/fingerprint.py": NOTHING,
-    # PATE's, which this run leaves out: test_reruns_pate.py.
+    # Those of papers that this run leaves out; PATE's: test_reruns_pate.py.
+    f"{MODULE}/bagging_experiment.py": NOTHING,
+    f"{MODULE}/bagging_students.py": NOTHING,
+    f"{MODULE}/dpbag/mechanism.py": NOTHING,
+    f"{MODULE}/dpbag_config.py": NOTHING,
     f"{MODULE}/pate_checks.py": NOTHING,
     f"{MODULE}/pate_settings.py": NOTHING,
     f"{MODULE}/pate_study.py": NOTHING,
@@ -252,7 +256,7 @@ FILES = {
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
-    f"{MODULE}/pate/rdp.py": NOTHING,
+    f"{MODULE}/pate/rdp.py": END,  # the printed numbers of PATE are explained by it
     f"{MODULE}/darrm/release.py": ACCURACY,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN,
     f"{MODULE}/datasets/download.py": NOTHING,
