@@ -27,6 +27,15 @@ def test_plain_teachers_are_private_on_disjoint_shards_only():
             assert mechanism.privacy_models == {"disjoint_shards"}
 
 
+@pytest.mark.parametrize("name", ["lnmax", "confident_gnmax", "interactive_gnmax"])
+def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
+    assert MECHANISMS[name].data_dependent
+    for adjacency in ADJACENCIES:
+        assert require(name, "disjoint_shards", adjacency) is MECHANISMS[name]
+    with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
+        require(name, "shared_data", "add_remove")
+
+
 def test_noiseless_majority_is_refused_where_teachers_share_data():
     with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
         require("majority_private", "shared_data", "add_remove")

@@ -64,23 +64,34 @@ def _gaussian(sigma: float):
     return space >> dp.m.then_gaussian(sigma)
 
 
-def gnmax_release(counts_of_ones: np.ndarray, n_teachers: int, sigma: float) -> np.ndarray:
-    """Release one label per query by GNMax on two classes, with discrete noise on both counts.
+def plurality(counts: np.ndarray, sigma: float) -> np.ndarray:
+    """Return each query's class of the largest count after discrete Gaussian noise, int64 (Q,).
 
-    counts_of_ones: integers (Q,) in 0..n_teachers; returns (Q,) uint8. Continuous noise never ties;
-    here a fair coin decides a tie, so that the classes stay on a par.
+    counts: whole numbers (Q, C). Continuous noise never ties; here fair dice decide among classes
+    that tie, so that all classes stay on a par.
 
-    Privacy: moving one vote changes both counts by 1, and N_Z(0, sigma^2) has the Gaussian's Renyi
+    Privacy: moving one vote changes two counts by 1, and N_Z(0, sigma^2) has the Gaussian's Renyi
     bound (Canonne, Kamath & Steinke 2020, Proposition 5): (lambda, lambda / sigma^2) as in PATE,
     so a sigma by Renyi bounds serves. One by the analytic Gaussian mechanism does not by
     itself: see `sufficient_sigma`.
     """
+    noisy = add_discrete_gaussian(counts, sigma)
+    largest = noisy == noisy.max(axis=1, keepdims=True)
+    labels = largest.argmax(axis=1)
+    for query in np.flatnonzero(largest.sum(axis=1) > 1):  # few, and each needs a die of its own
+        labels[query] = secrets.choice(np.flatnonzero(largest[query]).tolist())
+    return labels
+
+
+def gnmax_release(counts_of_ones: np.ndarray, n_teachers: int, sigma: float) -> np.ndarray:
+    """Release one label per query by `plurality` on two classes.
+
+    counts_of_ones: integers (Q,) in 0..n_teachers; returns (Q,) uint8.
+    """
     ones = np.asarray(counts_of_ones)
     if ones.size and (ones.min() < 0 or ones.max() > n_teachers):
         raise ValueError(f"counts_of_ones: must be in [0, {n_teachers}]")
-    noisy = add_discrete_gaussian(np.stack([n_teachers - ones, ones]), sigma)
-    lead = noisy[1] - noisy[0]
-    return np.where(lead == 0, fair_bits(lead.shape), lead > 0).astype(np.uint8)
+    return plurality(np.stack([n_teachers - ones, ones], axis=1), sigma).astype(np.uint8)
 
 
 def gnmax_label_probability(n_teachers: int, sigma: float) -> np.ndarray:

@@ -234,8 +234,16 @@ def release(
             f"counts_of_ones in [{ones.min()}, {ones.max()}]: must be in [0, {n_teachers}]"
         )
     counts = np.stack([n_teachers - ones.astype(float), ones.astype(float)])
-    noisy = counts + sigma * generator.standard_normal(counts.shape)
-    return (noisy[1] > noisy[0]).astype(np.uint8)
+    noise = sigma * generator.standard_normal(counts.shape)
+    return noisy_plurality(counts.T, noise.T).astype(np.uint8)
+
+
+def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return the class of the largest count after noise, (Q,), for counts and noise (Q, C).
+
+    The first class of those that tie: no matter with continuous noise.
+    """
+    return np.argmax(counts + noise, axis=1)
 
 
 def _standardised_leads(n_teachers: int, sigma: float) -> np.ndarray:

@@ -26,6 +26,9 @@ LOOKS: dict[str, dict[str, object]] = {
     "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
     "gnmax_analytic": {"color": ORANGE, "marker": "v", "linestyle": "--"},
     "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
+    "lnmax": {"color": GREEN, "marker": "P", "linestyle": "-."},
+    "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
+    "interactive_gnmax": {"color": YELLOW, "marker": "X", "linestyle": "--"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
 }

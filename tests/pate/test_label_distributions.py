@@ -1,0 +1,176 @@
+"""Distributions of GNMax's and LNMax's labels against closed forms, many digits and sums to one."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from private_ensembles.pate.gnmax import label_probability
+from private_ensembles.pate.gnmax_distribution import gnmax_distribution, gnmax_log_distribution
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.lnmax_distribution import lnmax_distribution
+
+HISTOGRAMS = [
+    [3, 1, 1],
+    [5, 0],
+    [0, 5, 0, 5],
+    [250] + [0] * 9,
+    [100, 100, 50],
+    [2] * 9,
+    [120, 100, 20, 5, 3, 1, 1, 0, 0, 0],
+    [7],
+]
+
+
+def gaussian(row, sigma, j, scale):
+    """Pr[GNMax gives j] / scale at 30 digits (mpmath stops at an absolute error)."""
+    v = [mpmath.mpf(n) / mpmath.mpf(sigma) for n in row]
+
+    def integrand(y):
+        value = mpmath.npdf(y - v[j]) / scale
+        for i, w in enumerate(v):
+            if i != j:
+                value *= mpmath.ncdf(y - w)
+        return value
+
+    low, high = min(v) - 11, max(v) + 11
+    steps = int((high - low) / 4) + 1
+    return mpmath.quad(integrand, [low + (high - low) * k / steps for k in range(steps + 1)])
+
+
+def laplace(row, scale, j):
+    """Pr[LNMax gives j] at 25 digits."""
+    v = [mpmath.mpf(n) / mpmath.mpf(scale) for n in row]
+
+    def below(z):
+        return mpmath.exp(z) / 2 if z < 0 else 1 - mpmath.exp(-z) / 2
+
+    def integrand(t):
+        value = mpmath.exp(-abs(t - v[j])) / 2
+        for i, w in enumerate(v):
+            if i != j:
+                value *= below(t - w)
+        return value
+
+    points = [min(v) - 60]
+    for kink in sorted(set(v)):
+        while kink - points[-1] > 10:
+            points.append(points[-1] + 10)
+        points.append(kink)
+    return mpmath.quad(integrand, points + [points[-1] + reach for reach in (5, 15, 40, 100)])
+
+
+@pytest.mark.parametrize("row", HISTOGRAMS)
+@pytest.mark.parametrize("sigma", [1.5, 40.0])
+def test_gnmax_lies_within_its_own_bound_of_many_digits(row, sigma):
+    logarithms, errors = gnmax_log_distribution(np.array([row]), sigma)
+    with mpmath.workdps(30):
+        for n in set(row):
+            j = row.index(n)
+            if (max(row) - n) / sigma > 55:  # below every float
+                assert logarithms[0, j] == -np.inf
+                continue
+            mine = mpmath.exp(mpmath.mpf(float(logarithms[0, j])))
+            assert abs(mpmath.log(gaussian(row, sigma, j, mine))) <= errors[0, j]
+            assert errors[0, j] < 1e-10
+
+
+@pytest.mark.parametrize("row", HISTOGRAMS)
+@pytest.mark.parametrize("scale", [1.5, 20.0])
+def test_lnmax_lies_within_its_bound_of_many_digits(row, scale):
+    probability = lnmax_distribution(np.array([row]), scale)[0]
+    with mpmath.workdps(25):
+        for n in set(row):
+            j = row.index(n)
+            exact = laplace(row, scale, j)
+            assert abs(exact - mpmath.mpf(float(probability[j]))) <= 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 400), st.floats(0.3, 500))
+def test_two_classes_have_closed_forms(teachers, scale):
+    ones = np.arange(teachers + 1)
+    counts = np.stack([teachers - ones, ones], axis=1)
+    exact = label_probability(teachers, scale)
+    np.testing.assert_allclose(gnmax_distribution(counts, scale)[:, 1], exact, 2e-11, 1e-300)
+    # The difference of two Laplace variables of scale b exceeds x >= 0 with (1/2 + x/4b) e^(-x/b).
+    x = np.abs(2 * ones - teachers) / scale
+    tail = (0.5 + x / 4) * np.exp(-x)
+    exact = np.where(2 * ones > teachers, 1 - tail, tail)
+    np.testing.assert_allclose(lnmax_distribution(counts, scale)[:, 1], exact, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 300), min_size=1, max_size=40).filter(any),
+    st.floats(0.5, 300),
+)
+def test_rows_sum_to_one_ties_are_equal_and_order_is_respected(row, scale):
+    for distribution in (gnmax_distribution, lnmax_distribution):
+        p = distribution(np.array([row, row[::-1]]), scale)
+        assert p[0].sum() == pytest.approx(1, abs=1e-11)
+        np.testing.assert_array_equal(p[0], p[1, ::-1])
+        order = np.argsort(row)
+        assert (np.diff(p[0, order]) >= -1e-12).all()
+        same = np.diff(np.array(row)[order]) == 0
+        assert (np.diff(p[0, order])[same] == 0).all()
+
+
+def test_a_single_class_and_all_classes_equal():
+    for distribution in (gnmax_distribution, lnmax_distribution):
+        assert distribution(np.array([[9]]), 2.0)[0, 0] == pytest.approx(1, abs=1e-12)
+        even = distribution(np.full((1, 150), 2), 3.0)[0]
+        np.testing.assert_allclose(even, 1 / 150, rtol=1e-11)
+
+
+def test_unanimous_votes_of_five_thousand_teachers_do_not_overflow():
+    counts = np.zeros((2, 150), dtype=int)
+    counts[0, 3] = 5000
+    counts[1, [0, 1]] = 4999, 1
+    for distribution in (gnmax_distribution, lnmax_distribution):
+        p = distribution(counts, 40.0)
+        assert p[0, 3] == pytest.approx(1, abs=1e-11)
+        assert p[1, 0] == pytest.approx(1, abs=1e-11)
+
+
+def test_small_probabilities_keep_their_relative_precision():
+    for teachers in (300, 1500, 2100):  # 2 Phi tails down to about 1e-300
+        log_p, error = gnmax_log_distribution(np.array([[teachers, 0]]), 40.0)
+        exact = mpmath.log(mpmath.ncdf(-teachers / (40 * mpmath.sqrt(2))))
+        assert abs(float(exact) - log_p[0, 1]) < error[0, 1] < 1e-10
+
+
+def test_scale_of_the_largest_published_ensemble():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(150, 0.02), size=300)
+    counts = np.array([rng.multinomial(5000, share) for share in shares])
+    for distribution in (gnmax_distribution, lnmax_distribution):
+        np.testing.assert_allclose(distribution(counts, 100.0).sum(axis=1), 1, atol=1e-11)
+
+
+def test_merging_is_undone():
+    counts = np.array([[3, 1, 1], [1, 3, 1], [4, 1, 0], [2, 2, 1]])
+    merged = merge(counts)
+    assert len(merged.starts) == 3  # the first two rows are one histogram
+    np.testing.assert_array_equal(
+        merged.gap[merged.home], counts.max(axis=1, keepdims=True) - counts
+    )
+    assert (np.add.reduceat(merged.multiplicity, merged.starts) == 3).all()
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
+def test_scales_out_of_range_are_refused(scale):
+    with pytest.raises(ValueError, match="sigma"):
+        gnmax_distribution(np.array([[1, 2]]), scale)
+    with pytest.raises(ValueError, match="scale"):
+        lnmax_distribution(np.array([[1, 2]]), scale)
+
+
+@pytest.mark.parametrize("counts", [[1, 2], [[1, 2], [2, 2]], [[-1, 2]], [[0.5, 0.5]], [[]]])
+def test_counts_that_are_no_votes_are_refused(counts):
+    for distribution in (gnmax_distribution, lnmax_distribution):
+        with pytest.raises(ValueError, match="counts"):
+            distribution(np.array(counts), 1.0)

@@ -1,0 +1,62 @@
+"""Vote histograms made small: equal rows merge, and so do equal counts within a row.
+
+What a noisy argmax does to a class depends on the histogram's gaps alone, so a vote matrix of many
+queries and classes has far fewer different problems in it than entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.pate.rdp import check_counts
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Rows are distinct histograms up to order, pairs their distinct counts, largest first.
+
+    gap: (pairs,) votes by which the row's largest count leads this one, >= 0. multiplicity:
+    (pairs,) how many classes have it. row: (pairs,) the row of each pair. starts: (rows,) the first
+    pair of each row. home: (queries, classes) the pair of every entry of the vote matrix.
+    n_classes: C.
+    """
+
+    gap: NDArray[np.int64]
+    multiplicity: NDArray[np.int64]
+    row: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    home: NDArray[np.int64]
+    n_classes: int
+
+    def part(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of these rows, in the rows' order, and where each row starts among them."""
+        ends = np.append(self.starts[1:], len(self.gap))
+        sizes = ends[rows] - self.starts[rows]
+        first = np.cumsum(sizes) - sizes
+        pairs = np.arange(sizes.sum()) + np.repeat(self.starts[rows] - first, sizes)
+        return pairs, first
+
+
+def merge(counts: ArrayLike) -> Merged:
+    """Merge a vote matrix, integers (queries, classes). Raises ValueError as `check_counts`."""
+    counts = check_counts(counts)
+    order = np.argsort(-counts, axis=1, kind="stable")
+    descending = np.take_along_axis(counts, order, axis=1)
+    gaps, which = np.unique(descending[:, :1] - descending, axis=0, return_inverse=True)
+    new = np.ones(gaps.shape, dtype=bool)
+    new[:, 1:] = gaps[:, 1:] != gaps[:, :-1]
+    pair = np.cumsum(new.ravel()).reshape(gaps.shape) - 1
+    home = np.empty_like(pair, shape=counts.shape)
+    np.put_along_axis(home, order, pair[which.ravel()], axis=1)
+    first = np.flatnonzero(new)
+    return Merged(
+        gap=gaps.ravel()[first],
+        multiplicity=np.diff(np.append(first, gaps.size)),
+        row=first // gaps.shape[1],
+        starts=pair[:, 0],
+        home=home,
+        n_classes=counts.shape[1],
+    )
