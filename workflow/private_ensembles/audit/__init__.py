@@ -20,6 +20,7 @@ _PUBLIC = {
     "leading_pairs": "histograms",
     "shared_data_delta": "shared_data",
     "shared_data_epsilon": "shared_data",
+    "worst_teachers": "shared_data",
     "epsilon_lower_bound": "sampler",
     "delta_lower_bound": "sampler",
     "LedgerRow": "ledger",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,15 @@ from numpy.typing import ArrayLike, NDArray
 _ROUNDOFF = 2.0**-53
 _LARGEST_EPSILON = 700.0
 LARGEST_K = 15  # 170,544 choices of corners; beyond it memory grows out of hand
+
+
+@dataclass(frozen=True)
+class WorstTeachers:
+    """The largest epsilon, and Pr[teacher says 1] (K,) on the two data sets that attain it."""
+
+    epsilon: float
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
 
 
 def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
@@ -69,18 +79,29 @@ def shared_data_epsilon(
     Arguments as :func:`shared_data_delta`, delta in [0, 1]. Infinite if none is enough, which
     rounding can make of a probability below 1e-14.
     """
+    return worst_teachers(probability_of_one, teacher_epsilon, teacher_Delta, delta).epsilon
+
+
+def worst_teachers(
+    probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
+) -> WorstTeachers:
+    """Do what :func:`shared_data_epsilon` does and return the teachers that attain it."""
     values = _check(probability_of_one)
     if not 0 <= delta <= 1:
         raise ValueError(f"delta = {delta}: must be in [0, 1]")
     here, there, error = _expectations(values, teacher_epsilon, teacher_Delta)
-    worst = 0.0
+    worst, at = -1.0, 0
     for above, below in ((here, there), (1 - here, 1 - there)):
         room = (above + error + 2 * _ROUNDOFF) - delta
         paid = np.maximum(0.0, below - error - 2 * _ROUNDOFF)
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = np.where(room > 0, np.log(np.maximum(room, 0)) - np.log(paid), -np.inf)
-        worst = max(worst, float(losses.max()))
-    return worst * (1 + 8 * _ROUNDOFF) + 8 * _ROUNDOFF if worst > 0 else 0.0
+        if losses.max() > worst:
+            worst, at = float(losses.max()), int(np.argmax(losses))
+    corners = teacher_corners(teacher_epsilon, teacher_Delta)
+    chosen = corners[corner_multisets(len(values) - 1)[at]]
+    found = worst * (1 + 8 * _ROUNDOFF) + 8 * _ROUNDOFF if worst > 0 else 0.0
+    return WorstTeachers(found, chosen[:, 0], chosen[:, 1])
 
 
 def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
@@ -126,3 +147,16 @@ def corner_pmfs(K: int, epsilon: float, Delta: float) -> tuple[NDArray, NDArray]
         groups = grown
     rows = np.concatenate(groups)
     return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+
+
+@functools.lru_cache(maxsize=4)
+def corner_multisets(K: int) -> NDArray[np.uint8]:
+    """The corner of each of K teachers, ascending, in the order of :func:`corner_pmfs`."""
+    groups = [np.zeros((0, 0), np.uint8) for _ in range(8)]
+    groups[0] = np.zeros((1, 0), np.uint8)
+    for _ in range(K):
+        groups = [
+            np.pad(np.concatenate(groups[: last + 1]), ((0, 0), (0, 1)), constant_values=last)
+            for last in range(8)
+        ]
+    return np.concatenate(groups)

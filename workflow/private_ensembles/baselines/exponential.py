@@ -2,8 +2,8 @@
 
 Both choose class j with a preference for large counts n_j, with one parameter, the rate r. Moving
 one vote changes every count by at most 1, so both are (2 r, 0)-DP (McSherry & Talwar 2007, Theorem
-6; McKenna & Sheldon 2020, Theorem 1). At equal rates permute-and-flip never has more expected error;
-it is report-noisy-max with exponential noise of scale 1 / r (Ding et al. 2021).
+6; McKenna & Sheldon 2020, Theorem 1). At equal rates permute-and-flip never has more expected
+error; it is report-noisy-max with exponential noise of scale 1 / r (Ding et al. 2021).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
@@ -38,6 +38,21 @@ def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
     ones = np.where(leads >= 0, 1 - trailing, trailing)
     zeros = np.where(leads >= 0, trailing, 1 - trailing)
     return np.stack([zeros, ones], axis=1)
+
+
+def release(
+    counts_of_ones: ArrayLike, n_teachers: int, generator: np.random.Generator, *, scale: float
+) -> NDArray[np.uint8]:
+    """Release one label per query by LNMax on two classes, noise on both counts; uint8 (Q,).
+
+    Raises ValueError for counts that are no integers in 0..n_teachers, or scale out of range.
+    """
+    check_scale(scale)
+    ones = np.asarray(counts_of_ones)
+    if ones.dtype.kind not in "iu" or (ones.size and (ones.min() < 0 or ones.max() > n_teachers)):
+        raise ValueError(f"counts_of_ones: must be integers in 0..{n_teachers}")
+    noise = generator.laplace(scale=scale, size=(*ones.shape, 2))
+    return (ones + noise[..., 1] > n_teachers - ones + noise[..., 0]).astype(np.uint8)
 
 
 def lnmax_noisy_counts_delta(scale: float, epsilon: float) -> float:
