@@ -51,7 +51,7 @@ rule build_index:
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also="../report/*.rst"),
+        code=fingerprint("build_index.py", also="../report/*"),
         data=config["data"],
     log:
         "logs/build_index/index.log",
