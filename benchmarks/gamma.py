@@ -7,18 +7,14 @@ runs on one thread, so that processor time is what a quiet machine's clock shows
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
+import functools
 import sys
-import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import enumeration, machine
+from benchmarks import enumeration, machine, process
 from private_ensembles.darrm.certificate import certify_problem
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
@@ -34,6 +30,8 @@ SOLVED_BY_BOTH = (11, 35, 101, 201, 501)
 SOLVE_LIMIT = 300.0  # seconds for one solve of the full program
 LARGE = 501  # from here on one repetition
 
+_in_a_process = functools.partial(process.in_a_process, "gamma")
+
 
 def allowance_of(K: int) -> int:
     """m for K teachers: 3 at K = 11 as in the paper, and in proportion to sqrt(K) beyond."""
@@ -43,19 +41,6 @@ def allowance_of(K: int) -> int:
 def problem_of(K: int, m: float) -> PrivacyProblem:
     """K teachers of the paper's (epsilon, Delta) with the allowance m."""
     return PrivacyProblem(K, m, EPSILON, DELTA, float(-np.expm1(m * np.log1p(-DELTA))))
-
-
-def _least(
-    name: str, call: Callable[[], object], repetitions: int = 1
-) -> tuple[dict[str, float], object]:
-    """Least processor and wall-clock seconds of some calls, and the last call's result."""
-    processor, wall = [], []
-    for _ in range(repetitions):
-        started = time.process_time(), time.perf_counter()
-        result = call()
-        processor.append(time.process_time() - started[0])
-        wall.append(time.perf_counter() - started[1])
-    return {f"{name}seconds": min(processor), f"{name}wall_seconds": min(wall)}, result
 
 
 # What one process measures: each returns a row of the table. -------------------------------------
@@ -69,33 +54,39 @@ def measure_enumeration(K: int, m: float) -> dict:
         enumeration.multisets.cache_clear()
         return enumeration.all_rows(problem)
 
-    building, rows = _least("build_", build, 3)
-    solving, solved = _least(
+    building, rows = process.least("build_", build, 3)
+    solving, solved = process.least(
         "solve_", lambda: enumeration.solve(cost, rows, time_limit=SOLVE_LIMIT)
     )
     if not solved:
         solving = dict.fromkeys(solving)
     utility = solved[1] if solved else None
-    return {"rows": len(rows), **building, **solving, "utility": utility, "memory_mib": _peak()}
+    return {
+        "rows": len(rows),
+        **building,
+        **solving,
+        "utility": utility,
+        "memory_mib": process.peak(),
+    }
 
 
 def measure_search(K: int, m: float, solver: str, repetitions: int) -> dict:
     """optimize_gamma, certificate included, and certify alone on its result."""
     p = problem_of(K, m)
     optimize_gamma(5, 2, EPSILON, DELTA, solver=solver)  # imports, and Gurobi's licence
-    before = _peak()
+    before = process.peak()
 
     def search():
-        _forget()
+        process.forget()
         return optimize_gamma(K, p.m, p.epsilon, p.Delta, p.delta, prior=PRIOR, solver=solver)
 
-    searching, solution = _least("", search, repetitions)
+    searching, solution = process.least("", search, repetitions)
 
     def certificate():
-        _forget()
+        process.forget()
         return certify_problem(p, solution.gamma)
 
-    certifying, proof = _least("certificate_", certificate, repetitions)
+    certifying, proof = process.least("certificate_", certificate, repetitions)
     return {
         "solver": solution.solver["name"],
         "version": solution.solver["version"],
@@ -103,42 +94,13 @@ def measure_search(K: int, m: float, solver: str, repetitions: int) -> dict:
         **certifying,
         "cuts": solution.solver["cuts"],
         "rounds": solution.solver["rounds"],
-        "memory_mib": _peak(),
+        "memory_mib": process.peak(),
         "memory_before_mib": before,
         "utility": solution.utility,
         "utility_upper_bound": solution.utility_upper_bound,
         "certified": solution.certificate.holds and proof.holds,
         "method": solution.certificate.method,
     }
-
-
-def _peak() -> float:
-    """Largest resident memory of this process so far, MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def _forget() -> None:
-    """Empty the caches of the library, so that every repetition does all of the work."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("private_ensembles"):
-            for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
-
-
-def _in_a_process(what: str, **arguments) -> dict:
-    code = (
-        "import sys, json; sys.path[:0] = json.loads(sys.argv[1]); from benchmarks import gamma;"
-        "print('RESULT' + json.dumps(getattr(gamma, sys.argv[2])(**json.loads(sys.argv[3]))))"
-    )
-    root = Path(__file__).resolve().parents[1]
-    paths = json.dumps([str(root), str(root / "workflow")])
-    command = [sys.executable, "-c", code, paths, what, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{what} {arguments}: {done.stderr.strip().splitlines()[-1]}")
-    line = next(x for x in done.stdout.splitlines() if x.startswith("RESULT"))
-    return json.loads(line.removeprefix("RESULT"))
 
 
 # The whole benchmark. ----------------------------------------------------------------------------

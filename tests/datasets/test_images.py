@@ -9,14 +9,13 @@ import sys
 
 import numpy as np
 import pytest
+import yaml
 
-from private_ensembles.datasets.images import (
-    LabelledImages,
-    content_sha256,
-    read_dataset,
-    write_dataset,
-)
-from private_ensembles.datasets.prepare import load_digits_parity, load_idx_dataset, prepare
+from private_ensembles import dataset_config
+from private_ensembles.datasets.archive import content_sha256, write_dataset
+from private_ensembles.datasets.images import LabelledImages, read_dataset
+from private_ensembles.datasets.pool import digits_pool, split_pool
+from private_ensembles.datasets.prepare import FORMATS, load_idx_dataset, prepare
 
 NAMES = {
     "train_images": "train-images-idx3-ubyte.gz",
@@ -24,6 +23,8 @@ NAMES = {
     "test_images": "t10k-images-idx3-ubyte.gz",
     "test_labels": "t10k-labels-idx1-ubyte.gz",
 }
+
+PARTS = (("train", 4), ("test", 2))
 
 
 @pytest.fixture
@@ -53,26 +54,47 @@ def small(**changes):
     return LabelledImages("small", **(arrays | {"pixel_max": 16, "n_classes": 2} | changes))
 
 
+def checksums(files):
+    return {role: hashlib.sha256(path.read_bytes()).hexdigest() for role, path in files.items()}
+
+
 @pytest.mark.parametrize(
-    ("name", "n_train", "n_test"), [("mnist", 11272, 1866), ("fashion-mnist", 12000, 2000)]
+    ("name", "folder", "shape"),
+    [
+        ("mnist", "mnist", (28, 28)),
+        ("fashion-mnist", "fashion-mnist", (28, 28)),
+        ("mnist-10", "mnist", (28, 28)),
+        ("notmnist", "notmnist", (28, 28)),
+    ],
 )
-def test_classes_5_and_8_have_the_papers_counts(paper_data, name, n_train, n_test):
-    files = {role: paper_data / name / file for role, file in NAMES.items()}
-    data = load_idx_dataset(name, files, classes=[5, 8], n_train=n_train, n_test=n_test)
-    assert data.train_images.shape == (n_train, 28, 28)
-    assert data.test_labels.shape == (n_test,)
-    assert set(data.train_labels.tolist()) == {0, 1}
+def test_real_files_give_what_the_configuration_says(root, paper_data, name, folder, shape):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    settings = dataset_config.preparation(config, name)
+    paths = dataset_config.raw_files(config, name)
+    files = {role: paper_data / folder / path.rsplit("/", 1)[1] for role, path in paths.items()}
+    sha256 = dataset_config.checksums(config, name)
+    data = prepare(name, settings, files, sha256=sha256, stand_in=False, seed=0)
+    assert data.train_images.shape == (settings["n_train"], *shape)
+    assert data.test_labels.shape == (settings["n_test"],)
+    assert set(data.train_labels.tolist()) == set(range(len(settings["classes"])))
 
 
 def test_classes_become_labels_in_the_order_given(idx_files):
-    data = load_idx_dataset("d", idx_files, classes=[8, 5], n_train=8, n_test=4)
+    data = load_idx_dataset("d", idx_files, classes=[8, 5])
     assert data.train_labels.tolist() == [1, 0] * 4
     assert data.train_images[:2, 0, 0].tolist() == [5, 8]
 
 
+def test_all_ten_classes_keep_their_numbers(idx_files):
+    data = load_idx_dataset("d", idx_files, classes=range(10))
+    assert data.train_labels.tolist() == [*range(10)] * 4
+    assert data.n_classes == 10
+
+
 def test_other_counts_than_configured_are_refused(idx_files):
-    with pytest.raises(ValueError, match=r"8 train images of classes .* expects n_train = 9"):
-        load_idx_dataset("d", idx_files, classes=[5, 8], n_train=9, n_test=4)
+    settings = {"format": "idx", "classes": [5, 8], "n_train": 9, "n_test": 4}
+    with pytest.raises(ValueError, match=r"d: 8 train records: .* expects n_train = 9"):
+        prepare("d", settings, idx_files, sha256=checksums(idx_files), stand_in=False, seed=0)
 
 
 def test_images_and_labels_of_different_number_are_refused(idx_files):
@@ -88,9 +110,7 @@ def test_classes_that_are_not_two_are_refused(idx_files, classes):
 
 
 def test_prepare_refuses_an_altered_file(idx_files):
-    sha256 = {
-        role: hashlib.sha256(path.read_bytes()).hexdigest() for role, path in idx_files.items()
-    }
+    sha256 = checksums(idx_files)
     settings = {"format": "idx", "classes": [5, 8], "n_train": 8, "n_test": 4}
     data = prepare("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
     assert data.provenance["files"] == sha256
@@ -99,25 +119,45 @@ def test_prepare_refuses_an_altered_file(idx_files):
         prepare("d", settings, idx_files, sha256=sha256, stand_in=False, seed=0)
 
 
-def test_digits_are_split_by_seed_and_labelled_by_parity():
-    settings = {"format": "digits_parity", "n_train": 1437, "n_test": 360}
+@pytest.mark.parametrize(
+    ("form", "n_train", "n_test", "n_classes"),
+    [("digits_parity", 1437, 360, 2), ("digits", 1000, 797, 10)],
+)
+def test_digits_are_split_by_seed(form, n_train, n_test, n_classes):
+    settings = {"format": form, "n_train": n_train, "n_test": n_test}
     first, again, other = (
         prepare("digits", settings, {}, sha256={}, stand_in=True, seed=seed) for seed in (0, 0, 1)
     )
-    assert first.train_images.shape == (1437, 8, 8)
+    assert first.train_images.shape == (n_train, 8, 8)
     assert first.pixel_max == first.train_images.max() == 16
-    assert 0.45 < first.train_labels.mean() < 0.55
+    shares = np.bincount(first.train_labels, minlength=n_classes) / n_train
+    assert (np.abs(shares * n_classes - 1) < 0.2).all()
     assert content_sha256(first) == content_sha256(again) != content_sha256(other)
     assert first.stand_in
 
 
-def test_digits_split_loses_no_image_and_keeps_its_label():
+def test_the_parity_split_is_the_one_of_the_published_results():
+    settings = {"format": "digits_parity", "n_train": 1437, "n_test": 360}
+    data = prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
+    assert data.provenance["sha256"].startswith("a91505c259c8b138")
+
+
+@pytest.mark.parametrize("parity", [True, False])
+def test_digits_split_loses_no_image_and_keeps_its_label(parity):
     from sklearn.datasets import load_digits
 
-    data = load_digits_parity("digits", n_test=360, generator=np.random.default_rng(0))
+    images, labels = digits_pool(parity=parity)
+    data = split_pool(
+        *("digits", images, labels),
+        n_train=1437,
+        n_test=360,
+        generator=np.random.default_rng(0),
+        pixel_max=16,
+        n_classes=10,
+    )
     digits = load_digits()
     whole = sorted(
-        (i.astype(np.uint8).tobytes(), t % 2)
+        (i.astype(np.uint8).tobytes(), t % 2 if parity else t)
         for i, t in zip(digits.images, digits.target, strict=True)
     )
     split = [
@@ -130,14 +170,42 @@ def test_digits_split_loses_no_image_and_keeps_its_label():
     assert sorted(split) == whole
 
 
-def test_prepare_refuses_wrong_counts_and_formats():
-    settings = {"format": "digits_parity", "n_train": 1400, "n_test": 360}
-    with pytest.raises(ValueError, match=r"1437 training images remain: .* n_train = 1400"):
+def test_equal_images_of_a_pool_are_kept_once_and_none_is_in_both_parts(idx_files):
+    files = {"images": idx_files["train_images"], "labels": idx_files["train_labels"]}
+    content = bytearray(gzip.decompress(files["images"].read_bytes()))
+    content[16 + 16 * 30 :] = content[16 : 16 + 16 * 10]  # the last ten images repeat the first
+    files["images"].write_bytes(gzip.compress(bytes(content)))
+    settings = {"format": "idx_pool", "classes": [*range(10)], "n_train": 20, "n_test": 10}
+    data = prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
+    train, test = (set(part[:, 0, 0].tolist()) for part in (data.train_images, data.test_images))
+    assert not train & test
+    assert train | test == set(range(30))
+    assert data.provenance["repeated_images_left_out"] == 10
+    assert (data.train_labels == data.train_images[:, 0, 0] % 10).all()
+    with pytest.raises(ValueError, match="must be positive and add up to the 30 images"):
+        settings |= {"n_train": 30}
+        prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(1400, 360), (1797, 0), (-1, 1798)])
+def test_prepare_refuses_splits_that_do_not_add_up(n_train, n_test):
+    settings = {"format": "digits_parity", "n_train": n_train, "n_test": n_test}
+    with pytest.raises(ValueError, match=f"n_train = {n_train}, n_test = {n_test}: must be"):
         prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
-    with pytest.raises(ValueError, match="n_test = 1797"):
-        prepare("digits", settings | {"n_test": 1797}, {}, sha256={}, stand_in=True, seed=0)
-    with pytest.raises(ValueError, match="format = 'csv'"):
-        prepare("digits", settings | {"format": "csv"}, {}, sha256={}, stand_in=True, seed=0)
+
+
+def test_prepare_refuses_an_unknown_format():
+    with pytest.raises(ValueError, match="format = 'csv': must be one of idx, idx_pool, "):
+        prepare("digits", {"format": "csv"}, {}, sha256={}, stand_in=True, seed=0)
+
+
+def test_every_format_of_the_schema_can_be_prepared(root):
+    schema = yaml.safe_load(
+        (root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
+    )
+    formats = schema["properties"]["datasets"]["additionalProperties"]["properties"]["format"]
+    assert formats["enum"] == list(FORMATS)
+    assert set(FORMATS) == set(dataset_config.ROLES)
 
 
 def test_dataset_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path):
@@ -156,6 +224,8 @@ def test_dataset_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_pat
     [
         ({"train_images": np.zeros((4, 5, 5))}, "train_images is float64"),
         ({"train_images": np.zeros((0, 5, 5), np.uint8)}, "not empty"),
+        ({"train_images": np.zeros((4, 5, 5, 4), np.uint8)}, r"or \(N, height, width, 3\)"),
+        ({"train_images": np.zeros((4, 5, 5, 3), np.uint8)}, "must be of one size"),
         ({"train_labels": np.zeros(3, np.uint8)}, r"train_labels is uint8 \(3,\)"),
         ({"test_labels": np.array([0, 2], np.uint8)}, "test_labels reach 2"),
         ({"test_images": np.full((2, 5, 5), 17, np.uint8)}, "test_images reach 17"),
@@ -167,6 +237,12 @@ def test_dataset_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_pat
 def test_images_that_break_the_promises_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         small(**changes)
+
+
+def test_colour_images_are_kept(tmp_path):
+    colour = {f"{part}_images": np.full((n, 5, 5, 3), 7, np.uint8) for part, n in PARTS}
+    write_dataset(tmp_path / "a.npz", small(**colour))
+    assert read_dataset(tmp_path / "a.npz").test_images.shape == (2, 5, 5, 3)
 
 
 def test_damaged_dataset_file_is_refused_by_name(tmp_path):

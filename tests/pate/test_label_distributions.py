@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from private_ensembles.pate.gnmax import label_probability
-from private_ensembles.pate.gnmax_distribution import gnmax_distribution, gnmax_log_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_log_distribution
 from private_ensembles.pate.histograms import merge
-from private_ensembles.pate.lnmax_distribution import lnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 
 HISTOGRAMS = [
     [3, 1, 1],

@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import binom, chi2
 
 from private_ensembles import secure_noise
-from private_ensembles.pate.expected_labels import (
+from private_ensembles.pate.expectation import (
     answer_probability,
     confident_distribution,
     expected_labels,
     interactive_distribution,
     reach_probability,
 )
-from private_ensembles.pate.gnmax_distribution import gnmax_distribution
-from private_ensembles.pate.lnmax_distribution import lnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import confident_gnmax, gnmax, interactive_gnmax, lnmax
 
 # A right sampler fails one of these tests once in a hundred million runs or so; the seeds are

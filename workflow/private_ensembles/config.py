@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
+from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
 SCHEMA = Path(__file__).resolve().parents[1] / "schemas" / "config.schema.yaml"
-ROLES = ("train_images", "train_labels", "test_images", "test_labels")
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
 
@@ -26,6 +26,7 @@ _TYPES = {
     "array": ("a list", lambda v: isinstance(v, list)),
     "string": ("text", lambda v: isinstance(v, str)),
     "null": ("null", lambda v: v is None),
+    "boolean": ("true or false", lambda v: isinstance(v, bool)),
     "integer": ("an integer", lambda v: isinstance(v, int) and not isinstance(v, bool)),
     "number": ("a number", lambda v: isinstance(v, Real) and not isinstance(v, bool)),
 }
@@ -276,7 +277,8 @@ def _describe(rule: dict) -> str:
         words = words.replace("text", "text that is not empty")
     if "minItems" in rule:
         most, least = rule.get("maxItems"), rule["minItems"]
-        words += f" of {least} values" if most == least else f" of at least {least} value"
+        count = f"{least} value{'s' * (least > 1)}"
+        words += f" of {count}" if most == least else f" of at least {count}"
     return words
 
 
@@ -329,15 +331,22 @@ def _across(config: dict) -> Iterator[tuple]:
                 m,
                 f"at most darrm.K = {K}",
             )
-    for name, settings in datasets.items():
-        yield from _across_dataset(f"datasets.{name}", settings, K)
-    for name in darrm["datasets"]:
-        if name not in datasets:
-            yield f"darrm.datasets.{name}", name, f"one of the datasets {', '.join(datasets)}"
+    yield from mistakes(datasets)
+    for name in config["synthetic_votes"]:
+        if name in datasets:  # their votes would be one folder
+            yield f"synthetic_votes.{name}", name, "another name than those under datasets"
+    fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
+    for is_embedded, path, name in (
+        *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),
+        (True, "darrm.embedded.dataset", darrm["embedded"]["dataset"]),
+    ):
+        known = [other for other in fit if is_stand_in(config, other) == is_embedded]
+        if name not in known:
+            kind = "stand-ins" if is_embedded else "data sets"
+            yield path, name, f"one of the {kind} with two classes of images: {', '.join(known)}"
+        if (n_train := datasets[name]["n_train"]) < K:
+            yield f"datasets.{name}.n_train", n_train, f"at least darrm.K = {K}"
     stand_in = darrm["embedded"]["dataset"]
-    if stand_in not in datasets or stand_in in darrm["datasets"]:
-        others = [name for name in datasets if name not in darrm["datasets"]]
-        yield "darrm.embedded.dataset", stand_in, f"one of {', '.join(others)}"
     used = list(darrm["datasets"]) if config["data"] == "paper" else [stand_in]
     for name in used:
         n_test = datasets[name]["n_test"]
@@ -358,21 +367,6 @@ def _across(config: dict) -> Iterator[tuple]:
             yield path, Delta, "above 0, since the teachers are trained with Gaussian noise"
 
 
-def _across_dataset(path: str, settings: dict, K: int) -> Iterator[tuple]:
-    if settings["n_train"] < K:
-        yield f"{path}.n_train", settings["n_train"], f"at least darrm.K = {K}"
-    if settings["format"] != "idx":
-        for key in ("classes", "files"):
-            if key in settings:
-                yield f"{path}.{key}", settings[key], "left out unless format is idx"
-        return
-    if "classes" not in settings:
-        yield f"{path}.classes", None, "two class numbers, since format is idx"
-    roles = sorted(file["role"] for file in settings.get("files", {}).values())
-    if roles != sorted(ROLES):
-        yield f"{path}.files", roles, f"one file for each role {', '.join(ROLES)}"
-
-
 def _mirror(mirror: str | None, data: str, folders: Sequence[str]) -> str | None:
     if mirror is None or re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
         return mirror
@@ -386,11 +380,6 @@ def _mirror(mirror: str | None, data: str, folders: Sequence[str]) -> str | None
 
 
 # Slices ------------------------------------------------------------------------------------------
-
-
-def is_stand_in(config: dict, dataset: str) -> bool:
-    """Tell whether a data set only stands in for the paper's."""
-    return dataset not in config["darrm"]["datasets"]
 
 
 def label_datasets(config: dict) -> list[str]:
@@ -448,7 +437,7 @@ def prior_points(config: dict, prior: str) -> list[dict]:
 def dataset_settings(config: dict, dataset: str) -> dict:
     """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""
     darrm = config["darrm"]
-    section = darrm["embedded"] if is_stand_in(config, dataset) else darrm["datasets"][dataset]
+    section = darrm["datasets"].get(dataset, darrm["embedded"])
     keys = ("epsilon", "Delta", "private_teachers", "plain_teachers")
     return {key: section[key] if key in section else darrm[key] for key in keys}
 
@@ -458,25 +447,11 @@ def teachers(config: dict, dataset: str, kind: str) -> dict:
     return dataset_settings(config, dataset)[f"{kind}_teachers"]
 
 
-def raw_file(config: dict, dataset: str, file: str) -> dict:
-    """Return role, sha256 and urls of a file to download. Raises ValueError if there is none."""
-    files = config["datasets"][dataset].get("files", {})
-    if file not in files:
-        known = ", ".join(files) or "none, nothing is downloaded"
-        raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
-    return files[file]
-
-
-def raw_files(config: dict, dataset: str) -> dict[str, str]:
-    """Return the paths of a data set's downloaded files by role; empty where none are needed."""
-    files = config["datasets"][dataset].get("files", {})
-    return {file["role"]: f"data/raw/{dataset}/{name}" for name, file in files.items()}
-
-
-def preparation(config: dict, dataset: str) -> dict:
-    """Return format, n_train, n_test and, for IDX, classes of a data set."""
-    settings = config["datasets"][dataset]
-    return {key: value for key, value in settings.items() if key != "files"}
+def forest_teachers(config: dict) -> dict:
+    """Return the parameters of random forests, as scikit-learn names them."""
+    settings = config["forest_teachers"]
+    # To scikit-learn, 1.0 is a share and 1 is one feature.
+    return settings | {"max_features": float(settings["max_features"])}
 
 
 def accounting(config: dict) -> dict[str, dict]:

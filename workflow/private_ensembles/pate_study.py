@@ -10,10 +10,14 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.composition import rdp_to_dp
-from private_ensembles.pate.lnmax_rdp import lnmax_rdp
-from private_ensembles.pate.mechanisms import gnmax_distribution, lnmax_distribution
+from private_ensembles.pate.confident import confident_gnmax_privacy
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.lnmax_rdp import lnmax_privacy, lnmax_rdp
+from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.randomness import generator
+from private_ensembles.secure_noise import check_mode
 
 # What a row's number rests on: `votes` are private, so such a row is not for release.
 NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
@@ -67,7 +71,7 @@ def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, obj
         cost, distribution = lnmax_rdp(counts, scale, orders), lnmax_distribution(counts, scale)
         independent = len(counts) * lnmax_rdp(None, scale, orders)
     total = cost.sum(axis=0)
-    right = distribution.probability[np.arange(len(labels)), labels]
+    right = distribution[np.arange(len(labels)), labels]
     return {
         "mechanism": mechanism,
         "teachers": int(counts[0].sum()),
@@ -183,7 +187,9 @@ def buy_labels(
         stream = generator(seed, task, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
             check = {k: settings["confident"][k] for k in ("threshold", "sigma1", "sigma2")}
-            released = confident_gnmax(counts[asked], **check, generator=stream, noise=noise)
+            if check_mode(noise) == "secure":
+                stream = None
+            released = confident_gnmax(counts[asked], **check, generator=stream)
         else:
             released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
@@ -204,3 +210,116 @@ def aggregators(settings: Mapping) -> dict[str, int]:
     """Return the aggregators of a task by name, with the number of queries each is asked."""
     laplace = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
     return laplace | {"confident": settings["confident"]["queries"]}
+
+
+def account(counts: np.ndarray, settings: Mapping, *, task: str, seed: int) -> pd.DataFrame:
+    """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
+
+    counts: the pool's, (pool, C). settings: pool, delta, confident, lnmax, printed, draws, orders.
+    One row per quantity: task, aggregator, draw, quantity, value, release. For `confident`:
+
+    asked, answered (expected), rdp, epsilon, order      as published: classic conversion
+    epsilon_improved, order_improved                     by the improved conversion
+    data_independent_epsilon, exact_...                  at the caps: every query answered
+    tuned_beta, tuned_sigma_ss                           what the paper's search finds on our votes
+    printed_order, beta, smooth_sensitivity, sigma_ss    at the printed parameters, or the tuned
+                                                         ones where none are printed
+    gnss_rdp_paper, gnss_rdp                             cost of publishing, Theorem 23 and exact
+    sanitized_epsilon, sanitized_sd                      as published
+    sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound
+    best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
+                                                         order, beta and sigma_ss for our votes
+    """
+    parameters = {k: settings["confident"][k] for k in ("threshold", "sigma1", "sigma2")}
+    rows = []
+    for draw in range(settings["draws"]):
+        for aggregator, queries in aggregators(settings).items():
+            asked = counts[draw_queries(settings["pool"], queries, seed, task, draw)]
+            if aggregator == "confident":
+                found = _confident_account(asked, parameters, settings)
+            else:
+                found = _lnmax_account(asked, settings)
+            for quantity, (value, release) in found.items():
+                rows.append(
+                    {
+                        "task": task,
+                        "aggregator": aggregator,
+                        "draw": draw,
+                        "quantity": quantity,
+                        "value": value,
+                        "release": release,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _confident_account(counts, parameters, settings) -> dict[str, tuple[float, str]]:
+    delta, orders = settings["delta"], order_grid(settings["orders"])
+
+    def privacy(**options):
+        return confident_gnmax_privacy(counts, **parameters, delta=delta, **options)
+
+    tuned = privacy(conversion="classic", formula="paper", orders=orders)
+    best = privacy(orders=orders)
+    pinned = settings["printed"] or {
+        "order": tuned.sanitized_order,
+        "beta": tuned.beta,
+        "sigma_ss": tuned.sigma_ss,
+    }
+    paper = privacy(conversion="classic", formula="paper", **pinned)
+    exact = privacy(conversion="classic", formula="exact", **pinned)
+    private = {
+        "answered": tuned.expected_answers,
+        "epsilon": tuned.epsilon,
+        "order": tuned.order,
+        "rdp": tuned.threshold_rdp + tuned.label_rdp,
+        "epsilon_improved": best.epsilon,
+        "order_improved": best.order,
+        "tuned_beta": tuned.beta,
+        "tuned_sigma_ss": tuned.sigma_ss,
+        "smooth_sensitivity": paper.smooth_sensitivity,
+        "sanitized_epsilon": paper.sanitized_epsilon,
+        "sanitized_sd": paper.sanitized_sd,
+        "sanitized_epsilon_exact": exact.sanitized_epsilon,
+        "sanitized_upper_exact": exact.sanitized_upper,
+        "best_sanitized_epsilon": best.sanitized_epsilon,
+        "best_sanitized_sd": best.sanitized_sd,
+    }
+    free = {
+        "asked": len(counts),
+        "data_independent_epsilon": tuned.data_independent_epsilon,
+        "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
+    }
+    # Tuned parameters depend on the votes, printed ones do not.
+    chosen = {
+        "printed_order": pinned["order"],
+        "beta": pinned["beta"],
+        "sigma_ss": pinned["sigma_ss"],
+        "gnss_rdp_paper": paper.gnss_rdp,
+        "gnss_rdp": exact.gnss_rdp,
+    }
+    (free if settings["printed"] else private).update(chosen)
+    return _marked(free, private)
+
+
+def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
+    delta, scale = settings["delta"], settings["lnmax"]["scale"]
+    paper = lnmax_privacy(counts, scale, delta, conversion="classic")
+    ours = lnmax_privacy(counts, scale, delta)
+    private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
+    free = {
+        "asked": len(counts),
+        "answered": len(counts),
+        "data_independent_epsilon": ours.data_independent_epsilon,
+    }
+    return _marked(free, private)
+
+
+def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
+    """Quantities with what they rest on; those that do not exist (None) are NaN."""
+    marks = {name: (value, FREE) for name, value in free.items()}
+    marks |= {name: (value, NOT_FOR_RELEASE) for name, value in private.items()}
+    return {
+        name: (np.nan if value is None else float(value), mark)
+        for name, (value, mark) in marks.items()
+    }

@@ -32,30 +32,35 @@ class Mechanism:
     released: bool
 
 
+def _noisy_plurality(name: str, label: str, source: str, *, data_dependent: bool) -> Mechanism:
+    """One of PATE's: noise on the counts of plain teachers, hence one record per teacher."""
+    return Mechanism(
+        name=name,
+        label=label,
+        paper="PATE",
+        source=source,
+        teachers="plain",
+        privacy_models=frozenset({"disjoint_shards"}),
+        adjacency=ADJACENCIES,
+        data_dependent=data_dependent,
+        released=True,
+    )
+
+
 MECHANISMS = {
     mechanism.name: mechanism
     for mechanism in (
-        Mechanism(
-            name="gnmax",
-            label="GNMax, σ by RDP",
-            paper="PATE",
-            source="PATE section 4.1; σ as in DaRRM appendix D.2.1",
-            teachers="plain",
-            privacy_models=frozenset({"disjoint_shards"}),
-            adjacency=ADJACENCIES,
+        _noisy_plurality(
+            "gnmax",
+            "GNMax, σ by RDP",
+            "PATE section 4.1; σ as in DaRRM appendix D.2.1",
             data_dependent=False,
-            released=True,
         ),
-        Mechanism(
-            name="gnmax_analytic",
-            label="GNMax, σ by the analytic Gaussian mechanism",
-            paper="PATE",
-            source="PATE section 4.1; σ by Balle and Wang 2018, Theorem 8",
-            teachers="plain",
-            privacy_models=frozenset({"disjoint_shards"}),
-            adjacency=ADJACENCIES,
+        _noisy_plurality(
+            "gnmax_analytic",
+            "GNMax, σ by the analytic Gaussian mechanism",
+            "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8",
             data_dependent=False,
-            released=True,
         ),
         Mechanism(
             name="gnmax_improved",
@@ -179,38 +184,17 @@ MECHANISMS = {
             data_dependent=False,
             released=True,
         ),
-        Mechanism(
-            name="lnmax",
-            label="LNMax",
-            paper="PATE",
-            source="PATE section 3.1 (Papernot et al. 2017)",
-            teachers="plain",
-            privacy_models=frozenset({"disjoint_shards"}),
-            adjacency=ADJACENCIES,
-            data_dependent=True,
-            released=True,
+        _noisy_plurality(
+            "lnmax", "LNMax", "PATE section 3.1 (Papernot et al. 2017)", data_dependent=True
         ),
-        Mechanism(
-            name="confident_gnmax",
-            label="Confident-GNMax",
-            paper="PATE",
-            source="PATE Algorithm 1",
-            teachers="plain",
-            privacy_models=frozenset({"disjoint_shards"}),
-            adjacency=ADJACENCIES,
-            data_dependent=True,
-            released=True,
+        _noisy_plurality(
+            "confident_gnmax", "Confident-GNMax", "PATE Algorithm 1", data_dependent=True
         ),
-        Mechanism(
-            name="interactive_gnmax",
-            label="Interactive-GNMax",
-            paper="PATE",
-            source="PATE Algorithm 2; the student's scores must come from released labels only",
-            teachers="plain",
-            privacy_models=frozenset({"disjoint_shards"}),
-            adjacency=ADJACENCIES,
+        _noisy_plurality(
+            "interactive_gnmax",
+            "Interactive-GNMax",
+            "PATE Algorithm 2; the student's scores must come from released labels only",
             data_dependent=True,
-            released=True,
         ),
     )
 }

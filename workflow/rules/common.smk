@@ -17,6 +17,7 @@ os.environ.setdefault(
 )
 
 from private_ensembles import config as settings
+from private_ensembles import dataset_config
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
@@ -30,9 +31,10 @@ settings.check_or_exit(
 
 
 wildcard_constraints:
-    dataset="|".join(config["datasets"]),
-    file=r"[\w.-]+\.gz",
+    dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
+    file=dataset_config.file_pattern(config),
     kind="private|plain",
+    profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
     m=NUMBER,
@@ -70,7 +72,7 @@ ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] *
 # Labels are released for every m of the list and of the accuracy tables.
 LABEL_ALLOWANCES = settings.label_allowances(config)
 # PATE's tasks of this configuration, those with a student, and the tables and figures they fill.
-TASKS = pate.tasks(config, lambda dataset: settings.available(config, dataset))
+TASKS = pate.tasks(config, lambda dataset: dataset_config.available(config, dataset))
 STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["student"]]
 FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]

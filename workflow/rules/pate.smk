@@ -9,8 +9,8 @@ rule pate:
         collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
 
 
-# params: n_teachers, training_seed, seed, profile (of the consensus), queries. Nothing of any data:
-# a synthetic vote matrix has no training part, and no labels but its own.
+# params: name (of the profile), K, vote_seed, seed, settings (the profile). Nothing of any data: a
+# synthetic vote matrix has no training part, and no labels but its own.
 rule synthesize_votes:
     message:
         "Drawing synthetic votes of {wildcards.K} teachers, {wildcards.dataset}"
@@ -18,11 +18,11 @@ rule synthesize_votes:
         "results/votes/{dataset}/kind=synthetic,K={K},seed={seed}.npz",
     params:
         code=fingerprint("synthesize_votes.py"),
-        n_teachers=lambda wc: int(wc.K),
-        training_seed=lambda wc: int(wc.seed),
+        name="{dataset}",
+        K=lambda wc: int(wc.K),
+        vote_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        profile=config["pate"]["synthetic_votes"],
-        queries=lambda wc: pate.task_of(config, wc.dataset)["pool"],
+        settings=lambda wc: config["synthetic_votes"][wc.dataset],
     log:
         "logs/synthesize_votes/{dataset}/kind=synthetic,K={K},seed={seed}.log",
     benchmark:
@@ -48,7 +48,7 @@ rule cast_forest_votes:
         K=lambda wc: int(wc.K),
         training_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=config["pate"]["forest_teachers"],
+        settings=config["forest_teachers"],
     log:
         "logs/cast_forest_votes/{dataset}/kind=forest,K={K},seed={seed}.log",
     benchmark:
@@ -116,7 +116,8 @@ rule buy_labels:
 
 
 # A student sees the public pool and the released labels, and nothing else of the votes. output: summary
-# (one row), history (accuracy while it trains: for the figure; it trains without).
+# (one row), history (accuracy while it trains: for the figure; it trains without), model. A killed
+# job goes on from params.checkpoint, which is no output: Snakemake would remove it.
 # params: task, aggregator, student_seed, seed, settings (method, pool, parameters), device.
 rule train_student:
     message:
@@ -127,8 +128,10 @@ rule train_student:
     output:
         summary="results/pate/students/task={task},aggregator={aggregator},seed={seed}.csv",
         history="results/pate/students/task={task},aggregator={aggregator},seed={seed}.history.csv",
+        model="results/pate/students/task={task},aggregator={aggregator},seed={seed}.pt",
     params:
         code=fingerprint("train_student.py"),
+        checkpoint="results/pate/checkpoints/task={task},aggregator={aggregator},seed={seed}.pt",
         task="{task}",
         aggregator="{aggregator}",
         student_seed=lambda wc: int(wc.seed),
@@ -159,6 +162,7 @@ rule train_baseline:
         "results/pate/baselines/task={task},seed={seed}.csv",
     params:
         code=fingerprint("train_baseline.py"),
+        checkpoint="results/pate/checkpoints/task={task},baseline,seed={seed}.pt",
         task="{task}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],

@@ -1,18 +1,16 @@
 """Read, check and split one data set into the private training part and the public queries."""
 
 from private_ensembles import io
-from private_ensembles.datasets.images import write_dataset
+from private_ensembles.datasets.archive import write_dataset
 from private_ensembles.datasets.prepare import prepare
 
 with io.job(snakemake) as job:
     name = job.wildcards.dataset
-    files = {role: str(path) for role, path in job.input.items()}
-    entries = (job.config["datasets"][name].get("files") or {}).values()
     dataset = prepare(
         name,
         job.params.settings,
-        files,
-        sha256={entry["role"]: entry["sha256"] for entry in entries},
+        {role: str(path) for role, path in job.input.items()},
+        sha256=job.params.sha256,
         stand_in=job.params.stand_in,
         seed=job.params.seed,
     )

@@ -5,100 +5,129 @@ from dataclasses import replace
 import numpy as np
 
 from private_ensembles.datasets import idx
-from private_ensembles.datasets.images import LabelledImages, content_sha256
+from private_ensembles.datasets.adult import load_adult
+from private_ensembles.datasets.archive import content_sha256
+from private_ensembles.datasets.images import LabelledImages
+from private_ensembles.datasets.mat import read_cropped_digits
+from private_ensembles.datasets.pool import digits_pool, first_occurrences, split_pool
 from private_ensembles.randomness import generator
 from private_ensembles.records import sha256_of
 
 
-def load_idx_dataset(name, files, *, classes, n_train=None, n_test=None):
+def load_idx_dataset(name, files, *, classes):
     """A data set of four IDX files, restricted to `classes`, which become labels 0, 1, ...
 
     files: dict with train_images, train_labels, test_images, test_labels -> path. classes: the
-    original labels kept, distinct, in the order of their new labels. n_train, n_test: the counts
-    that must come out (the paper's), or None.
+    original labels kept, distinct, in the order of their new labels.
 
-    Raises ValueError naming the file, or the count that differs.
+    Raises ValueError naming the file.
     """
+    train, test = (
+        _of_classes(files[f"{part}_images"], files[f"{part}_labels"], classes)
+        for part in ("train", "test")
+    )
+    return LabelledImages(name, *train, *test, pixel_max=255, n_classes=len(classes))
+
+
+def _of_classes(images_path, labels_path, classes):
+    """Images of `classes` in a pair of IDX files, and their labels as places in `classes`."""
     classes = list(classes)
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError(f"classes = {classes}: must be at least two different labels")
-    parts = {}
-    for part, expected in (("train", n_train), ("test", n_test)):
-        images = idx.read_images(files[f"{part}_images"])
-        labels = idx.read_labels(files[f"{part}_labels"])
-        if len(images) != len(labels):
-            raise ValueError(
-                f"{files[f'{part}_images']} has {len(images)} images and "
-                f"{files[f'{part}_labels']} {len(labels)} labels: must be equal"
-            )
-        keep = np.isin(labels, classes)
-        if expected is not None and keep.sum() != expected:
-            raise ValueError(
-                f"{name}: {keep.sum()} {part} images of classes {classes}: "
-                f"config.yaml expects n_{part} = {expected}"
-            )
-        new = np.zeros(256, np.uint8)
-        new[classes] = np.arange(len(classes), dtype=np.uint8)
-        parts[f"{part}_images"] = images[keep]
-        parts[f"{part}_labels"] = new[labels[keep]]
-    return LabelledImages(name, pixel_max=255, n_classes=len(classes), **parts)
-
-
-def load_digits_parity(name, *, n_test, generator):
-    """scikit-learn's 1,797 digits of 8x8 pixels as odd (1) against even (0), seeded split.
-
-    A stand-in for the paper's 5-versus-8, which would leave 25 images per teacher here. n_test
-    images, drawn without replacement by `generator` (numpy.random.Generator), are the public
-    queries; the others are the private training data.
-
-    Raises ValueError unless 1 <= n_test < 1797.
-    """
-    from sklearn.datasets import load_digits  # late: a second of import
-
-    digits = load_digits()
-    images = digits.images.astype(np.uint8)
-    labels = (digits.target % 2).astype(np.uint8)
-    if not 1 <= n_test < len(images):
-        raise ValueError(f"{name}: n_test = {n_test}: must be 1 to {len(images) - 1}")
-    order = generator.permutation(len(images))
-    test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
-    return LabelledImages(
-        name, images[train], labels[train], images[test], labels[test], 16, 2, stand_in=True
-    )
+    images, labels = idx.read_images(images_path), idx.read_labels(labels_path)
+    if len(images) != len(labels):
+        raise ValueError(
+            f"{images_path} has {len(images)} images and {labels_path} {len(labels)} labels: "
+            "must be equal"
+        )
+    new = np.zeros(256, np.uint8)
+    new[classes] = np.arange(len(classes), dtype=np.uint8)
+    keep = np.isin(labels, classes)
+    # No second copy of a whole data set where all of it is kept.
+    return (images if keep.all() else images[keep]), new[labels[keep]]
 
 
 def prepare(name, settings, files, *, sha256, stand_in, seed):
     """The data set that the configuration describes, its files verified and its counts checked.
 
-    settings: format (`idx` with classes, or `digits_parity`), n_train, n_test. files: path by role
-    (train_images, train_labels, test_images, test_labels) for idx. sha256: the same roles -> the
-    checksum that each file must have. seed: of the split that digits_parity draws.
+    settings: format (a name in FORMATS), n_train, n_test and, for IDX files, classes. files: path
+    by role. sha256: the same roles -> the checksum that each file must have. seed: of the split,
+    where the format comes without one.
 
-    Raises ValueError naming the file, the count or the format that is wrong.
+    Returns LabelledImages or, for tables, LabelledRecords. Raises ValueError naming the file, the
+    count or the format that is wrong.
     """
-    n_train, n_test = settings["n_train"], settings["n_test"]
-    if settings["format"] == "idx":
-        for role, path in files.items():
-            if sha256[role] != (found := sha256_of(path)):
-                raise ValueError(
-                    f"{path}: has sha256 {found}: expected {sha256[role]}; remove the file and "
-                    "run again"
-                )
-        dataset = load_idx_dataset(
-            name, files, classes=settings["classes"], n_train=n_train, n_test=n_test
-        )
-        origin = {"files": {role: sha256[role] for role in sorted(files)}}
-        origin["classes"] = list(settings["classes"])
-    elif settings["format"] == "digits_parity":
-        split = generator(seed, name, "split")
-        dataset = load_digits_parity(name, n_test=n_test, generator=split)
-        if len(dataset.train_labels) != n_train:
+    if settings["format"] not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"{name}: format = {settings['format']!r}: must be one of {known}")
+    for role, path in files.items():
+        if sha256[role] != (found := sha256_of(path)):
             raise ValueError(
-                f"{name}: {len(dataset.train_labels)} training images remain: "
-                f"config.yaml expects n_train = {n_train}"
+                f"{path}: has sha256 {found}: expected {sha256[role]}; remove the file and run "
+                "again"
             )
-        origin = {"source": "sklearn.datasets.load_digits", "label": "digit % 2"}
-    else:
-        raise ValueError(f"{name}: format = {settings['format']!r}: must be idx or digits_parity")
-    facts = {"name": name, "sha256": content_sha256(dataset), "n_train": n_train, "n_test": n_test}
+    dataset, origin = FORMATS[settings["format"]](name, settings, files, seed)
+    for part in ("train", "test"):
+        found, expected = len(getattr(dataset, f"{part}_labels")), settings[f"n_{part}"]
+        if found != expected:
+            raise ValueError(
+                f"{name}: {found} {part} records: config.yaml expects n_{part} = {expected}"
+            )
+    facts = {"name": name, "sha256": content_sha256(dataset)}
+    facts |= {key: settings[key] for key in ("n_train", "n_test")}
+    if files:
+        facts["files"] = {role: sha256[role] for role in sorted(files)}
     return replace(dataset, stand_in=bool(stand_in), provenance=facts | origin)
+
+
+def _idx(name, settings, files, seed):
+    dataset = load_idx_dataset(name, files, classes=settings["classes"])
+    return dataset, {"classes": list(settings["classes"])}
+
+
+def _idx_pool(name, settings, files, seed):
+    """Two IDX files of images and labels; of equal images only the first is kept."""
+    images, labels = _of_classes(files["images"], files["labels"], settings["classes"])
+    distinct = first_occurrences(images)
+    dataset = split_pool(
+        *(name, images[distinct], labels[distinct]),
+        **_split(name, settings, seed),
+        pixel_max=255,
+        n_classes=len(settings["classes"]),
+    )
+    repeated = len(images) - len(distinct)
+    return dataset, {"classes": list(settings["classes"]), "repeated_images_left_out": repeated}
+
+
+def _digits(name, settings, files, seed):
+    parity = settings["format"] == "digits_parity"
+    images, labels = digits_pool(parity=parity)
+    shape = {"pixel_max": 16, "n_classes": 2 if parity else 10}
+    dataset = split_pool(name, images, labels, **_split(name, settings, seed), **shape)
+    label = "digit % 2" if parity else "digit"
+    return dataset, {"source": "sklearn.datasets.load_digits", "label": label}
+
+
+def _mat(name, settings, files, seed):
+    parts = [*read_cropped_digits(files["train"]), *read_cropped_digits(files["test"])]
+    return LabelledImages(name, *parts, pixel_max=255, n_classes=10), {}
+
+
+def _adult(name, settings, files, seed):
+    return load_adult(name, files["train"], files["test"]), {}
+
+
+def _split(name, settings, seed):
+    counts = {key: settings[key] for key in ("n_train", "n_test")}
+    return counts | {"generator": generator(seed, name, "split")}
+
+
+# By the name in the configuration; dataset_config.ROLES says which files each needs.
+FORMATS = {
+    "idx": _idx,
+    "idx_pool": _idx_pool,
+    "mat": _mat,
+    "adult": _adult,
+    "digits": _digits,
+    "digits_parity": _digits,
+}

@@ -1,4 +1,4 @@
-"""PATE's mechanisms on votes: GNMax and what its noise costs.
+"""PATE's mechanisms on votes: what is released, and what it costs.
 
 Public names resolve on first use, so that importing one module does not import its neighbours.
 """
@@ -7,10 +7,20 @@ from importlib import import_module
 
 _HOME = {
     "analytic_epsilon": "gnmax",
+    "compose_rounds": "confident",
+    "confident_distribution": "expectation",
+    "confident_gnmax_privacy": "confident",
+    "expected_labels": "expectation",
+    "gnmax_distribution": "gnmax_quadrature",
+    "gnmax_log_distribution": "gnmax_quadrature",
+    "gnmax_privacy": "confident",
     "gnmax_rdp": "rdp",
     "gnmax_sigma": "gnmax",
-    "gnss_rdp": "smooth_sensitivity",
+    "gnss_rdp": "sanitize",
+    "interactive_distribution": "expectation",
+    "interactive_gnmax_privacy": "confident",
     "label_probability": "gnmax",
+    "lnmax_distribution": "lnmax_quadrature",
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import secure_noise
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
-from private_ensembles.pate.lnmax_distribution import check_scale
+from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import check_counts
 
 NO_ANSWER = -1

@@ -97,8 +97,9 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
         size = 1 + np.abs(second) + orders * (np.abs(log_q) + eps1 + eps2)
         bound = bound * (1 + 32 * _ROUNDOFF * size)
     # q = 0 (a single class, or votes further apart than any float tells): nothing is revealed.
-    bound = np.where(np.isneginf(log_q), 0.0, bound)
-    applies = (applies & np.isfinite(bound)) | np.isneginf(log_q)
+    certain = log_q == -np.inf
+    bound = np.where(certain, 0.0, bound)
+    applies = (applies & np.isfinite(bound)) | certain
     bound = np.nextafter(np.maximum(bound, 0.0), np.inf)
     return np.where(applies, np.minimum(bound, independent), independent)
 

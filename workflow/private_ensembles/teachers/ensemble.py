@@ -33,11 +33,14 @@ def choose_device(device, threads=1):
 
 
 def scaled(images, pixel_max, device="cpu"):
-    """uint8 (N, height, width) in 0..pixel_max -> float32 tensor (N, 1, height, width) in [0, 1].
+    """uint8 images in 0..pixel_max -> float32 tensor (N, channels, height, width) in [0, 1].
 
+    images: array or tensor (N, height, width), or (N, height, width, channels) in colour.
     pixel_max is a property of the format, not of the data, so scaling costs no privacy.
     """
-    return (torch.from_numpy(images).to(device, torch.float32) / pixel_max).unsqueeze(1)
+    pixels = torch.as_tensor(images).to(device)
+    pixels = pixels.unsqueeze(1) if pixels.ndim == 3 else pixels.movedim(3, 1)
+    return pixels.to(torch.float32) / pixel_max
 
 
 def train_ensemble(

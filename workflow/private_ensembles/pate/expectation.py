@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.gnmax_distribution import gnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.mechanisms import (
     check_cap,
     check_confidence,

@@ -1,0 +1,103 @@
+"""tabular: promises are checked, files come back, and scaling does what its bounds say."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.datasets.archive import content_sha256, write_dataset
+from private_ensembles.datasets.images import read_dataset
+from private_ensembles.datasets.tabular import (
+    LabelledRecords,
+    data_bounds,
+    min_max_scaled,
+    read_records,
+)
+
+
+def small(**changes):
+    arrays = {
+        "train_features": np.array([[1, 0], [5, 1], [3, 1]], np.float32),
+        "train_labels": np.array([0, 1, 1], np.uint8),
+        "test_features": np.array([[9, 1]], np.float32),
+        "test_labels": np.array([1], np.uint8),
+        "feature_names": np.array(["age", "sex=Male"]),
+        "lower": np.array([0, 0], np.float32),
+        "upper": np.array([8, 1], np.float32),
+    }
+    return LabelledRecords("small", **(arrays | {"n_classes": 2} | changes))
+
+
+def test_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path):
+    data = small(provenance={"a": 1}, stand_in=True)
+    write_dataset(tmp_path / "a.npz", data)
+    write_dataset(tmp_path / "b.npz", read_records(tmp_path / "a.npz"))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    read = read_records(tmp_path / "b.npz")
+    assert read.stand_in is True
+    assert read.provenance == {"a": 1}
+    assert read.feature_names.tolist() == ["age", "sex=Male"]
+    assert content_sha256(read) == content_sha256(data)
+    assert content_sha256(small(feature_names=np.array(["age", "sex"]))) != content_sha256(data)
+
+
+def test_records_are_no_images(tmp_path):
+    write_dataset(tmp_path / "a.npz", small())
+    with pytest.raises(ValueError, match=r"a\.npz: lacks train_images"):
+        read_dataset(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"train_features": np.zeros((3, 2))}, "train_features is float64"),
+        ({"train_features": np.zeros((3, 3), np.float32)}, r"must be float32 \(N, 2\)"),
+        ({"train_features": np.zeros((0, 2), np.float32)}, "not empty"),
+        ({"test_features": np.array([[np.nan, 0]], np.float32)}, "test_features: must be finite"),
+        ({"train_labels": np.zeros(2, np.uint8)}, r"train_labels is uint8 \(2,\)"),
+        ({"test_labels": np.array([2], np.uint8)}, "test_labels reach 2"),
+        ({"feature_names": np.array(["a", "a"])}, "feature_names .* must be distinct texts"),
+        ({"lower": np.array([9, 0], np.float32)}, "lower at most upper"),
+        ({"upper": np.array([np.nan, 0], np.float32)}, "must be finite"),
+        ({"upper": np.array([8, 1])}, "upper is int64"),
+        ({"n_classes": 1}, "n_classes = 1"),
+    ],
+)
+def test_records_that_break_the_promises_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+
+
+def test_damaged_file_is_refused_by_name(tmp_path):
+    write_dataset(tmp_path / "a.npz", small())
+    data = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ValueError, match=r"a\.npz: not a readable npz"):
+        read_records(tmp_path / "a.npz")
+
+
+def test_public_bounds_clip_what_lies_beyond():
+    data = small()
+    scaled = min_max_scaled(data.test_features, data.lower, data.upper)
+    assert scaled.tolist() == [[1, 1]]
+    assert min_max_scaled(data.train_features, data.lower, data.upper).tolist() == [
+        [0.125, 0], [0.625, 1], [0.375, 1]
+    ]  # fmt: skip
+    assert min_max_scaled(-data.test_features, data.lower, data.upper).tolist() == [[0, 0]]
+
+
+def test_data_bounds_reach_zero_and_one_and_constant_features_become_zero():
+    features = np.array([[1, 7], [5, 7], [3, 7]], np.float32)
+    scaled = min_max_scaled(features, *data_bounds(features))
+    assert scaled.dtype == np.float32
+    assert scaled.tolist() == [[0, 0], [1, 0], [0.5, 0]]
+
+
+def test_bounds_that_fit_no_feature_are_refused():
+    features = np.zeros((2, 2), np.float32)
+    with pytest.raises(ValueError, match="must have a record"):
+        data_bounds(features[:0])
+    with pytest.raises(ValueError, match=r"must be \(N, d\)"):
+        min_max_scaled(features, np.zeros(3), np.ones(3))
+    with pytest.raises(ValueError, match="lower must be at most upper"):
+        min_max_scaled(features, np.ones(2), np.zeros(2))
+    with pytest.raises(ValueError, match="lower must be at most upper"):
+        min_max_scaled(features, np.full(2, np.nan), np.zeros(2))

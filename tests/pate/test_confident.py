@@ -1,0 +1,224 @@
+"""The record of expected costs, against its parts and the paper's way of computing them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles import pate
+from private_ensembles.pate.confident import ORDERS, compose_rounds
+from private_ensembles.pate.cost_curve import CostCurve
+from private_ensembles.pate.rdp import confident_gnmax_expected_rdp
+from private_ensembles.pate.rounds import confident_round, interactive_round
+from private_ensembles.pate.sanitize import gnss_rdp
+from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity
+
+# Condition C5 or C6 fails at some orders of the default grid; tests of that say so themselves.
+pytestmark = pytest.mark.filterwarnings("ignore:condition C5 or C6:RuntimeWarning")
+PARAMETERS = (200.0, 150.0, 40.0, 1e-5)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """640 queries to 250 teachers, ten classes, most of them clear."""
+    rng = np.random.default_rng(3)
+    first = rng.beta(8, 1, 640)
+    rest = (1 - first)[:, None] * rng.dirichlet(np.full(9, 0.2), 640)
+    shares = np.c_[first, rest]
+    return np.array([rng.multinomial(250, share / share.sum()) for share in shares])
+
+
+@pytest.fixture(scope="module")
+def as_paper(counts):
+    return pate.confident_gnmax_privacy(counts, *PARAMETERS, conversion="classic", formula="paper")
+
+
+def test_expected_epsilon_is_the_least_over_orders_of_theorem_5(counts, as_paper):
+    answers, total = confident_gnmax_expected_rdp(counts, 200.0, 150.0, 40.0, ORDERS)
+    epsilons = total + math.log(1e5) / (ORDERS - 1)
+    assert as_paper.epsilon == pytest.approx(epsilons.min(), rel=1e-12)
+    assert as_paper.order == ORDERS[np.argmin(epsilons)]
+    assert as_paper.expected_answers == pytest.approx(answers.sum(), rel=1e-12)
+    at = np.argmin(epsilons)
+    assert as_paper.threshold_rdp == pytest.approx(640 * ORDERS[at] / (2 * 150**2))
+    assert as_paper.threshold_rdp + as_paper.label_rdp == pytest.approx(total[at])
+
+
+def test_paper_mode_sanitises_as_the_paper_does(counts, as_paper):
+    r = as_paper
+    assert r.sanitized_order == r.order
+    curve = CostCurve(40.0, r.order, 10)
+    answers, _ = confident_gnmax_expected_rdp(counts, 200.0, 150.0, 40.0, [2.0])
+    assert r.smooth_sensitivity == pytest.approx(
+        smooth_sensitivity(counts, curve, r.beta, answers), rel=1e-9
+    )
+    assert r.sigma_ss**3 == pytest.approx(r.order * np.exp(2 * r.beta) / r.smooth_sensitivity)
+    assert (r.beta * r.order * 100) == pytest.approx(round(r.beta * r.order * 100))
+    assert r.gnss_rdp == gnss_rdp(r.order, r.beta, r.sigma_ss, formula="paper")
+    assert r.sanitized_epsilon == pytest.approx(r.epsilon + r.gnss_rdp)
+    assert r.sanitized_sd == pytest.approx(r.sigma_ss * r.smooth_sensitivity)
+    assert r.sanitized_upper == pytest.approx(r.sanitized_epsilon + 1.6448536 * r.sanitized_sd)
+
+
+def test_exact_search_beats_the_papers_parameters_at_the_exact_cost(counts, as_paper):
+    r = pate.confident_gnmax_privacy(counts, *PARAMETERS)
+    pinned = pate.confident_gnmax_privacy(
+        counts, *PARAMETERS, order=as_paper.order, beta=as_paper.beta, sigma_ss=as_paper.sigma_ss
+    )
+    assert pinned.order == pinned.sanitized_order == as_paper.order
+    assert (pinned.beta, pinned.sigma_ss) == (as_paper.beta, as_paper.sigma_ss)
+    assert pinned.smooth_sensitivity == pytest.approx(as_paper.smooth_sensitivity)
+    assert r.sanitized_epsilon + 2 * r.sanitized_sd < (
+        pinned.sanitized_epsilon + 2 * pinned.sanitized_sd
+    )
+    assert r.epsilon < as_paper.epsilon  # the improved conversion
+    assert pinned.gnss_rdp > as_paper.gnss_rdp
+
+
+def test_data_independent_costs_stand_at_the_caps(counts):
+    free = pate.confident_gnmax_privacy(counts, *PARAMETERS, order=14.0)
+    capped = pate.confident_gnmax_privacy(counts, *PARAMETERS, order=14.0, answer_cap=283)
+    assert (free.query_cap, free.answer_cap) == (640, 640)
+    assert (capped.query_cap, capped.answer_cap) == (640, 283)
+    assert capped.exact_data_independent_epsilon == pytest.approx(2.53, abs=5e-3)
+    assert free.exact_data_independent_epsilon == pytest.approx(3.93, abs=5e-3)
+    assert capped.data_independent_epsilon > capped.exact_data_independent_epsilon
+    fewer = pate.confident_gnmax_privacy(counts, *PARAMETERS, order=14.0, query_cap=100)
+    assert (fewer.query_cap, fewer.answer_cap) == (100, 100)
+
+
+def test_rule_of_thumb_does_not_look_at_votes(counts):
+    other = np.zeros_like(counts)
+    other[:, 0], other[:, 1] = 130, 120
+    records = [
+        pate.confident_gnmax_privacy(votes, *PARAMETERS, tuning="rule_of_thumb")
+        for votes in (counts, other)
+    ]
+    chosen = {(r.sanitized_order, r.beta, r.sigma_ss, r.gnss_rdp) for r in records}
+    assert len(chosen) == 1
+    assert records[0].sanitized_order == pytest.approx(1 + math.log(1e5))
+
+
+def test_orders_at_which_a_condition_fails_are_left_out_with_a_warning():
+    counts = np.array([[55, 3, 2], [40, 15, 5], [30, 25, 5]])
+    with pytest.warns(RuntimeWarning, match="C5 or C6 fails at 1 of 3 orders"):
+        r = pate.gnmax_privacy(counts, 3.0, 1e-5, orders=[1.5, 2.0, 4.0])
+    assert r.orders_left_out == (4.0,)
+    assert r.sanitized_order in (1.5, 2.0)
+    assert math.isfinite(r.sanitized_epsilon)
+    assert r.order in (1.5, 2.0, 4.0)
+    with pytest.warns(RuntimeWarning, match="left out"):
+        none = pate.gnmax_privacy(counts, 3.0, 1e-5, order=4.0)
+    assert none.sanitized_epsilon == math.inf
+    assert math.isfinite(none.epsilon)
+
+
+def test_gnmax_on_every_query_pays_no_threshold(counts):
+    r = pate.gnmax_privacy(counts, 40.0, 1e-5, order=14.0)
+    assert r.threshold_rdp == 0
+    assert r.expected_answers == 640
+    assert r.label_rdp == pytest.approx(pate.gnmax_rdp(counts, 40.0, [14.0]).sum(), rel=1e-9)
+    assert r.exact_data_independent_epsilon == pate.analytic_epsilon(40.0, 1e-5, labels=640)
+
+
+def test_a_student_that_knows_nothing_shifts_the_threshold(counts):
+    scores = np.full(counts.shape, 0.1)
+    interactive = pate.interactive_gnmax_privacy(
+        counts, scores, 175.0, 150.0, 40.0, 1e-5, order=14.0
+    )
+    confident = pate.confident_gnmax_privacy(counts, *PARAMETERS, order=14.0)
+    assert interactive.epsilon == pytest.approx(confident.epsilon, rel=1e-12)
+    assert interactive.sanitized_sd == pytest.approx(confident.sanitized_sd, rel=1e-12)
+
+
+def test_a_student_that_agrees_is_not_answered(counts):
+    scores = counts / 250
+    r = pate.interactive_gnmax_privacy(counts, scores, 200.0, 50.0, 40.0, 1e-5, order=14.0)
+    assert r.expected_answers < 0.03
+
+
+def test_two_rounds_compose_at_a_common_order_with_a_gnss_each(counts):
+    first = confident_round(counts[:300], *PARAMETERS[:3])
+    second = interactive_round(counts[300:], np.full((340, 10), 0.1), 150.0, 180.0, 45.0)
+    both = compose_rounds([first, second], 1e-5)
+    alone = [compose_rounds([one], 1e-5, order=both.order) for one in (first, second)]
+    for name in ("threshold_rdp", "label_rdp", "expected_answers", "queries", "answer_cap"):
+        assert getattr(both, name) == pytest.approx(sum(getattr(r, name) for r in alone))
+    assert both.epsilon < sum(compose_rounds([one], 1e-5).epsilon for one in (first, second))
+    assert both.beta is None
+    assert len(both.rounds) == 2
+    sds = [part.sigma_ss * part.smooth_sensitivity for part in both.rounds]
+    assert both.sanitized_sd == pytest.approx(math.hypot(*sds))
+    assert both.gnss_rdp == pytest.approx(sum(part.gnss_rdp for part in both.rounds))
+    pinned = compose_rounds(
+        [first, second], 1e-5, order=20.0, beta=[0.004, 0.005], sigma_ss=[20.0, 30.0]
+    )
+    assert [part.beta for part in pinned.rounds] == [0.004, 0.005]
+    assert [part.sigma_ss for part in pinned.rounds] == [20.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    "row", [[5000] + [0] * 9, [500] * 10, [2500, 2500] + [0] * 8], ids=["one", "equal", "two"]
+)
+def test_extreme_votes_of_5000_teachers_have_a_finite_record(row):
+    r = pate.confident_gnmax_privacy(
+        np.array([row] * 4), 3000.0, 150.0, 40.0, 1e-8, orders=[1.5, 2, 7.5, 14]
+    )
+    assert math.isfinite(r.epsilon)
+    assert math.isfinite(r.sanitized_epsilon)
+    assert r.label_rdp <= 4 * r.order / 40**2 * (1 + 1e-12)
+    assert r.sanitized_sd >= 0
+
+
+def test_a_single_class_reveals_nothing_but_thresholds():
+    r = pate.confident_gnmax_privacy([[9], [9]], 5.0, 10.0, 4.0, 1e-5)
+    assert r.label_rdp < 1e-300
+    assert r.threshold_rdp > 0
+    assert (r.beta, r.gnss_rdp, r.sanitized_sd) == (None, 0.0, 0.0)
+
+
+def test_where_no_votes_could_help_the_cost_is_constant_and_published_as_it_is():
+    r = pate.gnmax_privacy([[20, 10]], 40.0, 1e-5)
+    assert r.sanitized_sd == 0
+    assert r.sanitized_epsilon == pytest.approx(r.epsilon)
+    assert r.label_rdp == pytest.approx(r.order / 1600)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 0.0}, "delta"),
+        ({"conversion": "x"}, "conversion"),
+        ({"formula": "x"}, "formula"),
+        ({"tuning": "x"}, "tuning"),
+        ({"target_epsilon": 0.0, "tuning": "rule_of_thumb"}, "target_epsilon"),
+        ({"upper_confidence": 1.0}, "upper_confidence"),
+        ({"order": 1.0}, "orders"),
+        ({"beta": -0.1}, "beta"),
+        ({"sigma_ss": [1.0, 2.0]}, "sigma_ss"),
+        ({"threshold": math.nan}, "threshold"),
+        ({"sigma1": 0.0}, "sigma"),
+        ({"sigma2": -1.0}, "sigma"),
+        ({"answer_cap": -1}, "labels"),
+        ({"counts": [[1, -1]]}, "at least 0"),
+        ({"counts": [[2, 2], [1, 2]]}, "same positive number"),
+    ],
+)
+def test_bad_input_is_refused(change, message):
+    arguments = {"counts": [[3, 1]], "threshold": 2.0, "sigma1": 4.0, "sigma2": 1.0, "delta": 1e-5}
+    with pytest.raises(ValueError, match=message):
+        pate.confident_gnmax_privacy(**{**arguments, **change})
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [([[0.5, 0.5, 0.0]], "shape"), ([[0.9, 0.3]], "add up"), ([[1.2, -0.2]], ">= 0")],
+)
+def test_bad_scores_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        interactive_round([[3, 1]], scores, 1.0, 1.0, 1.0)
+
+
+def test_no_round_is_refused():
+    with pytest.raises(ValueError, match="rounds"):
+        compose_rounds([], 1e-5)

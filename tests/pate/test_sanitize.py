@@ -1,0 +1,127 @@
+"""The cost of publishing a sanitised cost, against exact divergences of pairs of Gaussians."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from private_ensembles.pate.sanitize import (
+    gnss_rdp,
+    gnss_terms,
+    largest_beta,
+    rule_of_thumb,
+    tune_gnss,
+    tuned_sigma,
+)
+
+
+def divergence(order, sigma, ratio, shift):
+    """D_order(N(0, sigma^2) || N(shift, (ratio sigma)^2)) by quadrature."""
+
+    def log_density(x, mean, sd):
+        return -((x - mean) ** 2) / (2 * sd**2) - np.log(sd * np.sqrt(2 * np.pi))
+
+    def integrand(x):
+        p, q = log_density(x, 0, sigma), log_density(x, shift, ratio * sigma)
+        return np.exp(order * p + (1 - order) * q)
+
+    return np.log(quad(integrand, -60 * sigma, 60 * sigma, limit=2000)[0]) / (order - 1)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.floats(1.5, 12), st.floats(0.05, 0.95), st.floats(1.0, 20), st.floats(-1, 1), st.floats(0, 1)
+)
+def test_gnss_cost_is_never_below_the_divergence_of_an_admissible_pair(order, part, sigma, t, size):
+    beta = part * 0.5 * np.log(order / (order - 1))
+    ratio = np.exp(t * beta)
+    claimed = gnss_rdp(order, beta, sigma)
+    exact = divergence(order, sigma, ratio, size * min(1.0, ratio))
+    assert exact <= claimed + 1e-7 * (1 + claimed)
+
+
+@pytest.mark.parametrize(("order", "beta", "sigma"), [(14, 0.0329, 6.23), (7.5, 0.0533, 4.88)])
+def test_gnss_cost_is_attained(order, beta, sigma):
+    ratio = np.exp(-beta)
+    assert gnss_rdp(order, beta, sigma) == pytest.approx(
+        divergence(order, sigma, ratio, ratio), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "beta", "sigma", "printed", "true"),
+    [(14, 0.0329, 6.23, 0.518, 1.607), (7.5, 0.0533, 4.88, 0.535, 0.634),
+     (15.5, 0.0310, 7.92, 0.408, 1.763), (20.5, 0.0205, 11.9, 0.219, 0.417)],
+)  # fmt: skip
+def test_theorem_23_as_printed_fails_in_every_row_of_table_2(order, beta, sigma, printed, true):
+    assert gnss_rdp(order, beta, sigma, formula="paper") == pytest.approx(printed, abs=2e-3)
+    assert gnss_rdp(order, beta, sigma) == pytest.approx(true, abs=2e-3)
+
+
+def test_beta_too_large_for_the_order_costs_infinity():
+    assert gnss_rdp(14, 0.2, 6.0) == np.inf
+    assert gnss_rdp(14, 0.2, 6.0, formula="paper") == np.inf
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.floats(1.01, 100), st.floats(0.01, 0.99), st.floats(0.5, 50), st.floats(-1, 1))
+def test_no_ratio_of_the_two_noises_costs_more_than_the_exact_formula(order, part, sigma, t):
+    """The closed form of every admissible ratio e^t, |t| <= beta, shift min(1, e^t)."""
+    beta = part * largest_beta(order)
+    ratio = np.exp(t * beta)
+    r = 1 - order + order * ratio**2
+    cost = order * min(1, ratio) ** 2 / (2 * sigma**2 * r)
+    cost += (0.5 * np.log(r) - order * t * beta) / (1 - order)
+    assert cost <= gnss_rdp(order, beta, sigma) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("formula", ["exact", "paper"])
+def test_tuned_parameters_cannot_be_improved_on_a_grid(formula):
+    order = 14.0
+
+    def smooth(beta):
+        return max(np.exp(-beta * d) * min(1.0, 0.05 + d / 60) for d in range(80))
+
+    found = tune_gnss(order, smooth, formula=formula)
+    best = found.gnss_rdp + 2 * found.sigma_ss * smooth(found.beta)
+    assert found.sigma_ss == pytest.approx(
+        tuned_sigma(order, found.beta, smooth(found.beta), formula=formula)
+    )
+    betas = np.arange(0.3, 0.495, 0.01) / order if formula == "paper" else np.linspace(
+        0.02, 0.98, 30) * largest_beta(order)  # fmt: skip
+    for beta in betas:
+        for sigma in np.geomspace(0.3, 3, 25) * found.sigma_ss:
+            other = gnss_rdp(order, beta, sigma, formula=formula) + 2 * sigma * smooth(beta)
+            assert best <= other * (1 + 1e-9)
+
+
+def test_without_sensitivity_noise_and_cost_are_next_to_nothing():
+    found = tune_gnss(14.0, lambda beta: 0.0)
+    assert np.isfinite(found.sigma_ss)
+    assert 0 <= found.gnss_rdp < 1e-3
+
+
+def test_rule_of_thumb_costs_a_tenth_of_the_conversion():
+    found = rule_of_thumb(14.0, 1e-5)
+    slope, constant = gnss_terms(14.0, found.beta)
+    assert slope / found.sigma_ss**2 == pytest.approx(0.1 * np.log(1e5) / 13)
+    assert found.gnss_rdp == pytest.approx(slope / found.sigma_ss**2 + constant)
+    assert rule_of_thumb(14.0, 1e-5, beta=0.01, sigma_ss=9.0).beta == 0.01
+    assert rule_of_thumb(14.0, 1e-5, formula="paper").beta == pytest.approx(0.4 / 14)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gnss_rdp(1.0, 0.1, 1.0), "orders"),
+        (lambda: gnss_rdp(2.0, 0.0, 1.0), "beta"),
+        (lambda: gnss_rdp(2.0, 0.1, 0.0), "sigma"),
+        (lambda: gnss_rdp(2.0, 0.1, 1.0, formula="x"), "formula"),
+        (lambda: largest_beta(2.0, formula="x"), "formula"),
+        (lambda: rule_of_thumb(2.0, 1.0), "delta"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

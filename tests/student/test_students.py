@@ -1,0 +1,232 @@
+"""Students learn from released labels alone, repeat themselves, and survive being killed."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from private_ensembles import student as room
+from private_ensembles.student import checkpoint
+from private_ensembles.student.students import load_student, save_student, train_student
+
+from .digits import digits, released
+
+FAST = {"epochs": 3, "unlabelled_batch_size": 64, "widths": (8, 8, 8), "checkpoint_every": 1}
+POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
+EVERY = np.arange(len(POOL))
+
+
+def train(labels=None, method="vat", parameters=FAST, index=EVERY, pool=POOL, **more):
+    labels = released() if labels is None else labels
+    arguments = {"seed": 0, "path": ("student",), "pixel_max": 16} | more
+    pool = pool.reshape(len(pool), -1) if method == "forest" else pool
+    return train_student(method, pool, index, labels, 10, parameters, **arguments)
+
+
+def weights(student):
+    return torch.cat([value.flatten() for value in student.model.state_dict().values()])
+
+
+def test_student_learns_from_a_few_labels_and_the_pool():
+    parameters = {"epochs": 25, "unlabelled_batch_size": 32, "learning_rate": 0.003}
+    student = train(released(0.15), parameters=parameters)
+    assert student.accuracy(UNSEEN, UNSEEN_LABELS) > 0.9
+    assert student.correct(UNSEEN, UNSEEN_LABELS) == round(
+        student.accuracy(UNSEEN, UNSEEN_LABELS) * len(UNSEEN)
+    )
+    scores = student.scores(UNSEEN)
+    assert scores.dtype == np.float64
+    np.testing.assert_allclose(scores.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["supervised", "forest"])
+def test_student_believes_released_labels_and_nothing_else(method):
+    # Labels that are wrong throughout: whoever had seen the true ones would not learn these.
+    wrong = np.where(released(0.9) >= 0, (TRUTH + 1) % 10, -1)
+    parameters = {"epochs": 40, "learning_rate": 0.003} if method == "supervised" else {}
+    student = train(wrong, method, parameters)
+    unseen = UNSEEN.reshape(len(UNSEEN), *student.input_shape)
+    assert student.accuracy(unseen, (UNSEEN_LABELS + 1) % 10) > 0.9
+    assert student.accuracy(unseen, UNSEEN_LABELS) < 0.1
+
+
+def test_unanswered_queries_count_as_unlabelled():
+    labels = released()
+    answered = np.flatnonzero(labels >= 0)
+    assert torch.equal(weights(train()), weights(train(labels[answered], index=answered)))
+
+
+def test_the_room_knows_no_mechanism_teacher_or_data_set():
+    allowed = {"private_ensembles.randomness"}
+    for path in Path(room.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("private_ensembles"):
+                names = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+                assert names & allowed or node.module.startswith("private_ensembles.student")
+
+
+def test_same_seed_same_bits_and_other_seed_or_path_other_ones():
+    one = weights(train())
+    torch.manual_seed(99)  # the process' own random state has no influence
+    before = torch.random.get_rng_state()
+    assert torch.equal(one, weights(train()))
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert not torch.equal(one, weights(train(seed=1)))
+    assert not torch.equal(one, weights(train(path=("other",))))
+
+
+class Killed(Exception):
+    """What happens to a job at the wrong moment."""
+
+
+def killed_after(epoch):
+    def progress(message):
+        if message.startswith(f"epoch {epoch} "):
+            raise Killed
+
+    return progress
+
+
+@pytest.mark.parametrize("method", ["vat", "supervised"])
+def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
+    file = tmp_path / "checkpoint.pt"
+    with pytest.raises(Killed):
+        train(method=method, checkpoint=file, progress=killed_after(3))
+    messages = []
+    resumed = train(method=method, checkpoint=file, progress=messages.append)
+    assert messages[0] == "goes on after epoch 2 of 3"
+    assert "images/s" in messages[1]
+    assert "0 s remaining" in messages[1]
+    assert torch.equal(weights(resumed), weights(train(method=method)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_checkpoints_of_other_trainings_or_damaged_ones_are_not_used(tmp_path):
+    file = tmp_path / "checkpoint.pt"
+    with pytest.raises(Killed):
+        train(checkpoint=file, progress=killed_after(2))
+    whole = file.read_bytes()
+    expected = weights(train(seed=1))
+    assert torch.equal(expected, weights(train(seed=1, checkpoint=file)))
+    for damaged in (b"", b"nonsense", whole[:-100], whole[: len(whole) // 2]):
+        file.write_bytes(damaged)
+        messages = []
+        student = train(seed=1, checkpoint=file, progress=messages.append)
+        assert messages[0].startswith("epoch 1 of 3")
+        assert torch.equal(expected, weights(student))
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+    file = tmp_path / "checkpoint.pt"
+    checkpoint.save(file, "me", {"epoch": 1})
+
+    def full(self, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        checkpoint.save(file, "me", {"epoch": 2})
+    assert checkpoint.load(file, "me") == {"epoch": 1}
+    assert checkpoint.load(file, "you") is None
+    assert checkpoint.load(tmp_path / "none", "me") is None
+
+
+@pytest.mark.parametrize("method", ["vat", "forest"])
+def test_a_saved_student_is_the_same_student(tmp_path, method):
+    student = train(method=method, parameters=FAST if method == "vat" else {"n_trees": 5})
+    for name in ("one", "two"):
+        save_student(tmp_path / name, student)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    again = load_student(tmp_path / "one")
+    unseen = UNSEEN.reshape(len(UNSEEN), *student.input_shape)
+    np.testing.assert_array_equal(again.scores(unseen), student.scores(unseen))
+    assert (again.method, again.n_classes, again.input_shape) == (method, 10, unseen.shape[1:])
+    assert again.pixel_max == student.pixel_max
+
+
+def test_damaged_students_are_refused(tmp_path):
+    save_student(tmp_path / "good", train(method="forest", parameters={"n_trees": 1}))
+    whole = (tmp_path / "good").read_bytes()
+    for name, content in {"empty": b"", "cut": whole[:-200], "text": b"student"}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=f"{name}: not a readable student"):
+            load_student(tmp_path / name)
+    torch.save({"state": {}, "metadata": "{}"}, tmp_path / "other")
+    with pytest.raises(ValueError, match="other: not a readable student"):
+        load_student(tmp_path / "other")
+
+
+def test_one_class_alone_is_learnt_and_told():
+    messages = []
+    student = train(np.full(597, 3), progress=messages.append)
+    assert messages[0] == "only class 3 was released: the student knows no other"
+    assert (student.scores(UNSEEN).argmax(axis=1) == 3).all()
+
+
+def test_colour_images_train_and_predict():
+    pool = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3)).astype(np.uint8)
+    student = train_student(
+        "vat", pool, np.arange(8), np.arange(8) % 2, 2, FAST | {"epochs": 1}, seed=0
+    )
+    assert student.scores(pool).shape == (40, 2)
+
+
+def labels_with(value):
+    labels = released()
+    labels[5] = value
+    return labels
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "gan"}, "method = 'gan': must be one of vat, supervised, forest"),
+        ({"labels": np.full(597, -1)}, "answered_labels: no label was released"),
+        ({"labels": labels_with(10)}, "answered_labels: must be -1 to 9"),
+        ({"labels": labels_with(-2)}, "answered_labels: must be -1 to 9"),
+        ({"labels": released()[:5]}, "answered_labels: 5 must be as many"),
+        ({"labels": released().astype(float)}, "answered_labels: float64"),
+        ({"index": EVERY + 1}, "answered_index: must be 0 to 596"),
+        ({"index": EVERY // 2}, "answered_index: no query may occur twice"),
+        ({"pool": POOL.astype(float)}, "images: float64"),
+        ({"pool": POOL.reshape(597, 64)}, r"images: uint8 \(597, 64\)"),
+        ({"pixel_max": 0}, "pixel_max = 0"),
+        ({"parameters": {"epoch": 3}}, "unknown parameter epoch: must be one of epochs, "),
+        ({"parameters": {"epochs": 0}}, "epochs = 0: must be an integer >= 1"),
+        ({"parameters": {"learning_rate": 0}}, "learning_rate = 0: must be a finite number > 0"),
+        ({"parameters": {"entropy_weight": -1}}, "entropy_weight = -1: must be"),
+        ({"parameters": {"widths": (8, 8)}}, "widths"),
+        ({"method": "forest", "parameters": {"trees": 3}}, "unknown parameter trees"),
+        ({"method": "forest", "parameters": {"n_trees": 0}}, "n_trees = 0"),
+        ({"parameters": FAST | {"learning_rate": 1e30}}, "the loss is nan"),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        train(**change)
+
+
+def test_inputs_and_labels_of_another_shape_are_refused():
+    student = train(parameters=FAST | {"epochs": 1})
+    with pytest.raises(ValueError, match=r"inputs: shape .* must be \(N, 8, 8\)"):
+        student.scores(np.zeros((2, 9, 8), np.uint8))
+    with pytest.raises(ValueError, match="labels: shape"):
+        student.accuracy(UNSEEN, UNSEEN_LABELS[:5])
+
+
+def test_memory_that_does_not_suffice_is_said_in_one_line(monkeypatch):
+    def starve(*arguments, **keywords):
+        raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
+
+    monkeypatch.setattr("private_ensembles.student.images.cross_entropy", starve)
+    with pytest.raises(ValueError, match="student: out of memory on cpu; use smaller batches"):
+        train()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_trains_as_well():
+    parameters = {"epochs": 25, "unlabelled_batch_size": 32, "learning_rate": 0.003}
+    student = train(parameters=parameters, device="cuda")
+    assert student.accuracy(UNSEEN, UNSEEN_LABELS) > 0.9

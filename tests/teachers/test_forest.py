@@ -1,0 +1,87 @@
+"""forest: each teacher sees its shard alone, votes are classes, and bad input is one line."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.teachers.forest import cast_forest_votes
+
+PARAMETERS = {"n_estimators": 5, "max_features": 0.5, "min_samples_leaf": 1, "bootstrap": False}
+
+
+@pytest.fixture
+def table():
+    """60 records of three features; the label is whether the first one is above 0.5."""
+    draw = np.random.default_rng(0)
+    features = draw.random((60, 3), np.float32)
+    return features, (features[:, 0] > 0.5).astype(np.uint8), np.arange(60).reshape(4, 15)
+
+
+def cast(features, labels, shards, queries, **changes):
+    arguments = {"n_classes": 2, "parameters": PARAMETERS, "seed": 0, "path": ("t", 0)} | changes
+    return cast_forest_votes(features, labels, shards, queries, **arguments)
+
+
+def test_forests_learn_and_vote_for_classes(table):
+    features, labels, shards = table
+    queries = np.random.default_rng(1).random((200, 3), np.float32)
+    votes = cast(features, labels, shards, queries)
+    assert votes.shape == (200, 4)
+    assert votes.dtype == np.uint8
+    assert (votes == (queries[:, :1] > 0.5)).mean() > 0.8
+    assert (cast(features, labels, shards, queries) == votes).all()
+    assert (cast(features, labels, shards, queries, seed=1) != votes).any()
+    assert (cast(features, labels, shards, queries, path=("t", 1)) != votes).any()
+
+
+def test_a_teacher_depends_on_its_own_shard_and_stream_alone(table):
+    features, labels, shards = table
+    votes = cast(features, labels, shards, features)
+    other = features.copy()
+    other[shards[2]] = other[shards[2]][::-1]
+    changed = cast(other, labels, shards, features)
+    assert (changed[:, [0, 1, 3]] == votes[:, [0, 1, 3]]).all()
+    assert (changed[:, 2] != votes[:, 2]).any()
+    assert (cast(features, labels, shards[:2], features) == votes[:, :2]).all()
+
+
+def test_a_shard_of_one_class_makes_a_constant_teacher(table):
+    features, labels, _ = table
+    shards = [np.flatnonzero(labels == 1)[:9], np.flatnonzero(labels == 0)[:9]]
+    votes = cast(features, labels, shards, features)
+    assert votes.tolist() == [[1, 0]] * 60
+
+
+def test_classes_keep_their_numbers_where_a_shard_lacks_one(table):
+    features, labels, shards = table
+    votes = cast(features, labels + 1, shards, features, n_classes=3)
+    assert set(np.unique(votes)) == {1, 2}
+
+
+def test_progress_ends_with_the_last_forest(table):
+    lines = []
+    cast(*table, table[0], progress=lines.append)
+    assert lines[-1].startswith("forest 4 of 4 trained and asked, ")
+    assert " a second, 0 s remaining" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"labels": np.zeros(59, np.uint8)}, r"features \(60, 3\), labels \(59,\): must be"),
+        ({"labels": np.full(60, 2, np.uint8)}, "labels reach 2: must be below n_classes = 2"),
+        ({"queries": np.zeros((5, 4), np.float32)}, r"queries \(5, 4\): must be \(Q, 3\)"),
+        ({"queries": np.zeros((0, 3), np.float32)}, "not empty"),
+        ({"shards": np.zeros((0, 3), np.int64)}, "shards: must be at least one"),
+        ({"shards": [[0, 1], [58, 60]]}, "shard 1: must be indices from 0 to 59"),
+        ({"shards": [[-1, 2]]}, "shard 0: must be indices"),
+        ({"shards": [[]]}, "shard 0: must be indices"),
+        ({"parameters": {"n_trees": 3}}, "forest 1 of 4: .*n_trees"),
+        ({"parameters": PARAMETERS | {"n_estimators": 0}}, "forest 1 of 4: .*n_estimators"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(table, changes, message):
+    features, labels, shards = table
+    arguments = {"features": features, "labels": labels, "shards": shards, "queries": features}
+    with pytest.raises(ValueError, match=message) as error:
+        cast(**(arguments | changes))
+    assert "\n" not in str(error.value)

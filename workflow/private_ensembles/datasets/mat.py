@@ -1,0 +1,48 @@
+"""Read the MATLAB files of SVHN's cropped digits, believing nothing in them unchecked.
+
+Such a file (MATLAB 5 format) holds X, unsigned bytes (32, 32, 3, N), and y, unsigned bytes (N, 1),
+with 10 for the digit 0 (Netzer et al. 2011, http://ufldl.stanford.edu/housenumbers).
+"""
+
+import zlib
+
+import numpy as np
+
+
+def read_cropped_digits(path):
+    """Images uint8 (N, 32, 32, 3), red, green, blue, and labels uint8 (N,), 0 to 9, of `path`.
+
+    Raises ValueError naming the file and what was expected, OSError where it cannot be read.
+    """
+    from scipy.io import loadmat  # late: other formats need no SciPy
+    from scipy.io.matlab import MatReadError
+
+    broken = (MatReadError, ValueError, TypeError, KeyError, NotImplementedError, zlib.error)
+    with open(path, "rb") as file:
+        try:
+            content = loadmat(file, variable_names=("X", "y"))
+        # A damaged file sends the reader anywhere: to the end, to huge sizes, to wrong types.
+        except (*broken, EOFError, OSError, OverflowError, IndexError, MemoryError) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(f"{path}: not a readable MATLAB 5 file: {reason}") from None
+    for name, described, fits in (
+        ("X", "(32, 32, 3, N)", lambda shape: len(shape) == 4 and shape[:3] == (32, 32, 3)),
+        ("y", "(N, 1)", lambda shape: len(shape) == 2 and shape[1] == 1),
+    ):
+        if name not in content:
+            raise ValueError(f"{path}: holds no variable {name}: expected X and y")
+        found = content[name]
+        if found.dtype != np.uint8 or not fits(found.shape) or found.size == 0:
+            raise ValueError(
+                f"{path}: {name} is {found.dtype} {found.shape}: expected uint8 {described}"
+            )
+    images, labels = content.pop("X"), content.pop("y").ravel()
+    if images.shape[3] != len(labels):
+        raise ValueError(
+            f"{path}: {images.shape[3]} images and {len(labels)} labels: expected equal numbers"
+        )
+    outside = (labels < 1) | (labels > 10)
+    if outside.any():
+        where = int(np.argmax(outside))
+        raise ValueError(f"{path}: label {labels[where]} of record {where}: expected 1 to 10")
+    return np.ascontiguousarray(np.moveaxis(images, 3, 0)), labels % 10

@@ -1,0 +1,128 @@
+"""Labelled records of numbers as arrays, checked, and kept as one npz file.
+
+Apart from where they come from (datasets.adult), so that a change there retrains nobody.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from private_ensembles.datasets import archive
+
+
+@dataclass(frozen=True)
+class LabelledRecords:
+    """A table split into the training and the test part of its files.
+
+    train_features, test_features: float32 (N, d), finite; an indicator (0 or 1) for each value of a
+    categorical attribute, numeric attributes as they are. train_labels, test_labels: uint8 (N,),
+    values 0..n_classes-1. feature_names: text (d,), distinct. lower, upper: float32 (d,), the range
+    of each feature as it is known without looking at any record; values may lie outside. stand_in:
+    True for a data set that only stands in for one of the paper's. provenance: what it was made
+    from, JSON-able.
+    """
+
+    ARRAYS: ClassVar = (
+        *("train_features", "train_labels", "test_features", "test_labels"),
+        *("feature_names", "lower", "upper"),
+    )
+    SCALARS: ClassVar = ("n_classes", "stand_in")
+
+    name: str
+    train_features: np.ndarray
+    train_labels: np.ndarray
+    test_features: np.ndarray
+    test_labels: np.ndarray
+    feature_names: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    n_classes: int
+    stand_in: bool = False
+    provenance: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        """Raises ValueError, naming the data set, for anything but what the class promises."""
+        object.__setattr__(self, "stand_in", bool(self.stand_in))
+        if not 2 <= self.n_classes <= 256:
+            raise ValueError(f"{self.name}: n_classes = {self.n_classes}: must be 2 to 256")
+        names = self.feature_names
+        if names.dtype.kind != "U" or names.ndim != 1 or len(set(names.tolist())) != names.size:
+            raise ValueError(
+                f"{self.name}: feature_names is {names.dtype} {names.shape}: must be distinct texts"
+            )
+        for part in ("train", "test"):
+            features, labels = getattr(self, f"{part}_features"), getattr(self, f"{part}_labels")
+            if (
+                features.dtype != np.float32
+                or features.ndim != 2
+                or features.shape[1] != len(names)
+                or 0 in features.shape
+            ):
+                raise ValueError(
+                    f"{self.name}: {part}_features is {features.dtype} {features.shape}: must be "
+                    f"float32 (N, {len(names)}), not empty"
+                )
+            if not np.isfinite(features).all():
+                raise ValueError(f"{self.name}: {part}_features: must be finite")
+            if labels.dtype != np.uint8 or labels.shape != features.shape[:1]:
+                raise ValueError(
+                    f"{self.name}: {part}_labels is {labels.dtype} {labels.shape}: "
+                    f"must be uint8 ({len(features)},), one per record"
+                )
+            if labels.max() >= self.n_classes:
+                raise ValueError(
+                    f"{self.name}: {part}_labels reach {labels.max()}: "
+                    f"must be below n_classes = {self.n_classes}"
+                )
+        _check_bounds(self.name, self.lower, self.upper, len(names))
+
+
+def _check_bounds(name, lower, upper, n_features):
+    for which, bound in (("lower", lower), ("upper", upper)):
+        if bound.dtype != np.float32 or bound.shape != (n_features,):
+            raise ValueError(
+                f"{name}: {which} is {bound.dtype} {bound.shape}: must be float32 ({n_features},)"
+            )
+    # Not `lower > upper`, which a NaN would pass.
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all() and (lower <= upper).all()):
+        raise ValueError(f"{name}: lower, upper: must be finite, lower at most upper")
+
+
+def read_records(path):
+    """The records at `path`, validated. Raises ValueError naming the file and what is wrong."""
+    return archive.read(path, LabelledRecords)
+
+
+def data_bounds(features):
+    """Smallest and largest value of each feature: two arrays (d,) for `min_max_scaled`.
+
+    The papers scale so. The bounds are a function of the records, and nothing accounts for it: a
+    privacy claim about what is done with features scaled so does not cover the scaling. Use the
+    public bounds of LabelledRecords (lower, upper) where a claim must hold.
+
+    Raises ValueError where there is no record.
+    """
+    if len(features) < 1:
+        raise ValueError(f"features of shape {features.shape}: must have a record")
+    return features.min(axis=0), features.max(axis=0)
+
+
+def min_max_scaled(features, lower, upper):
+    """Features (N, d) moved to 0..1 by their bounds (d,); beyond the bounds they are clipped.
+
+    A feature whose bounds are equal becomes 0: it says nothing. Returns float32 (N, d).
+
+    Raises ValueError where shapes differ or a lower bound exceeds the upper one.
+    """
+    features, lower, upper = (np.asarray(array) for array in (features, lower, upper))
+    if features.ndim != 2 or not lower.shape == upper.shape == features.shape[1:]:
+        raise ValueError(
+            f"features {features.shape}, lower {lower.shape}, upper {upper.shape}: must be (N, d), "
+            "(d,) and (d,)"
+        )
+    width = upper.astype(np.float64) - lower
+    if not (width >= 0).all():
+        raise ValueError("lower, upper: lower must be at most upper")
+    scaled = (features - lower.astype(np.float64)) / np.where(width > 0, width, 1)
+    return np.where(width > 0, np.clip(scaled, 0, 1), 0).astype(np.float32)

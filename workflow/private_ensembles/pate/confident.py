@@ -1,0 +1,434 @@
+"""Privacy of GNMax, Confident- and Interactive-GNMax as PATE's Table 2 states it: in expectation.
+
+The label of a query costs its data-dependent Rényi bound times the chance that it is answered. That
+is what the paper reports and what its numbers are compared with; it is not a guarantee (DESIGN
+5.11; :mod:`private_ensembles.pate.release_accounting` has one). All data-dependent fields are not
+for release. Fields named sanitized_* say what would be published: a normal draw with that mean and
+standard deviation, of which the standard deviation itself is private.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.pate.data_independent import (
+    data_independent_epsilon,
+    exact_data_independent_epsilon,
+)
+from private_ensembles.pate.rdp import check_orders
+from private_ensembles.pate.rounds import (
+    Round,
+    confident_round,
+    gnmax_round,
+    interactive_round,
+)
+from private_ensembles.pate.sanitize import (
+    GnssParameters,
+    check_formula,
+    gnss_rdp,
+    rule_of_thumb,
+    tune_gnss,
+    tuned_sigma,
+)
+
+TUNINGS = ("search", "rule_of_thumb")
+# Orders that the paper searches (2, 2.5, ..., 100), some below and above.
+ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspace(102, 500, 40)])
+
+
+@dataclass(frozen=True)
+class RoundPrivacy:
+    """One round's part of the cost, at the common orders of a :class:`ConfidentPrivacy`.
+
+    threshold_rdp and label_rdp are at its `order`; the rest, of the sanitised report, at its
+    `sanitized_order`, and None where the cost is constant, so that there is nothing to sanitise.
+    """
+
+    queries: int
+    expected_answers: float
+    threshold_rdp: float
+    label_rdp: float
+    beta: float | None
+    smooth_sensitivity: float | None
+    sigma_ss: float | None
+    gnss_rdp: float
+
+
+@dataclass(frozen=True)
+class ConfidentPrivacy:
+    """Expected cost of one or more rounds; the paper's Table 2 in one record.
+
+    Public (functions of the parameters alone): queries, delta, conversion, formula, tuning, caps,
+    data_independent_epsilon (Rényi, at the caps), exact_data_independent_epsilon (the same as one
+    Gaussian mechanism). Not for release: everything else.
+
+    epsilon is the least over orders of threshold_rdp + label_rdp + conversion, at `order`.
+    sanitized_epsilon is that sum plus gnss_rdp at `sanitized_order`, the mean of what is published;
+    sanitized_sd the standard deviation of its noise; sanitized_upper = sanitized_epsilon + z
+    sanitized_sd with Phi(z) = upper_confidence. beta, smooth_sensitivity, sigma_ss are the round's
+    where there is one, and None where there are several (see `rounds`) or nothing is sanitised.
+    orders_left_out: orders at which condition C5 or C6 fails, so that nothing can be sanitised.
+    """
+
+    queries: int
+    expected_answers: float
+    delta: float
+    conversion: str
+    formula: str
+    tuning: str
+    epsilon: float
+    order: float
+    threshold_rdp: float
+    label_rdp: float
+    query_cap: int
+    answer_cap: int
+    data_independent_epsilon: float
+    data_independent_order: float
+    exact_data_independent_epsilon: float
+    sanitized_order: float
+    beta: float | None
+    smooth_sensitivity: float | None
+    sigma_ss: float | None
+    gnss_rdp: float
+    sanitized_epsilon: float
+    sanitized_sd: float
+    upper_confidence: float
+    sanitized_upper: float
+    orders_left_out: tuple[float, ...]
+    rounds: tuple[RoundPrivacy, ...]
+
+
+def confident_gnmax_privacy(
+    counts: ArrayLike,
+    threshold: float,
+    sigma1: float,
+    sigma2: float,
+    delta: float,
+    *,
+    conversion: str = "improved",
+    formula: str = "exact",
+    **options,
+) -> ConfidentPrivacy:
+    """Expected cost of Confident-GNMax (Algorithm 1) on all queries, with its sanitised report.
+
+    counts: votes per class, (queries, classes); threshold, sigma1, sigma2 in votes. `conversion`
+    is ``classic`` (Theorem 5) or ``improved``, `formula` the cost of GNSS (``exact``, or ``paper``
+    for Theorem 23 as printed, to compare only): ``classic`` and ``paper`` give what the paper
+    computes. `options` as in :func:`compose_rounds`.
+
+    Raises ValueError as `confident_round` and `compose_rounds`.
+    """
+    one = confident_round(counts, threshold, sigma1, sigma2)
+    return compose_rounds([one], delta, conversion=conversion, formula=formula, **options)
+
+
+def gnmax_privacy(counts: ArrayLike, sigma: float, delta: float, **options) -> ConfidentPrivacy:
+    """Cost of GNMax on all queries: no threshold, so that the expectation is a certainty.
+
+    Options and errors as :func:`compose_rounds`.
+    """
+    return compose_rounds([gnmax_round(counts, sigma)], delta, **options)
+
+
+def interactive_gnmax_privacy(
+    counts: ArrayLike,
+    scores: ArrayLike,
+    threshold: float,
+    sigma1: float,
+    sigma2: float,
+    delta: float,
+    **options,
+) -> ConfidentPrivacy:
+    """Expected cost of Interactive-GNMax (Algorithm 2): its threshold sees counts - K scores.
+
+    Options and errors as `interactive_round` and :func:`compose_rounds`.
+    """
+    one = interactive_round(counts, scores, threshold, sigma1, sigma2)
+    return compose_rounds([one], delta, **options)
+
+
+def compose_rounds(
+    rounds: Sequence[Round],
+    delta: float,
+    *,
+    conversion: str = "improved",
+    formula: str = "exact",
+    tuning: str = "search",
+    target_epsilon: float = 2.0,
+    order: float | None = None,
+    beta: float | Sequence[float] | None = None,
+    sigma_ss: float | Sequence[float] | None = None,
+    orders: ArrayLike | None = None,
+    query_cap: int | None = None,
+    answer_cap: int | None = None,
+    upper_confidence: float = 0.95,
+) -> ConfidentPrivacy:
+    """Expected cost of several rounds (PATE, section 5.3) at a common order, a GNSS for each.
+
+    Neighbouring data sets move one teacher's votes in every round.
+
+    tuning: how order, beta and sigma_ss are chosen where not given. ``search`` minimises the cost
+    plus two standard deviations as the paper does (`formula` = ``paper``: at the order of the least
+    epsilon; ``exact``: over the order as well); what it picks depends on the votes and tells of
+    them, without a bound. ``rule_of_thumb`` does not look at votes: order = 1 + 2 log(1/delta) /
+    target_epsilon, at which the conversion takes half of a budget guessed beforehand, and
+    `sanitize.rule_of_thumb` for the rest. order, beta, sigma_ss (the latter one a round) pin them.
+
+    query_cap, answer_cap: limits of each round fixed beforehand (default: all queries), for the
+    data-independent costs.
+
+    Raises ValueError for delta or upper_confidence outside (0, 1), orders <= 1, target_epsilon <=
+    0, unknown options, caps < 0, and parameters whose number is not that of the rounds. Warns
+    (RuntimeWarning) where orders are left out.
+    """
+    options = _Options(
+        rounds, delta, conversion, formula, tuning, target_epsilon, order, beta, sigma_ss, orders,
+        upper_confidence,
+    )  # fmt: skip
+    grid = options.orders
+    threshold_rdp = np.array([one.threshold_rdp(grid) for one in rounds])
+    label_rdp = np.array([one.label_rdp(grid) for one in rounds])
+    total = threshold_rdp.sum(axis=0) + label_rdp.sum(axis=0)
+    epsilon, best_order = rdp_to_dp(grid, total, delta, conversion)
+    at = int(np.flatnonzero(grid == best_order)[0])
+    sanitized, left_out = _sanitize(options, total)
+    releases = [one.releases(query_cap, answer_cap) for one in rounds]
+    rho = sum(part.rho for part in releases)
+    independent, independent_order = data_independent_epsilon(rho, delta, conversion=conversion)
+    single = sanitized.parts[0] if len(rounds) == 1 else _Part(None, None)
+    return ConfidentPrivacy(
+        queries=sum(len(one.counts) for one in rounds),
+        expected_answers=float(sum(one.answer_probability.sum() for one in rounds)),
+        delta=delta,
+        conversion=conversion,
+        formula=formula,
+        tuning=options.tuning,
+        epsilon=epsilon,
+        order=best_order,
+        threshold_rdp=float(threshold_rdp[:, at].sum()),
+        label_rdp=float(label_rdp[:, at].sum()),
+        query_cap=sum(
+            len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
+            for one in rounds
+        ),
+        answer_cap=sum(part.labels for part in releases),
+        data_independent_epsilon=independent,
+        data_independent_order=independent_order,
+        exact_data_independent_epsilon=exact_data_independent_epsilon(rho, delta),
+        sanitized_order=sanitized.order,
+        beta=single.beta,
+        smooth_sensitivity=single.smooth_sensitivity,
+        sigma_ss=single.sigma_ss,
+        gnss_rdp=sanitized.gnss_rdp,
+        sanitized_epsilon=sanitized.epsilon,
+        sanitized_sd=sanitized.sd,
+        upper_confidence=upper_confidence,
+        sanitized_upper=sanitized.epsilon + float(ndtri(upper_confidence)) * sanitized.sd,
+        orders_left_out=left_out,
+        rounds=tuple(
+            RoundPrivacy(
+                queries=len(one.counts),
+                expected_answers=float(one.answer_probability.sum()),
+                threshold_rdp=float(threshold_rdp[i, at]),
+                label_rdp=float(label_rdp[i, at]),
+                beta=part.beta,
+                smooth_sensitivity=part.smooth_sensitivity,
+                sigma_ss=part.sigma_ss,
+                gnss_rdp=part.gnss_rdp,
+            )
+            for i, (one, part) in enumerate(zip(rounds, sanitized.parts, strict=True))
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What the caller asked for, checked."""
+
+    rounds: Sequence[Round]
+    delta: float
+    conversion: str
+    formula: str
+    tuning: str
+    target_epsilon: float
+    order: float | None
+    beta: float | Sequence[float] | None
+    sigma_ss: float | Sequence[float] | None
+    given_orders: ArrayLike | None
+    upper_confidence: float
+
+    def __post_init__(self) -> None:
+        if not self.rounds:
+            raise ValueError("rounds: must be at least one")
+        check_formula(self.formula)
+        conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
+        if self.tuning not in TUNINGS:
+            raise ValueError(f"tuning = {self.tuning!r}: must be one of {', '.join(TUNINGS)}")
+        if not (math.isfinite(self.target_epsilon) and self.target_epsilon > 0):
+            raise ValueError(f"target_epsilon = {self.target_epsilon}: must be a number > 0")
+        if not 0 < self.upper_confidence < 1:
+            raise ValueError(f"upper_confidence = {self.upper_confidence}: must be in (0, 1)")
+        for name in ("beta", "sigma_ss"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            values = np.atleast_1d(np.asarray(value, dtype=float))
+            if (
+                values.shape != (len(self.rounds),)
+                or not (np.isfinite(values) & (values > 0)).all()
+            ):
+                raise ValueError(f"{name} = {value}: must be one finite number > 0 a round")
+
+    @property
+    def orders(self) -> NDArray[np.float64]:
+        if self.order is not None:
+            return check_orders(self.order)
+        if self.tuning == "rule_of_thumb":
+            return check_orders(1 - 2 * math.log(self.delta) / self.target_epsilon)
+        return np.unique(check_orders(ORDERS if self.given_orders is None else self.given_orders))
+
+    def pinned(self, name: str, i: int) -> float | None:
+        value = getattr(self, name)
+        return None if value is None else float(np.atleast_1d(value)[i])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One round's GNSS; without parameters where there is nothing to sanitise."""
+
+    gnss: GnssParameters | None
+    smooth_sensitivity: float | None
+
+    @property
+    def beta(self) -> float | None:
+        return self.gnss.beta if self.gnss else None
+
+    @property
+    def sigma_ss(self) -> float | None:
+        return self.gnss.sigma_ss if self.gnss else None
+
+    @property
+    def gnss_rdp(self) -> float:
+        return self.gnss.gnss_rdp if self.gnss else 0.0
+
+    @property
+    def sd(self) -> float:
+        return self.gnss.sigma_ss * self.smooth_sensitivity if self.gnss else 0.0
+
+
+@dataclass(frozen=True)
+class _Sanitized:
+    order: float
+    epsilon: float
+    parts: tuple[_Part, ...]
+
+    @property
+    def gnss_rdp(self) -> float:
+        return sum(part.gnss_rdp for part in self.parts)
+
+    @property
+    def sd(self) -> float:
+        return math.sqrt(sum(part.sd**2 for part in self.parts))
+
+    @property
+    def objective(self) -> float:
+        """What the search minimises: the cost plus two standard deviations of each noise."""
+        return self.epsilon + 2 * sum(part.sd for part in self.parts)
+
+
+def _sanitize(
+    options: _Options, total: NDArray[np.float64]
+) -> tuple[_Sanitized, tuple[float, ...]]:
+    """The sanitised report at the best order, and the orders left out."""
+    grid = options.orders
+    left_out = tuple(
+        float(order)
+        for order in grid
+        if any(one.conditions_violated(order) for one in options.rounds)
+    )
+    if left_out:
+        warnings.warn(
+            f"condition C5 or C6 fails at {len(left_out)} of {len(grid)} orders "
+            f"({left_out[0]:g} to {left_out[-1]:g}): left out of the sanitised report",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    allowed = np.flatnonzero(~np.isin(grid, left_out))
+    if not len(allowed):
+        nothing = tuple(_Part(None, None) for _ in options.rounds)
+        return _Sanitized(math.nan, math.inf, nothing), left_out
+    epsilons = total + conversion_cost(grid, options.delta, options.conversion)
+    allowed = allowed[np.argsort(epsilons[allowed], kind="stable")]
+    if options.formula == "paper":
+        allowed = allowed[:1]
+
+    known: dict[int, _Sanitized] = {}
+
+    def sanitized(i: int) -> _Sanitized:
+        if i not in known:
+            known[i] = _sanitize_at(options, float(grid[i]), float(epsilons[i]))
+        return known[i]
+
+    if len(allowed) == 1:
+        return sanitized(int(allowed[0])), left_out
+    best = _golden(np.sort(allowed), lambda i: sanitized(int(i)).objective)
+    return sanitized(int(best)), left_out
+
+
+def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
+    parts = []
+    for i, one in enumerate(options.rounds):
+        profile = one.profile(order)
+        if profile is None:
+            parts.append(_Part(None, None))
+            continue
+        beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
+        if options.tuning == "rule_of_thumb":
+            gnss = rule_of_thumb(
+                order, options.delta, beta=beta, sigma_ss=sigma, formula=options.formula
+            )
+        else:
+            if beta is None:
+                beta = tune_gnss(order, profile.smooth, formula=options.formula).beta
+            if sigma is None:
+                sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=options.formula)
+            cost = gnss_rdp(order, beta, sigma, formula=options.formula)
+            gnss = GnssParameters(beta, sigma, cost)
+        parts.append(_Part(gnss, profile.smooth(gnss.beta)))
+    return _Sanitized(order, epsilon + sum(part.gnss_rdp for part in parts), tuple(parts))
+
+
+def _golden(candidates: NDArray[np.int64], objective) -> int:
+    """The candidate of the least objective, if it falls and then rises; a good one otherwise.
+
+    Any order is valid: this only chooses one, and each costs a smooth sensitivity.
+    """
+    low, high = 0, len(candidates) - 1
+    ratio = (math.sqrt(5) - 1) / 2
+    seen: dict[int, float] = {}
+
+    def value(i: int) -> float:
+        if i not in seen:
+            seen[i] = objective(candidates[i])
+        return seen[i]
+
+    while high - low > 2:
+        left = high - max(1, round(ratio * (high - low)))
+        right = low + max(1, round(ratio * (high - low)))
+        if left >= right:
+            left, right = low + (high - low) // 2, low + (high - low) // 2 + 1
+        if value(left) <= value(right):
+            high = right
+        else:
+            low = left
+    for i in range(low, high + 1):
+        value(i)
+    return int(candidates[min(seen, key=seen.get)])

@@ -1,0 +1,154 @@
+"""beta(q), what one GNMax label costs where its plurality is missed with chance q (PATE, B.1-B.4).
+
+Names follow the paper: q0 is the largest q for which the data-dependent bound is used, q1 =
+B_L(q0), and [q1, q0] is the plateau on which the local sensitivity is greatest. All q are handled
+as log q, so that no gap of votes underflows.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtri_exp
+
+from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.rdp import check_orders, gnmax_rdp_of_log_q
+
+# Differences of costs below this part of the ceiling are rounding (a cost is good to 1e-13 of it).
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """beta(q) of GNMax at one (sigma, order) for m classes, with its bounds at neighbours.
+
+    Raises ValueError for sigma <= 0, order <= 1 or fewer than two classes.
+    """
+
+    sigma: float
+    order: float
+    n_classes: int
+
+    def __post_init__(self) -> None:
+        check_sigma(self.sigma)
+        check_orders(self.order)
+        if self.n_classes < 2:
+            raise ValueError(f"n_classes = {self.n_classes}: must be at least 2")
+
+    @property
+    def ceiling(self) -> float:
+        """The data-independent lambda / sigma^2 (Proposition 8), beta* of condition C5."""
+        return self.order / self.sigma**2
+
+    def bound(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """Theorem 6 or Proposition 8, whichever is less, at log q (any shape)."""
+        log_q = np.asarray(log_q, dtype=np.float64)
+        flat = gnmax_rdp_of_log_q(log_q.ravel(), self.sigma, self.order)[:, 0]
+        return flat.reshape(log_q.shape)
+
+    def beta(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """Rényi cost at log q (any shape): `bound` up to q0 and the ceiling beyond (C5)."""
+        return np.where(np.asarray(log_q) <= self.log_q0(), self.bound(log_q), self.ceiling)
+
+    def _shifted(self, log_q: ArrayLike, shift: float) -> NDArray[np.float64]:
+        # (m-1)/2 erfc(erfc^-1(2q/(m-1)) + s/sigma) = (m-1) Phi(Phi^-1(q/(m-1)) - sqrt(2) s/sigma).
+        others = np.log(self.n_classes - 1)
+        z = ndtri_exp(np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0))
+        return np.minimum(others + log_ndtr(z - np.sqrt(2) * shift / self.sigma), 0.0)
+
+    def upper(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """log B_U(q): no neighbour has a larger q (Proposition 21)."""
+        return self._shifted(log_q, -1.0)
+
+    def lower(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """log B_L(q): no neighbour has a smaller q (Proposition 21)."""
+        return self._shifted(log_q, 1.0)
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019 (a handful of small frozen curves a run)
+    def log_q0(self) -> float:
+        """log of the largest q <= 1/2 at which the data-dependent bound is below lambda/sigma^2.
+
+        -inf where there is none. The bound grows with q (condition C5, see `check_conditions`), so
+        a search on ever finer grids finds where it meets the constant.
+        """
+
+        def useful(log_q: NDArray[np.float64]) -> NDArray[np.bool_]:
+            return self.bound(log_q) < self.ceiling * (1 - 1e-12)
+
+        low, high = -1e6, float(np.log(0.5))
+        at_ends = useful(np.array([low, high]))
+        if at_ends[1]:
+            return high
+        if not at_ends[0]:
+            return -np.inf
+        while high - low > 1e-13 * abs(low):  # sixty-fold narrower each time
+            grid = -np.geomspace(-low, -high, 61)
+            last = int(np.flatnonzero(useful(grid[:-1]))[-1])
+            if grid[last] == low and grid[last + 1] == high:
+                break
+            low, high = float(grid[last]), float(grid[last + 1])
+        return low
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019
+    def log_q1(self) -> float:
+        """log B_L(q0); -inf where the data-dependent bound applies nowhere."""
+        return float(self.lower(self.log_q0())) if np.isfinite(self.log_q0()) else -np.inf
+
+    @functools.lru_cache(maxsize=64)  # noqa: B019
+    def plateau(self) -> float:
+        """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
+
+        Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; where beta jumps at q0
+        (condition C5 allows it) that is too little for q just above q1.
+        """
+        if not np.isfinite(self.log_q0()):
+            return 0.0
+        return self.ceiling - float(self.beta(self.log_q1()))
+
+    def local_sensitivity(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """Algorithm 3: an upper bound on how far beta moves when one teacher changes its vote."""
+        log_q = np.asarray(log_q, dtype=np.float64)
+        inside = (log_q >= self.log_q1()) & (log_q <= self.log_q0())
+        here = self.beta(log_q)
+        moves = np.maximum(self.beta(self.upper(log_q)) - here, here - self.beta(self.lower(log_q)))
+        return np.where(inside, self.plateau(), moves)
+
+    def rise(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """beta(B_U(q)) - beta(q): Algorithm 3 below q1, where C6 makes it the larger difference."""
+        above, here = self.beta(np.stack([self.upper(log_q), log_q]))  # one call: it is small
+        return above - here
+
+    def fall(self, log_q: ArrayLike) -> NDArray[np.float64]:
+        """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
+        return self.ceiling - self.beta(self.lower(log_q))
+
+    def check_conditions(self, points: int = 2000) -> list[str]:
+        """Conditions C5 and C6 on a grid of log q; returns the violated ones, [] if none.
+
+        C5: beta is non-decreasing up to q0 <= 1/2 and B_U(q0) < 1. C6: beta(B_U(q)) - beta(q) is
+        non-decreasing up to B_L(q0). Differences below 1e-9 of the ceiling are rounding.
+        """
+        log_q0 = self.log_q0()
+        if not np.isfinite(log_q0):
+            return ["q0: the data-dependent bound applies nowhere"]
+        tolerance = _ROUNDING * self.ceiling
+        violated = []
+        depth = -log_q0 * np.geomspace(1, max(60.0, 800 / max(-log_q0, 1e-9)), points)
+        grid = -depth[::-1]
+        if (np.diff(self.beta(grid)) < -tolerance).any() or float(self.upper(log_q0)) >= 0:
+            violated.append("C5")
+        grid = grid[grid <= self.log_q1()]
+        if len(grid) > 1 and (np.diff(self.rise(grid)) < -tolerance).any():
+            violated.append("C6")
+        return violated
+
+    def helps(self, teachers: int) -> bool:
+        """Whether any histogram of so many votes uses the data-dependent bound (B.2's check).
+
+        The most favourable one is unanimous: q0 >= q([n, 0, ..., 0]).
+        """
+        unanimous = log_ndtr(-teachers / (np.sqrt(2) * self.sigma)) + np.log(self.n_classes - 1)
+        return bool(unanimous <= self.log_q0())

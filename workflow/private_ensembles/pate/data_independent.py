@@ -1,0 +1,81 @@
+"""What Confident-GNMax costs whatever the votes, at the caps on queries and answers (DESIGN 5.10).
+
+Every query tried pays the threshold, every label given pays GNMax: the largest count moves by at
+most 1 when one teacher changes its vote, the vector of counts by sqrt(2). Both are Gaussian
+mechanisms, so n thresholds and a labels cost lambda rho at every order, rho = n / (2 sigma1^2) + a
+/ sigma2^2, and exactly one Gaussian mechanism of mu = sqrt(2 rho). Which queries are answered may
+depend on everything released before, as long as the caps are fixed beforehand: they are filters
+(Feldman & Zrnic 2021 for Rényi costs, Smith & Thakurta 2022 for Gaussian ones).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
+
+
+@dataclass(frozen=True)
+class Releases:
+    """So many thresholds with noise sigma1 (None: no threshold) and labels with noise sigma2.
+
+    Raises ValueError for a negative number or noise <= 0.
+    """
+
+    thresholds: int
+    sigma1: float | None
+    labels: int
+    sigma2: float
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", "labels"):
+            value = getattr(self, name)
+            if int(value) != value or value < 0:
+                raise ValueError(f"{name} = {value}: must be an integer >= 0")
+        check_sigma(self.sigma2)
+        if self.sigma1 is not None:
+            check_sigma(self.sigma1)
+
+    @property
+    def rho(self) -> float:
+        """Rényi cost per order, rounded up."""
+        threshold = 0.0 if self.sigma1 is None else self.thresholds / (2 * self.sigma1**2)
+        return (threshold + self.labels / self.sigma2**2) * (1 + 1e-15)
+
+
+def data_independent_epsilon(
+    rho: float, delta: float, *, conversion: str = "improved"
+) -> tuple[float, float]:
+    """Least epsilon over all orders of lambda rho, and its order; rounded up.
+
+    ``classic``: at lambda = 1 + sqrt(log(1/delta) / rho), where it is least. ``improved``: the
+    least of a fine grid about there; any order is valid. rho = 0 costs nothing. Raises ValueError
+    for rho < 0, delta outside (0, 1), an unknown conversion.
+    """
+    if not (math.isfinite(rho) and rho >= 0):
+        raise ValueError(f"rho = {rho}: must be a finite number >= 0")
+    conversion_cost(np.array([2.0]), delta, conversion)  # checks delta and conversion
+    if rho == 0:
+        return 0.0, math.inf
+    best = 1 + math.sqrt(-math.log(delta) / rho)
+    if conversion == "classic":
+        orders = np.array([best])
+    else:
+        orders = 1 + (best - 1) * np.geomspace(0.1, 2, 2000)
+    return rdp_to_dp(orders, np.nextafter(orders * rho, np.inf), delta, conversion)
+
+
+def exact_data_independent_epsilon(rho: float, delta: float) -> float:
+    """Least epsilon of one Gaussian mechanism of mu = sqrt(2 rho), rounded up.
+
+    Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 3.3 for the composition. Raises
+    ValueError for rho < 0, delta outside (0, 1).
+    """
+    if not (math.isfinite(rho) and rho >= 0):
+        raise ValueError(f"rho = {rho}: must be a finite number >= 0")
+    # One GNMax label at this noise is a Gaussian mechanism of mu = sqrt(2) / sigma.
+    return 0.0 if rho == 0 else analytic_epsilon(math.sqrt(1 / rho) * (1 - 1e-15), delta)

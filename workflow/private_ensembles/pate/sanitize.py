@@ -1,0 +1,144 @@
+"""Publishing a data-dependent cost: noise in proportion to its smooth sensitivity (PATE, B.5-B.6).
+
+docs/gnss.md proves the costs stated here and shows where Theorem 23 as printed fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.rdp import check_orders
+
+FORMULAS = ("exact", "paper")
+# Keeps sigma_SS finite where every query's cost is too small for a float.
+_LEAST_SENSITIVITY = 1e-290
+
+
+def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact") -> float:
+    """Rényi cost of publishing f + SS_beta * N(0, sigma^2) (GNSS, Definition 22).
+
+    ``exact``: lambda e^(-2 beta) / (2 sigma^2 r) + (ln(r) / 2 + lambda beta) / (1 - lambda), with
+    r = 1 - lambda + lambda e^(-2 beta) > 0, that is beta < ln(lambda / (lambda - 1)) / 2.
+    It is attained where SS(D') = e^(-beta) SS(D) and |f(D) - f(D')| = SS(D'), so it cannot be
+    improved (docs/gnss.md). ``paper``: Theorem 23 as printed, which fails for lambda beta > 1/4;
+    for comparison only. Infinite where beta is too large for the order.
+
+    Raises ValueError for order <= 1, beta <= 0, sigma <= 0 or another formula.
+    """
+    sigma = check_sigma(sigma)
+    slope, constant = gnss_terms(order, beta, formula=formula)
+    if formula == "paper" or not math.isfinite(slope):
+        return slope / sigma**2 + constant
+    return (slope / sigma**2 + constant) * (1 + 1e-12) + 1e-15
+
+
+def gnss_terms(order: float, beta: float, *, formula: str = "exact") -> tuple[float, float]:
+    """A and B of `gnss_rdp` = A / sigma^2 + B; (inf, inf) where beta is too large for the order.
+
+    Raises ValueError for order <= 1, beta <= 0 or another formula.
+    """
+    order = float(check_orders(order)[0])
+    if not beta > 0:
+        raise ValueError(f"beta = {beta}: must be > 0")
+    check_formula(formula)
+    if formula == "paper":
+        if 2 * order * beta >= 1:
+            return math.inf, math.inf
+        spread = beta * order - 0.5 * math.log1p(-2 * order * beta)
+        return order * math.exp(2 * beta), spread / (order - 1)
+    r = 1 + order * math.expm1(-2 * beta)
+    if r <= 0:
+        return math.inf, math.inf
+    slope = order * math.exp(-2 * beta) / (2 * r)
+    return slope, -(0.5 * math.log(r) + order * beta) / (order - 1)
+
+
+def largest_beta(order: float, *, formula: str = "exact") -> float:
+    """The beta from which on GNSS costs infinitely much at this order.
+
+    ln(lambda / (lambda - 1)) / 2 exactly, 1 / (2 lambda) by Theorem 23.
+    """
+    order = float(check_orders(order)[0])
+    check_formula(formula)
+    return 0.5 / order if formula == "paper" else -0.5 * math.log1p(-1 / order)
+
+
+def check_formula(formula: str) -> None:
+    """Raise ValueError unless the formula is known."""
+    if formula not in FORMULAS:
+        raise ValueError(f"formula = {formula!r}: must be one of {', '.join(FORMULAS)}")
+
+
+@dataclass(frozen=True)
+class GnssParameters:
+    """How a cost is sanitised: smoothness beta, noise sigma_ss per unit of smooth sensitivity."""
+
+    beta: float
+    sigma_ss: float
+    gnss_rdp: float
+
+
+def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str = "exact") -> float:
+    """The sigma_SS that minimises A / sigma^2 + B + 2 sigma SS: (A / SS)^(1/3).
+
+    The cost plus two standard deviations of the noise, as in PATE, B.6; every printed sigma_SS of
+    Table 2 follows from it. It looks at private data (SS is a function of the votes).
+    """
+    slope, _ = gnss_terms(order, beta, formula=formula)
+    return (slope / max(sensitivity, _LEAST_SENSITIVITY)) ** (1 / 3)
+
+
+def tune_gnss(
+    order: float, smooth: Callable[[float], float], *, formula: str = "exact"
+) -> GnssParameters:
+    """beta and sigma_SS of the least cost plus two standard deviations of the noise (PATE, B.6).
+
+    smooth: SS as a function of beta. Not for release: what is chosen depends on the votes, and how
+    much the choice tells of them is bounded by nothing here (`rule_of_thumb` does not look).
+
+    ``paper``: beta from the 20 points (0.30, 0.31, ..., 0.49) / lambda, which every printed beta of
+    Table 2 is one of. ``exact``: from (0.05, 0.07, ..., 0.95) times the largest beta.
+    """
+
+    def objective(beta: float) -> float:
+        slope, constant = gnss_terms(order, beta, formula=formula)
+        if not math.isfinite(slope):
+            return math.inf
+        return 3 * slope ** (1 / 3) * smooth(beta) ** (2 / 3) + constant
+
+    if formula == "paper":
+        beta = min((0.01 * k / order for k in range(30, 50)), key=objective)
+    else:
+        beta = min(largest_beta(order) * np.linspace(0.95, 0.05, 46), key=objective)
+    sigma = tuned_sigma(order, beta, smooth(beta), formula=formula)
+    return GnssParameters(float(beta), sigma, gnss_rdp(order, beta, sigma, formula=formula))
+
+
+def rule_of_thumb(
+    order: float,
+    delta: float,
+    *,
+    beta: float | None = None,
+    sigma_ss: float | None = None,
+    formula: str = "exact",
+) -> GnssParameters:
+    """beta and sigma_SS that do not look at votes.
+
+    ``exact``: beta is two fifths of the largest (lambda beta about 0.2, where the cost's factor
+    1 / (2 (1 - 2 lambda beta)) is still below one); ``paper``: 0.4 / lambda, as Table 2 nearly has
+    throughout. sigma_SS makes the part A / sigma^2 of the cost a tenth of log(1/delta) /
+    (lambda - 1), what the conversion to (epsilon, delta) costs anyway. Either may be given.
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    if beta is None:
+        beta = 0.4 / order if formula == "paper" else 0.4 * largest_beta(order)
+    slope, _ = gnss_terms(order, beta, formula=formula)
+    if sigma_ss is None:
+        sigma_ss = math.sqrt(10 * slope * (order - 1) / -math.log(delta))
+    return GnssParameters(beta, sigma_ss, gnss_rdp(order, beta, sigma_ss, formula=formula))

@@ -1,0 +1,1 @@
+"""Students: models trained on public inputs and released labels alone."""

@@ -1,0 +1,206 @@
+"""Train a student on released labels, ask it, and keep it in a file."""
+
+from __future__ import annotations
+
+import io as standard_io
+import json
+import os
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from private_ensembles.student.forest import ARRAYS, Forest, train_forest
+from private_ensembles.student.images import network_scores, train_network
+from private_ensembles.student.networks import student_cnn
+from private_ensembles.student.training import Training
+
+# vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
+# random forest on a table.
+METHODS = ("vat", "supervised", "forest")
+
+
+@dataclass(frozen=True)
+class Student:
+    """A trained student.
+
+    method: one of METHODS. model: torch module, in evaluation mode on the CPU, or Forest.
+    input_shape: of one input, (height, width), (height, width, channels) or (columns,). pixel_max:
+    what images are divided by; 1 for tables. parameters: what it was trained with, JSON-able.
+    observed: what `train_student`'s `observe` returned after each epoch; not kept in files.
+    """
+
+    method: str
+    model: torch.nn.Module | Forest
+    n_classes: int
+    input_shape: tuple[int, ...]
+    pixel_max: int
+    parameters: dict
+    observed: tuple[float, ...] = ()
+
+    def scores(self, inputs: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes, float64 (N, classes), rows summing to 1.
+
+        inputs: as the pool that it was trained on. Raises ValueError for another shape.
+        """
+        inputs = np.asarray(inputs)
+        if inputs.shape[1:] != self.input_shape:
+            raise ValueError(
+                f"inputs: shape {inputs.shape} must be (N, {', '.join(map(str, self.input_shape))})"
+            )
+        if isinstance(self.model, Forest):
+            return self.model.scores(inputs)
+        return network_scores(self.model, inputs, self.pixel_max)
+
+    def correct(self, inputs: np.ndarray, labels: np.ndarray) -> int:
+        """How many inputs' true labels, whole numbers (N,), it predicts."""
+        labels = np.asarray(labels)
+        if labels.shape != (len(inputs),):
+            raise ValueError(f"labels: shape {labels.shape} must be ({len(inputs)},)")
+        return int((self.scores(inputs).argmax(axis=1) == labels).sum())
+
+    def accuracy(self, inputs: np.ndarray, labels: np.ndarray) -> float:
+        """Share of inputs whose true labels, whole numbers (N,), it predicts."""
+        return self.correct(inputs, labels) / len(labels)
+
+
+def train_student(
+    method: str,
+    pool: np.ndarray,
+    answered_index: np.ndarray,
+    answered_labels: np.ndarray,
+    n_classes: int,
+    parameters: Mapping,
+    *,
+    seed: int,
+    path: tuple[int | str, ...] = (),
+    pixel_max: int = 255,
+    device: str | torch.device = "cpu",
+    checkpoint: str | os.PathLike | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+    observe: Callable[[Callable], float] | None = None,
+) -> Student:
+    """A student of the public pool and of labels that were released for some of it.
+
+    method: one of METHODS. pool: public inputs, uint8 images (N, height, width[, channels]) in
+    0..pixel_max, or for `forest` finite numbers (N, columns). answered_index: whole numbers (L,),
+    the queries, each once, as indices into the pool; answered_labels: (L,), 0..n_classes-1 or -1
+    for a query without an answer, which counts as unlabelled. Nothing else is known to the student,
+    so its privacy is that of the labels. parameters: of `images.Training` or `train_forest`.
+
+    For a non-private baseline, train `supervised` or `forest` on the private inputs and true
+    labels. If one class alone was released, training goes on (the student will say it to
+    everything) and progress says so.
+
+    seed, path: address of its randomness. device: for networks. checkpoint: a file that a killed
+    training goes on from. progress: told how far the training is. observe: for networks, called
+    after each epoch with a function from inputs to scores; what it returns is kept in `observed`.
+
+    Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
+    another kind, no released label at all, a loss that is not finite, or too little GPU memory.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
+    if int(n_classes) != n_classes or n_classes < 2:
+        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
+    if not 1 <= pixel_max <= 255:
+        raise ValueError(f"pixel_max = {pixel_max}: must be 1 to 255")
+    pool = np.asarray(pool)
+    index, labels = _released(answered_index, answered_labels, len(pool), n_classes)
+    if (labels == labels[0]).all():
+        progress(f"only class {labels[0]} was released: the student knows no other")
+    if method == "forest":
+        model = train_forest(pool, index, labels, n_classes, parameters, seed=seed, path=path)
+        settings, pixel_max, observed = dict(parameters), 1, []
+    else:
+        training = Training.of(parameters)
+        model, observed = train_network(
+            *(pool, index, labels, n_classes, training),
+            unlabelled=method == "vat",
+            pixel_max=pixel_max,
+            seed=seed,
+            path=path,
+            device=device,
+            checkpoint=checkpoint,
+            progress=progress,
+            observe=observe,
+        )
+        settings = asdict(training)
+    return Student(
+        *(method, model, int(n_classes), pool.shape[1:], int(pixel_max), settings), tuple(observed)
+    )
+
+
+def _released(index, labels, n_pool, n_classes) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and labels of the answered queries, int64."""
+    index, labels = np.asarray(index), np.asarray(labels)
+    for name, array in (("answered_index", index), ("answered_labels", labels)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(f"{name}: {array.dtype} {array.shape} must be a list of whole numbers")
+    if len(index) != len(labels):
+        raise ValueError(f"answered_labels: {len(labels)} must be as many as queries, {len(index)}")
+    index, labels = index.astype(np.int64), labels.astype(np.int64)
+    if len(index) and not (index.min() >= 0 and index.max() < n_pool):
+        raise ValueError(f"answered_index: must be 0 to {n_pool - 1}")
+    if len(np.unique(index)) < len(index):
+        raise ValueError("answered_index: no query may occur twice")
+    if len(labels) and not (labels.min() >= -1 and labels.max() < n_classes):
+        raise ValueError(f"answered_labels: must be -1 to {n_classes - 1}")
+    answered = labels >= 0
+    if not answered.any():
+        raise ValueError("answered_labels: no label was released, so there is nothing to learn")
+    return index[answered], labels[answered]
+
+
+def save_student(path: str | os.PathLike, student: Student) -> None:
+    """Write a student, tensors and plain values only; equal students give equal bytes."""
+    if isinstance(student.model, Forest):
+        state = {name: torch.from_numpy(getattr(student.model, name)) for name in ARRAYS}
+    else:
+        state = student.model.state_dict()
+    metadata = {
+        "method": student.method,
+        "n_classes": student.n_classes,
+        "input_shape": student.input_shape,
+        "pixel_max": student.pixel_max,
+        "parameters": student.parameters,
+    }
+    buffer = standard_io.BytesIO()  # torch.save writes a file's own name into it otherwise
+    torch.save({"state": dict(state), "metadata": json.dumps(metadata, sort_keys=True)}, buffer)
+    Path(path).write_bytes(buffer.getvalue())
+
+
+def load_student(path: str | os.PathLike) -> Student:
+    """The student in a file. Raises ValueError naming the file if it is damaged or no student."""
+    data = standard_io.BytesIO(Path(path).read_bytes())
+    try:
+        content = torch.load(data, map_location="cpu", weights_only=True)
+        metadata = json.loads(content["metadata"])
+        shape = tuple(metadata["input_shape"])
+        if metadata["method"] == "forest":
+            model = Forest(**{name: content["state"][name].numpy() for name in ARRAYS})
+        else:
+            channels = (1, *shape) if len(shape) == 2 else (shape[2], *shape[:2])
+            widths = metadata["parameters"]["widths"]
+            model = student_cnn(channels, metadata["n_classes"], widths=widths)
+            model.load_state_dict(content["state"])
+            model.eval()
+        return Student(
+            *(metadata["method"], model, metadata["n_classes"], shape, metadata["pixel_max"]),
+            metadata["parameters"],
+        )
+    except (
+        RuntimeError,
+        pickle.UnpicklingError,
+        EOFError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{os.fspath(path)}: not a readable student: {reason}") from None

@@ -1,0 +1,58 @@
+"""How a student's network is trained: the parameters, their defaults and ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained; the defaults were chosen on MNIST's training images (docs).
+
+    epochs: passes over the pool (`vat`) or the labelled images (`supervised`). batch_size: labelled
+    images per step; unlabelled_batch_size: images of the pool per step. learning_rate: Adam's, for
+    the first half, then falling to 0 in a straight line. adversarial_radius: Euclidean norm of the
+    virtual adversarial perturbation, pixels in [0, 1]; probe: length of the finite difference that
+    finds its direction. adversarial_weight, entropy_weight: of these losses beside the labels'
+    cross-entropy, 0 for none. shift, rotation, scale: see `augmentation.distort`. widths: channels
+    of the three convolutions. checkpoint_every: epochs between two checkpoints.
+    """
+
+    epochs: int = 40
+    batch_size: int = 32
+    unlabelled_batch_size: int = 128
+    learning_rate: float = 0.002
+    adversarial_radius: float = 1.2
+    probe: float = 0.01
+    adversarial_weight: float = 1.0
+    entropy_weight: float = 1.0
+    shift: float = 0.14
+    rotation: float = 0.2
+    scale: float = 0.1
+    widths: tuple[int, int, int] = (16, 32, 64)
+    checkpoint_every: int = 5
+
+    def __post_init__(self):
+        """Raises ValueError naming the value that is out of range."""
+        for name in ("epochs", "batch_size", "unlabelled_batch_size", "checkpoint_every"):
+            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: must be an integer >= 1")
+        for name in ("learning_rate", "adversarial_radius", "probe"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} = {getattr(self, name)}: must be a finite number > 0")
+        for name in ("adversarial_weight", "entropy_weight", "shift", "rotation", "scale"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} = {getattr(self, name)}: must be a finite number >= 0")
+        object.__setattr__(self, "widths", tuple(self.widths))
+
+    @classmethod
+    def of(cls, parameters: Mapping) -> Training:
+        """The training with these parameters; ValueError for an unknown one."""
+        if unknown := sorted(set(parameters) - set(cls.__dataclass_fields__)):
+            raise ValueError(
+                f"student: unknown parameter {unknown[0]}: must be one of "
+                f"{', '.join(cls.__dataclass_fields__)}"
+            )
+        return cls(**parameters)

@@ -1,0 +1,104 @@
+"""Votes of an ensemble that does not exist, drawn from a stated profile of its teachers' consensus.
+
+They stand where the real votes are private (PATE's Glyph: 5,000 teachers, 150 classes), to show
+what costs and computations are like at that size, and where an ensemble is planned that nobody has
+trained yet. Nothing computed from them is a claim about real data.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ConsensusProfile:
+    """How an ensemble tends to vote, whatever its number of teachers.
+
+    A query is easy with probability easy_share. A teacher votes for its true class with probability
+    s, drawn once per query from Beta(*easy) or Beta(*hard), and for another class with
+    probabilities (1 - s) times a draw of Dirichlet(confusion / (n_classes - 1), ...): the smaller
+    confusion, the fewer classes it is taken for. Given these the teachers are independent. So the
+    plurality is right where s exceeds the share of the strongest wrong class, the more surely the
+    larger the consensus is. True classes have geometrically falling frequencies, the first
+    `imbalance` times the last. A share `mislabelled` of the queries carries another label than the
+    true class, any with the same probability; teachers vote for the true class all the same.
+
+    easy, hard: two positive numbers each. Raises ValueError naming the field that is out of range.
+    """
+
+    n_classes: int
+    easy_share: float
+    easy: tuple[float, float]
+    hard: tuple[float, float]
+    confusion: float
+    imbalance: float = 1.0
+    mislabelled: float = 0.0
+
+    def __post_init__(self):
+        """Raises ValueError for a field out of range."""
+        if isinstance(self.n_classes, bool) or self.n_classes != int(self.n_classes):
+            raise ValueError(f"n_classes = {self.n_classes}: must be an integer")
+        for field, holds, allowed in (
+            ("n_classes", self.n_classes >= 2, "at least 2"),
+            ("easy_share", 0 <= self.easy_share <= 1, "from 0 to 1"),
+            ("confusion", 0 < self.confusion < np.inf, "positive"),
+            ("imbalance", 1 <= self.imbalance < np.inf, "at least 1"),
+            ("mislabelled", 0 <= self.mislabelled <= 1, "from 0 to 1"),
+        ):
+            if not holds:
+                raise ValueError(f"{field} = {getattr(self, field)}: must be {allowed}")
+        for field in ("easy", "hard"):
+            pair = tuple(getattr(self, field))
+            if len(pair) != 2 or not all(0 < value < np.inf for value in pair):
+                raise ValueError(f"{field} = {pair}: must be two positive numbers")
+            object.__setattr__(self, field, pair)
+
+
+def synthetic_queries(profile, n_queries, generator):
+    """What the teachers think of each query: probabilities (Q, n_classes), and the labels (Q,).
+
+    probabilities: float64, how likely a teacher votes for each class; rows add up to 1. labels:
+    int64, what a data set would call the truth. generator: numpy.random.Generator.
+
+    Raises ValueError unless n_queries >= 1.
+    """
+    _check_number("n_queries", n_queries)
+    C = profile.n_classes
+    frequencies = np.geomspace(profile.imbalance, 1, C)
+    true = generator.choice(C, size=n_queries, p=frequencies / frequencies.sum())
+    easy = generator.random(n_queries) < profile.easy_share
+    right = np.where(
+        easy, generator.beta(*profile.easy, n_queries), generator.beta(*profile.hard, n_queries)
+    )
+    wrong = generator.dirichlet(np.full(C - 1, profile.confusion / (C - 1)), n_queries)
+    probabilities = np.empty((n_queries, C))
+    # Wrong classes in cyclic order after the true one, so that no row needs a copy of its own.
+    rows = np.arange(n_queries)
+    for offset in range(1, C):
+        probabilities[rows, (true + offset) % C] = wrong[:, offset - 1] * (1 - right)
+    probabilities[rows, true] = right
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    other = (true + generator.integers(1, C, n_queries)) % C
+    labels = np.where(generator.random(n_queries) < profile.mislabelled, other, true)
+    return probabilities, labels.astype(np.int64)
+
+
+def synthetic_counts(profile, n_teachers, n_queries, generator):
+    """Vote counts of a synthetic ensemble, int64 (Q, n_classes), and labels, int64 (Q,).
+
+    Each row adds up to n_teachers. The queries and their labels come from one child of `generator`
+    (numpy.random.Generator) and the votes from another, so that generators in equal states give
+    ensembles of any number of teachers the same queries. Memory: about 24 bytes per query and
+    class.
+
+    Raises ValueError unless n_teachers and n_queries are integers >= 1.
+    """
+    _check_number("n_teachers", n_teachers)
+    queries, votes = generator.spawn(2)
+    probabilities, labels = synthetic_queries(profile, n_queries, queries)
+    return votes.multinomial(n_teachers, probabilities), labels
+
+
+def _check_number(name, value):
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} = {value!r}: must be an integer >= 1")

@@ -1,0 +1,74 @@
+"""Random forests as teachers: train one on each shard of a table and let it vote."""
+
+import time
+
+import numpy as np
+
+from private_ensembles.randomness import stream
+
+
+def cast_forest_votes(
+    features,
+    labels,
+    shards,
+    queries,
+    *,
+    n_classes,
+    parameters,
+    seed,
+    path,
+    progress=lambda message: None,
+):
+    """Votes of one random forest per shard on each query: unsigned integers (queries, teachers).
+
+    features: float32 (N, d); labels: uint8 (N,), below n_classes; queries: float32 (Q, d). shards:
+    rows of indices into the records, one row per teacher. parameters: keywords of scikit-learn's
+    RandomForestClassifier (n_estimators, max_features, ...). Each teacher has a random stream of
+    its own, at `path` under `seed`, so that none depends on how many there are; it sees its shard
+    and nothing else. A shard with one class makes a teacher that always votes for it.
+    progress(message) is called about every five seconds.
+
+    Training is not private and the votes carry no noise: they are not for release.
+
+    Raises ValueError for arrays that do not fit together, an index outside the records, and
+    parameters that scikit-learn refuses.
+    """
+    from sklearn.ensemble import RandomForestClassifier  # late: a second of import
+
+    _check(features, labels, shards, queries, n_classes)
+    votes = np.empty((len(queries), len(shards)), np.min_scalar_type(n_classes - 1))
+    start = said = time.monotonic()
+    for i, shard in enumerate(shards):
+        state = int(stream(seed, *path, "forest", i).generate_state(1)[0])
+        # One thread, as everywhere: parallelism is across jobs.
+        try:
+            forest = RandomForestClassifier(**parameters, random_state=state, n_jobs=1)
+            forest.fit(features[shard], labels[shard])
+        except (TypeError, ValueError) as error:
+            line = " ".join(str(error).split())
+            raise ValueError(f"forest {i + 1} of {len(shards)}: {line}") from None
+        votes[:, i] = forest.predict(queries)
+        now = time.monotonic()
+        if now - said > 5 or i + 1 == len(shards):
+            rate, said = (i + 1) / (now - start), now
+            progress(
+                f"forest {i + 1} of {len(shards)} trained and asked, {now - start:.0f} s elapsed, "
+                f"{rate:.1f} a second, {(len(shards) - i - 1) / rate:.0f} s remaining"
+            )
+    return votes
+
+
+def _check(features, labels, shards, queries, n_classes):
+    if features.ndim != 2 or labels.shape != features.shape[:1]:
+        raise ValueError(
+            f"features {features.shape}, labels {labels.shape}: must be (N, d) and (N,)"
+        )
+    if queries.ndim != 2 or queries.shape[1:] != features.shape[1:] or len(queries) < 1:
+        raise ValueError(f"queries {queries.shape}: must be (Q, {features.shape[1]}), not empty")
+    if labels.size and labels.max() >= n_classes:
+        raise ValueError(f"labels reach {labels.max()}: must be below n_classes = {n_classes}")
+    if len(shards) < 1:
+        raise ValueError("shards: must be at least one")
+    for i, shard in enumerate(shards):
+        if len(shard) < 1 or min(shard) < 0 or max(shard) >= len(features):
+            raise ValueError(f"shard {i}: must be indices from 0 to {len(features) - 1}, not empty")

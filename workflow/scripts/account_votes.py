@@ -1,0 +1,11 @@
+"""Account for the labels of one task: data-dependent, sanitised and data-independent costs."""
+
+from private_ensembles import io
+from private_ensembles.pate_study import account
+from private_ensembles.votes import read_votes
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    counts = read_votes(job.input.votes).histogram()[: settings["pool"]]
+    rows = account(counts, settings, task=job.params.task, seed=job.params.seed)
+    io.write_csv(job.output[0], rows)

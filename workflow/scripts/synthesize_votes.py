@@ -1,0 +1,22 @@
+"""Draw the votes of an ensemble that does not exist from a stated profile of its consensus."""
+
+from private_ensembles import io
+from private_ensembles.randomness import generator
+from private_ensembles.synthetic_votes import ConsensusProfile, synthetic_counts
+from private_ensembles.votes import Votes, write_votes
+
+with io.job(snakemake) as job:
+    name, K, seed, repeat = (job.params[key] for key in ("name", "K", "seed", "vote_seed"))
+    settings = dict(job.params.settings)
+    n_queries = settings.pop("n_queries")
+    profile = ConsensusProfile(**settings)
+    # K is not in the path: ensembles of all sizes are asked the same queries.
+    source = generator(seed, "synthetic votes", name, repeat)
+    counts, labels = synthetic_counts(profile, K, n_queries, source)
+    facts = {"synthetic": True, "profile": {"name": name, **settings}, "kind": "synthetic"}
+    facts |= {"K": K, "seed": seed, "vote_seed": repeat, "queries": n_queries}
+    facts["release"] = "synthetic: drawn from the profile, says nothing about any real data"
+    facts = io.provenance("numpy", **facts)
+    write_votes(job.output[0], Votes(profile.n_classes, labels, counts=counts, provenance=facts))
+    right = counts.argmax(axis=1) == labels
+    job.log.info("plurality is right on %.4f of the queries", right.mean())
