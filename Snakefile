@@ -38,3 +38,12 @@ rule all:
         [getattr(rules, paper).input for paper in config["papers"]],
         rules.report.input,
         "results/fidelity.csv",
+
+
+# Not on dry runs, and not in the jobs of a cluster.
+onstart:
+    announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
+
+
+onsuccess:
+    announce.say(announce.end(PAGES))

@@ -16,6 +16,7 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
+from private_ensembles import announce
 from private_ensembles import config as settings
 from private_ensembles import dataset_config
 from private_ensembles import pate_settings as pate
@@ -80,6 +81,8 @@ PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
 PATE_TABLES = ["table1", "table2", "printed_arithmetic"]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
+# Where a run ends: the page to open.
+PAGES = ["results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters

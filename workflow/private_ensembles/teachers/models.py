@@ -106,7 +106,9 @@ def _dimensions(name, image_shape, smallest):
     height, width, *colours = image_shape
     if min(height, width) < smallest:
         shape = tuple(image_shape)
-        raise ValueError(f"image_shape = {shape}: {name} needs at least {smallest}x{smallest} pixels")
+        raise ValueError(
+            f"image_shape = {shape}: {name} needs at least {smallest}x{smallest} pixels"
+        )
     return (colours[0] if colours else 1), height, width
 
 
