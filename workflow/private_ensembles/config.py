@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
+from private_ensembles import pate_settings
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -443,7 +444,13 @@ def dataset_settings(config: dict, dataset: str) -> dict:
 
 
 def teachers(config: dict, dataset: str, kind: str) -> dict:
-    """Return the training parameters of one kind ("private" or "plain") of teachers."""
+    """Return the training parameters of one kind ("private" or "plain") of teachers.
+
+    Those of a task of PATE, where its votes are cast on this data set, else DaRRM's.
+    """
+    task = pate_settings.task_of(config, dataset)
+    if task is not None and task["kind"] == kind:
+        return task["teachers"]
     return dataset_settings(config, dataset)[f"{kind}_teachers"]
 
 

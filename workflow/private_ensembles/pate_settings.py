@@ -40,7 +40,7 @@ def accounting(config: Mapping, task: str) -> dict:
     """Return what the accounting of one task depends on: all but how votes and students train."""
     settings = config["pate"]["tasks"][task]
     keys = ("pool", "delta", "confident", "lnmax", "printed")
-    shared = {key: config["pate"][key] for key in ("draws", "orders", "release")}
+    shared = {key: config["pate"][key] for key in ("draws", "orders")}
     return {key: settings[key] for key in keys} | shared
 
 
@@ -70,7 +70,8 @@ def aggregators(config: Mapping, task: str) -> list[str]:
 def baseline(config: Mapping, task: str) -> dict:
     """Return method, pool and parameters of a task's non-private baseline."""
     settings = student(config, task)
-    return settings | {"parameters": config["pate"]["baselines"][settings["method"]]}
+    parameters = dict(config["pate"]["baselines"][settings["method"]])
+    return settings | {"method": parameters.pop("method"), "parameters": parameters}
 
 
 def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
@@ -83,15 +84,6 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
         synthetic = task["kind"] == "synthetic"
         found[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task["K"]}
     return found
-
-
-def printed(config: Mapping) -> dict[str, dict]:
-    """Return, by task, delta and the parameters that Table 2 prints, for tasks that have a row."""
-    return {
-        name: {key: task[key] for key in ("delta", "printed", "two_rounds") if key in task}
-        for name, task in config["pate"]["tasks"].items()
-        if task and task["printed"]
-    }
 
 
 def with_orders(config: Mapping, figure: str) -> dict:

@@ -13,7 +13,12 @@ from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.lnmax_rdp import lnmax_privacy, lnmax_rdp
+from private_ensembles.pate.lnmax_rdp import (
+    PAPER_ORDERS,
+    lnmax_independent_rdp,
+    lnmax_privacy,
+    lnmax_rdp,
+)
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.randomness import generator
@@ -69,7 +74,7 @@ def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, obj
         independent = len(counts) * orders / scale**2
     else:
         cost, distribution = lnmax_rdp(counts, scale, orders), lnmax_distribution(counts, scale)
-        independent = len(counts) * lnmax_rdp(None, scale, orders)
+        independent = len(counts) * lnmax_independent_rdp(scale, orders)
     total = cost.sum(axis=0)
     right = distribution[np.arange(len(labels)), labels]
     return {
@@ -304,7 +309,8 @@ def _confident_account(counts, parameters, settings) -> dict[str, tuple[float, s
 
 def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     delta, scale = settings["delta"], settings["lnmax"]["scale"]
-    paper = lnmax_privacy(counts, scale, delta, conversion="classic")
+    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
+    paper = lnmax_privacy(counts, scale, delta, **way)
     ours = lnmax_privacy(counts, scale, delta)
     private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
     free = {
@@ -323,3 +329,58 @@ def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
         name: (np.nan if value is None else float(value), mark)
         for name, (value, mark) in marks.items()
     }
+
+
+def students_figure(
+    counts: np.ndarray,
+    bought: Mapping[str, np.ndarray],
+    histories: pd.DataFrame,
+    settings: Mapping,
+    points: int = 30,
+    bins: int = 20,
+) -> pd.DataFrame:
+    """The data behind Figure 1 of PATE for one task.
+
+    counts: the pool's. bought: of :func:`buy_labels`. histories: aggregator, student_seed, epoch,
+    accuracy. settings: delta, confident, lnmax, orders. Of the LNMax aggregators the one with most
+    queries is shown. Rows of three panels:
+
+    training    aggregator, student_seed, epoch, accuracy
+    cost        aggregator, answered (expected), epsilon (as published) of the first queries asked
+    consensus   aggregator, share_low, share_high (votes for the plurality), labels (bought)
+    """
+    largest = f"lnmax-{max(settings['lnmax']['queries'])}"
+    shown = {largest: "lnmax", "confident": "confident"}
+    training = histories[histories["aggregator"].isin(shown)].assign(panel="training")
+    training["aggregator"] = training["aggregator"].map(shown)
+    check = {k: settings["confident"][k] for k in ("threshold", "sigma1")}
+    orders, parts = order_grid(settings["orders"]), []
+    for name, aggregator in shown.items():
+        asked = counts[bought[f"{name}_queries"]]
+        path = answering_cost(
+            asked,
+            {"confident": check} if aggregator == "confident" else {},
+            settings["confident"]["sigma2"],
+            settings["lnmax"]["scale"],
+            settings["delta"],
+            orders,
+            points,
+        )
+        path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
+        parts.append(path.drop(columns="epsilon_selection"))
+        answered = bought[f"{name}_labels"] >= 0
+        shares = asked.max(axis=1)[answered] / asked[0].sum()
+        edges = np.linspace(0, 1, bins + 1)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "panel": "consensus",
+                    "aggregator": aggregator,
+                    "share_low": edges[:-1],
+                    "share_high": edges[1:],
+                    "labels": np.histogram(shares, edges)[0],
+                }
+            )
+        )
+    data = pd.concat([training, *parts], ignore_index=True)
+    return data.assign(release=NOT_FOR_RELEASE)

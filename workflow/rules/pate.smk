@@ -9,59 +9,6 @@ rule pate:
         collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
 
 
-# params: name (of the profile), K, vote_seed, seed, settings (the profile). Nothing of any data: a
-# synthetic vote matrix has no training part, and no labels but its own.
-rule synthesize_votes:
-    message:
-        "Drawing synthetic votes of {wildcards.K} teachers, {wildcards.dataset}"
-    output:
-        "results/votes/{dataset}/kind=synthetic,K={K},seed={seed}.npz",
-    params:
-        code=fingerprint("synthesize_votes.py"),
-        name="{dataset}",
-        K=lambda wc: int(wc.K),
-        vote_seed=lambda wc: int(wc.seed),
-        seed=config["seed"],
-        settings=lambda wc: config["synthetic_votes"][wc.dataset],
-    log:
-        "logs/synthesize_votes/{dataset}/kind=synthetic,K={K},seed={seed}.log",
-    benchmark:
-        "results/benchmarks/synthesize_votes/{dataset}/kind=synthetic,K={K},seed={seed}.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(1500),
-        runtime=10,
-    script:
-        "../scripts/synthesize_votes.py"
-
-
-# input: dataset. params: K, training_seed, seed, settings (of a forest).
-rule cast_forest_votes:
-    message:
-        "Growing {wildcards.K} forests on {wildcards.dataset} and casting their votes"
-    input:
-        dataset="results/datasets/{dataset}.npz",
-    output:
-        "results/votes/{dataset}/kind=forest,K={K},seed={seed}.npz",
-    params:
-        code=fingerprint("cast_forest_votes.py"),
-        K=lambda wc: int(wc.K),
-        training_seed=lambda wc: int(wc.seed),
-        seed=config["seed"],
-        settings=config["forest_teachers"],
-    log:
-        "logs/cast_forest_votes/{dataset}/kind=forest,K={K},seed={seed}.log",
-    benchmark:
-        "results/benchmarks/cast_forest_votes/{dataset}/kind=forest,K={K},seed={seed}.tsv"
-    cache: SHARED
-    threads: 1
-    resources:
-        mem_mb=growing(1500),
-        runtime=30,
-    script:
-        "../scripts/cast_forest_votes.py"
-
-
 # params: task, seed, settings (pool, delta, confident, lnmax, printed, draws, orders, release).
 rule account_votes:
     message:
@@ -243,7 +190,7 @@ rule tabulate_sanitized_privacy:
         "../scripts/tabulate_sanitized_privacy.py"
 
 
-# What the printed numbers imply about each other; needs no votes.
+# What the printed numbers imply about each other; needs neither votes nor parameters.
 rule check_printed_arithmetic:
     message:
         "Recomputing printed numbers from printed numbers"
@@ -255,8 +202,7 @@ rule check_printed_arithmetic:
             subcategory="Privacy",
         ),
     params:
-        code=fingerprint("check_printed_arithmetic.py"),
-        tasks=pate.printed(config),
+        code=fingerprint("check_printed_arithmetic.py", also="../published/pate_*.csv"),
     log:
         "logs/check_printed_arithmetic/printed_arithmetic.log",
     benchmark:

@@ -21,6 +21,8 @@ _HOME = {
     "interactive_gnmax_privacy": "confident",
     "label_probability": "gnmax",
     "lnmax_distribution": "lnmax_quadrature",
+    "lnmax_privacy": "lnmax_rdp",
+    "lnmax_rdp": "lnmax_rdp",
     "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",

@@ -1,6 +1,5 @@
 """PATE's figures, each drawn from the tidy frame that `pate_study` makes and nothing else."""
 
-import numpy as np
 import pandas as pd
 
 from private_ensembles.report import style
@@ -140,19 +139,3 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
         drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
         _stamp(drawn, f"{source}; {_MARK}")
         style.save(drawn, *paths)
-
-
-def consensus_histogram(shares: np.ndarray, aggregator: str, bins: int = 20) -> pd.DataFrame:
-    """Count labels by the share of teachers (0 to 1) that stood behind the plurality."""
-    edges = np.linspace(0, 1, bins + 1)
-    labels, _ = np.histogram(shares, edges)
-    return pd.DataFrame(
-        {
-            "panel": "consensus",
-            "aggregator": aggregator,
-            "share_low": edges[:-1],
-            "share_high": edges[1:],
-            "labels": labels,
-            "release": "not for release",
-        }
-    )

@@ -1,0 +1,19 @@
+"""Draw students, privacy costs and consensus of one task: PATE's Figure 1."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.pate_study import students_figure
+from private_ensembles.report.pate_figures import draw_students
+from private_ensembles.votes import read_votes
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    data = students_figure(
+        read_votes(job.input.votes).histogram()[: settings["pool"]],
+        io.read_npz(job.input.labels),
+        pd.concat([pd.read_csv(path) for path in job.input.histories], ignore_index=True),
+        settings,
+    )
+    io.write_csv(job.output.data, data)
+    draw_students(data, job.output.png, job.output.pdf, source=f"task {job.params.task}")
