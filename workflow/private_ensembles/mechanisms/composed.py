@@ -8,7 +8,14 @@ from functools import lru_cache
 import numpy as np
 
 from private_ensembles.composition import optimal_homogeneous, rdp_to_dp
-from private_ensembles.mechanisms.protocol import LabelMechanism, Parameters, Task, largest_within
+from private_ensembles.mechanisms.protocol import (
+    CAP,
+    LabelMechanism,
+    Parameters,
+    Task,
+    largest_within,
+    paid,
+)
 
 # Beyond so many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
@@ -44,9 +51,7 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
 class PureLabels(LabelMechanism):
     """Every label is epsilon-DP by itself, whatever the votes; the labels are composed."""
 
-    def label_epsilon(self, parameters: Parameters) -> float:
-        """Return what one label costs."""
-        return parameters["label_epsilon"]
+    free = CAP
 
     def further_refusal(self, task: Task) -> str | None:
         """These have no exact sampler."""
@@ -54,8 +59,8 @@ class PureLabels(LabelMechanism):
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Epsilon of one label; the noise follows from it."""
-        one = label_epsilon(task.epsilon, task.labels, task.delta)
-        return {"label_epsilon": one, "labels": task.labels}
+        labels = paid(task, free)
+        return {"label_epsilon": label_epsilon(task.epsilon, labels, task.delta), "labels": labels}
 
     def epsilon(self, task: Task, parameters: Parameters) -> float:
         """Compose the labels."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.protocol import LabelMechanism, Parameters, Task
+from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Parameters, Task, paid
 from private_ensembles.pate import mechanisms
 from private_ensembles.pate.expectation import answer_probability, reach_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
@@ -23,12 +23,12 @@ class ConfidentGNMax(LabelMechanism):
     """
 
     name = "confident_gnmax"
-    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2), "cap": (0.02, 1.0)}
+    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Both noises, in votes; without `free`, what suits a pool that mostly agrees."""
         share = free.get("share", 0.3)
-        labels = max(1, min(task.labels, round(free.get("cap", 1.0) * task.labels)))
+        labels = paid(task, free)
         rho = rho_within(task.epsilon, task.delta, self._analysis(task))
         slack = 1 + 1e-12
         return {

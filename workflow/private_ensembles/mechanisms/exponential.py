@@ -7,6 +7,7 @@ import math
 from private_ensembles.baselines.exponential import exponential_distribution, exponential_release
 from private_ensembles.mechanisms.composed import PureLabels, answered, composed, label_epsilon
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
+from private_ensembles.mechanisms.protocol import paid
 
 
 class Exponential(PureLabels):
@@ -22,10 +23,11 @@ class Exponential(PureLabels):
 
     def calibrate(self, task, **free):
         """The larger epsilon of one label that either composition allows."""
-        rho = rho_within(task.epsilon, task.delta, "improved") / task.labels
+        labels = paid(task, free)
+        rho = rho_within(task.epsilon, task.delta, "improved") / labels
         by_range = math.sqrt(8 * rho) * (1 - 1e-12)
-        pure = label_epsilon(task.epsilon, task.labels, task.delta)
-        return {"label_epsilon": max(by_range, pure), "labels": task.labels}
+        pure = label_epsilon(task.epsilon, labels, task.delta)
+        return {"label_epsilon": max(by_range, pure), "labels": labels}
 
     def epsilon(self, task, parameters):
         """The lesser of the two compositions."""

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.mechanisms.protocol import (
+    CAP,
     LabelMechanism,
     Parameters,
     Task,
     largest_within,
+    paid,
 )
 from private_ensembles.pate.data_independent import (
     data_independent_epsilon,
@@ -44,6 +46,8 @@ def rho_within(epsilon: float, delta: float, analysis: str) -> float:
 class GNMax(LabelMechanism):
     """Every query is answered by GNMax; sigma by one of the analyses."""
 
+    free = CAP
+
     def __init__(self, name: str, analysis: str):
         self.name, self.analysis = name, analysis
 
@@ -54,9 +58,9 @@ class GNMax(LabelMechanism):
         return None
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
-        """Noise for task.labels labels, in votes."""
-        rho = rho_within(task.epsilon, task.delta, self.analysis)
-        return {"sigma": math.sqrt(task.labels / rho) * (1 + 1e-12), "labels": task.labels}
+        """Noise for the labels paid for, in votes."""
+        rho, labels = rho_within(task.epsilon, task.delta, self.analysis), paid(task, free)
+        return {"sigma": math.sqrt(labels / rho) * (1 + 1e-12), "labels": labels}
 
     def epsilon(self, task: Task, parameters: Parameters) -> float:
         """The cost of so many labels."""

@@ -6,14 +6,14 @@ import numpy as np
 
 from private_ensembles.baselines import ladder
 from private_ensembles.mechanisms.composed import answered, composed, label_epsilon
-from private_ensembles.mechanisms.protocol import LabelMechanism, Task
+from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Task, paid
 
 
 class Ladder(LabelMechanism):
     """free: leak, the share of the total delta that the labels spend, each an equal part."""
 
     name = "ladder"
-    free = {"leak": (0.0, 1.0)}
+    free = {"leak": (0.0, 1.0)} | CAP
 
     def further_refusal(self, task: Task) -> str | None:
         """Two classes only; optimal composition of very many labels would take too long."""
@@ -23,12 +23,10 @@ class Ladder(LabelMechanism):
 
     def calibrate(self, task, **free):
         """Epsilon and delta of one label."""
-        leak = free.get("leak", 0.5) * task.delta / task.labels * (1 - 1e-9)
-        if task.labels == 1:
-            # All of delta is the one label's, unless the range asks for less.
-            leak = free.get("leak", 1.0) * task.delta
-        one = label_epsilon(task.epsilon, task.labels, task.delta, leak)
-        return {"label_epsilon": one, "label_delta": leak, "labels": task.labels}
+        labels = paid(task, free)
+        leak = free.get("leak", 0.5) * task.delta / labels * (1 - 1e-9)
+        one = label_epsilon(task.epsilon, labels, task.delta, leak)
+        return {"label_epsilon": one, "label_delta": leak, "labels": labels}
 
     def epsilon(self, task, parameters):
         """Compose the labels, leaks included."""

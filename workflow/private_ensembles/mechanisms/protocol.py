@@ -116,11 +116,21 @@ class LabelMechanism(ABC):
         """Return the expected numbers of answers and of right ones over the task's pool.
 
         counts: (some queries, classes), a sample of the pool or all of it, in random order; labels:
-        their truth. A mechanism that answers every query answers task.labels of them.
+        their truth. A mechanism that answers every query answers as many as its parameter `labels`.
         """
         answered = self.distribution(counts, parameters)
         right = answered[np.arange(len(labels)), labels].mean()
-        return float(answered.sum(axis=1).mean() * task.labels), float(right * task.labels)
+        asked = parameters["labels"]
+        return float(answered.sum(axis=1).mean() * asked), float(right * asked)
+
+
+# Fewer labels than wanted cost less each: with many classes fewer may be right more often in all.
+CAP = {"cap": (0.02, 1.0)}
+
+
+def paid(task: Task, free: Mapping[str, float]) -> int:
+    """Return how many labels are paid for: the share `cap` of those wanted, at least one."""
+    return max(1, min(task.labels, round(free.get("cap", 1.0) * task.labels)))
 
 
 def largest_within(budget: float, cost: Callable[[float], float], high: float = 1.0) -> float:
