@@ -82,7 +82,7 @@ PATE_TABLES = ["table1", "table2", "printed_arithmetic"]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # Where a run ends: the page to open.
-PAGES = ["results/index.html"]
+PAGES = ["results/own/index.html" if config["votes"] else "results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters

@@ -45,8 +45,12 @@ rule build_index:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=table_files(),
-        figures=figure_files(),
+        tables=[
+            *table_files(),
+            rules.plan_mechanisms.output.table,
+            rules.plan_mechanisms.output.audit,
+        ],
+        figures=[*figure_files(), rules.plan_mechanisms.output.png],
         teachers=TEACHERS,
     output:
         "results/index.html",

@@ -13,6 +13,7 @@ class PrivateMajority(LabelMechanism):
     """All labels are post-processing of the teachers, of which a neighbour changes one."""
 
     name = "majority_private"
+    hides_votes = False
 
     def _cost(self, task: Task):
         return majority_cost(task.teacher_epsilon, task.teacher_Delta, task.adjacency)

@@ -66,10 +66,12 @@ class LabelMechanism(ABC):
     Every parameter setting that `calibrate` returns is proven to cost at most the task's epsilon at
     its delta for all labels together, whatever the votes: nothing here but `distribution` and
     `release` looks at votes. free: names of what `calibrate` takes beside the task, each with the
-    range from which the planner chooses.
+    range from which the planner chooses. hides_votes: the privacy comes from noise on the votes
+    (and can be audited on their histograms), not from the teachers.
     """
 
     name: str
+    hides_votes: bool = True
     free: Mapping[str, tuple[float, float]] = {}
 
     def refusal(self, task: Task) -> str | None:

@@ -82,7 +82,7 @@ def build(
     ]
     shown = {paper for paper, _ in files}
     titles = {section.paper: section.title for section in SECTIONS}
-    return _page(
+    return page(
         [
             "<h1>What K teachers’ votes may release, at what privacy cost, and how often the label "
             "is right</h1>",
@@ -109,7 +109,8 @@ def build(
     )
 
 
-def _page(parts: list[str], assets: Path) -> str:
+def page(parts: list[str], assets: Path, title: str = "Private ensembles: results") -> str:
+    """Return HTML parts as one self-contained page; assets: the folder of page.css, page.js."""
     style = (assets / "page.css").read_text(encoding="utf-8")
     script = (assets / "page.js").read_text(encoding="utf-8")
     # The browser itself is told to load nothing and to run this script alone.
@@ -122,7 +123,7 @@ def _page(parts: list[str], assets: Path) -> str:
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            "<title>Private ensembles: results</title>",
+            f"<title>{escape(title)}</title>",
             '<link rel="icon" href="data:,">',
             f"<style>{style}</style>\n</head>\n<body>\n<main>",
             *parts,
