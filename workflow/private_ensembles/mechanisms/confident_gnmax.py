@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Parameters, Task, paid
 from private_ensembles.pate import mechanisms
-from private_ensembles.pate.expectation import answer_probability, reach_probability
+from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.poisson_binomial import pmf
 
 
 class ConfidentGNMax(LabelMechanism):
@@ -67,21 +68,41 @@ class ConfidentGNMax(LabelMechanism):
         )
 
     def expected(self, counts, labels, task: Task, parameters: Parameters) -> tuple[float, float]:
-        """Expected answers and right ones; a sample of the pool stands for all of it.
+        """Expected answers and right ones over the pool in random order, exact.
 
-        Exact for the whole pool in its order. For a sample of it the cap is taken in proportion.
+        For a sample of the pool the cap is taken in proportion.
         """
         answered = self.distribution(counts, parameters)
         right = answered[np.arange(len(labels)), labels]
-        return self.capped(answered.sum(axis=1), right, task, parameters)
-
-    @staticmethod
-    def capped(passes, right, task: Task, parameters: Parameters) -> tuple[float, float]:
-        """Sum the chances (queries,) of an answer and of a right one up to the cap on answers."""
+        passes = np.clip(answered.sum(axis=1), 0, 1)
         scale = task.queries / len(passes)
-        cap = max(1, round(parameters["labels"] / scale))
-        reach = reach_probability(np.clip(passes, 0, 1), cap)
-        return float(scale * (reach @ passes)), float(scale * (reach @ right))
+        served = served_probability(passes, max(1, round(parameters["labels"] / scale)))
+        return float(scale * (served @ passes)), float(scale * (served @ right))
+
+
+def served_probability(passes: NDArray, cap: int) -> NDArray[np.float64]:
+    """Pr[a query is among the first `cap` that pass, given that it passes], in random order.
+
+    passes: Pr[each passes], independent. Given that N' others pass, a query is among the first cap
+    with probability min(1, cap / (N' + 1)). The law of N' comes from that of all by dividing one
+    query out, from the end from which that is stable.
+    """
+    n = len(passes)
+    if cap >= n:
+        return np.ones(n)
+    whole = pmf(passes)
+    weight = np.minimum(1.0, cap / np.arange(1.0, n + 1))
+    served = np.empty(n)
+    for rows, forward in ((passes <= 0.5, True), (passes > 0.5, False)):
+        p = passes[rows]
+        others, total = np.zeros(len(p)), np.zeros(len(p))
+        for k in range(n) if forward else range(n - 1, -1, -1):
+            known = whole[k] if forward else whole[k + 1]
+            keep, move = (1 - p, p) if forward else (p, 1 - p)
+            others = np.maximum((known - move * others) / keep, 0.0)
+            total += weight[k] * others
+        served[rows] = total
+    return np.minimum(served, 1.0)
 
 
 MECHANISM = ConfidentGNMax()
