@@ -6,16 +6,25 @@ from matplotlib.ticker import FuncFormatter
 from private_ensembles.report import style
 
 
+def drawn_names(data: pd.DataFrame) -> list[str]:
+    """Return the mechanisms that apply to some budget, those with the most right labels first."""
+    best = _applicable(data).groupby("mechanism")["correct"].max()
+    return list(best.sort_values(ascending=False).index)
+
+
+def _applicable(data: pd.DataFrame) -> pd.DataFrame:
+    return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
+
+
 def draw_plan(data: pd.DataFrame, *paths: str) -> None:
     """Draw the frame of `planner_study.plan_table` and save it under every path.
 
     One point per budget and mechanism; mechanisms that apply to no budget are left out.
     """
-    data = data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
+    data = _applicable(data)
     wanted = data["wanted"].max()
     with style.figure(1, 1, size=(7.2, 4.2)) as (drawn, axis):
-        best = data.groupby("mechanism")["correct"].max().sort_values(ascending=False)
-        for name in best.index:
+        for name in drawn_names(data):
             part = data[data["mechanism"] == name].sort_values("budget_epsilon")
             axis.plot(
                 part["budget_epsilon"],
@@ -46,7 +55,7 @@ def draw_ranking(data: pd.DataFrame, *paths: str) -> None:
 
     data: as for `draw_plan`, one budget, with `chosen`.
     """
-    data = data[data["not_applicable"].isna() | (data["not_applicable"] == "")].iloc[::-1]
+    data = _applicable(data).iloc[::-1]
     with style.figure(1, 1, size=(7.2, 0.42 * len(data) + 1.1)) as (drawn, axis):
         colours = [style.look(name)["color"] for name in data["mechanism"]]
         bars = axis.barh(data["name"], data["correct"], color=colours)
