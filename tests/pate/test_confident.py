@@ -96,7 +96,7 @@ def test_rule_of_thumb_does_not_look_at_votes(counts):
     ]
     chosen = {(r.sanitized_order, r.beta, r.sigma_ss, r.gnss_rdp) for r in records}
     assert len(chosen) == 1
-    assert records[0].sanitized_order == pytest.approx(1 + math.log(1e5))
+    assert records[0].sanitized_order == pytest.approx(1 + 2 * math.log(1e5) / 3)
 
 
 def test_orders_at_which_a_condition_fails_are_left_out_with_a_warning():

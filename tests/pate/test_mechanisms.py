@@ -218,6 +218,8 @@ def test_bad_scores_confidence_and_labels_are_named():
     for scores in (SCORES[None, :3], SCORES[None] * 1.1, np.array([[1.2, -0.2, 0, 0]])):
         with pytest.raises(ValueError, match="scores"):
             interactive_gnmax(ROW[None], scores, 0.5, 5, 1.0, 1.0, rng())
+    with pytest.raises(ValueError, match="generator = None"):
+        lnmax(ROW[None], 1.0, None)
     with pytest.raises(ValueError, match="confidence"):
         interactive_gnmax(ROW[None], SCORES[None], 1.5, 5, 1.0, 1.0, rng())
     distribution = gnmax_distribution(ROW[None], 1.0)

@@ -102,10 +102,10 @@ def test_without_sensitivity_noise_and_cost_are_next_to_nothing():
     assert 0 <= found.gnss_rdp < 1e-3
 
 
-def test_rule_of_thumb_costs_a_tenth_of_the_conversion():
+def test_rule_of_thumb_costs_a_share_of_the_conversion():
     found = rule_of_thumb(14.0, 1e-5)
     slope, constant = gnss_terms(14.0, found.beta)
-    assert slope / found.sigma_ss**2 == pytest.approx(0.1 * np.log(1e5) / 13)
+    assert slope / found.sigma_ss**2 == pytest.approx(0.15 * np.log(1e5) / 13)
     assert found.gnss_rdp == pytest.approx(slope / found.sigma_ss**2 + constant)
     assert rule_of_thumb(14.0, 1e-5, beta=0.01, sigma_ss=9.0).beta == 0.01
     assert rule_of_thumb(14.0, 1e-5, formula="paper").beta == pytest.approx(0.4 / 14)
@@ -120,6 +120,7 @@ def test_rule_of_thumb_costs_a_tenth_of_the_conversion():
         (lambda: gnss_rdp(2.0, 0.1, 1.0, formula="x"), "formula"),
         (lambda: largest_beta(2.0, formula="x"), "formula"),
         (lambda: rule_of_thumb(2.0, 1.0), "delta"),
+        (lambda: rule_of_thumb(2.0, 1e-5, beta=1.0), "beta"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -32,7 +33,7 @@ def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teache
     padded = np.array([row + row[-1:] * (longest - len(row)) for row in per_query])
     expected = weights @ padded
     profile = SensitivityProfile(counts, curve, weights)
-    computed = [profile.at(d) for d in range(longest)]
+    computed = [profile.at(d)[0] for d in range(longest)]
     np.testing.assert_allclose(computed, expected, rtol=1e-9)
     values = sensitivity_by_distance(counts, curve, weights)
     np.testing.assert_allclose(values, expected[: len(values)], rtol=1e-9)
@@ -50,7 +51,7 @@ def test_branch_and_bound_asks_for_few_distances():
     profile = SensitivityProfile(counts, CostCurve(100.0, 20.5, 3))
     value = profile.smooth(0.0205)
     asked = len(profile._known)
-    everywhere = [np.exp(-0.0205 * d) * profile.at(d) for d in range(5001)]
+    everywhere = [np.exp(-0.0205 * d) * profile.at(d)[0] for d in range(5001)]
     assert value == pytest.approx(max(everywhere), rel=1e-12)
     assert asked < 60
 
@@ -61,7 +62,7 @@ def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     assert not curve.helps(30)
     assert curve.helps(250)
     profile = SensitivityProfile([[30] + [0] * 9], curve)
-    assert profile.at(0) == profile.at(30) == profile.smooth(0.1) == 0
+    assert profile.at(0)[0] == profile.at(30)[0] == profile.smooth(0.1) == 0
 
 
 @pytest.mark.parametrize(("sigma", "order"), [(2.0, 2.0), (2.5, 1.5)])
@@ -110,6 +111,13 @@ def test_condition_c6_fails_for_a_real_curve_too():
     assert CostCurve(3.0, 4.0, 3).check_conditions() == ["C6"]
 
 
+def test_condition_c6_ends_near_an_order_of_nine_tenths_of_sigma():
+    assert CostCurve(40.0, 36.0, 10).check_conditions() == []
+    assert CostCurve(40.0, 38.0, 10).check_conditions() == ["C6"]
+    assert CostCurve(100.0, 88.0, 150).check_conditions() == []
+    assert CostCurve(100.0, 98.0, 150).check_conditions() == ["C6"]
+
+
 def test_conditions_are_violated_by_doctored_curves():
     class Falling(CostCurve):
         def beta(self, log_q):
@@ -148,3 +156,59 @@ def test_conditions_are_violated_by_doctored_curves():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("log_q", [-0.7, -5.0, -40.0, -300.0, -690.7])
+@pytest.mark.parametrize(("sigma", "m"), [(40.0, 10), (3.0, 2), (100.0, 150)])
+def test_bounds_at_neighbours_equal_b_u_and_b_l_at_many_digits(log_q, sigma, m):
+    """B_U and B_L by mpmath, for q down to 1e-300 (where q / (m - 1) < 1/2, so that gaps are > 0).
+
+    erfc is inverted by Newton's method on its logarithm, at 60 digits.
+    """
+    with mpmath.workdps(60):
+        target = mpmath.mpf(log_q) - mpmath.log(m - 1) + mpmath.log(2)
+        x = mpmath.sqrt(max(-target, mpmath.mpf("0.01")))
+        for _ in range(60):
+            value = mpmath.erfc(x)
+            slope = -2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-x * x) / value
+            x -= (mpmath.log(value) - target) / slope
+        assert abs(mpmath.log(mpmath.erfc(x)) - target) < mpmath.mpf(10) ** -40
+        half = mpmath.mpf(m - 1) / 2
+        upper = min(mpmath.mpf(0), mpmath.log(half * mpmath.erfc(x - 1 / mpmath.mpf(sigma))))
+        lower = mpmath.log(half * mpmath.erfc(x + 1 / mpmath.mpf(sigma)))
+    curve = CostCurve(sigma, 5.0, m)
+    assert float(curve.upper(log_q)) == pytest.approx(float(upper), rel=1e-11, abs=1e-13)
+    assert float(curve.lower(log_q)) == pytest.approx(float(lower), rel=1e-11, abs=1e-13)
+
+
+def test_plateau_covers_a_jump_of_the_cost_at_q0():
+    """Condition C5 allows one; here the data-dependent bound is given up early."""
+
+    class Early(CostCurve):
+        def log_q0(self):
+            return CostCurve(self.sigma, self.order, self.n_classes).log_q0() - 4.0
+
+    curve = Early(40.0, 14.0, 10)
+    at_q0, at_q1 = float(curve.beta(curve.log_q0())), float(curve.beta(curve.log_q1()))
+    assert at_q0 < 0.5 * curve.ceiling
+    just_above = curve.log_q1() * (1 - 1e-9)
+    move = float(curve.beta(curve.upper(just_above)) - curve.beta(just_above))
+    assert move > at_q0 - at_q1  # what Algorithm 3 as printed has on the plateau
+    assert move <= curve.plateau() == curve.ceiling - at_q1
+
+
+@pytest.mark.parametrize("m", [2, 150])
+def test_gnmax_itself_has_no_jump(m):
+    """At mu_1 = lambda, where Theorem 6 ends, its second term alone makes the ceiling."""
+    for sigma in (0.5, 3.0, 40.0, 200.0):
+        for order in (1.05, 2.0, 7.5, 0.9 * sigma, 2 * sigma):
+            curve = CostCurve(sigma, max(1.05, order), m)
+            if np.isfinite(curve.log_q0()):
+                assert float(curve.beta(curve.log_q0())) == pytest.approx(curve.ceiling, rel=1e-9)
+
+
+def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
+    for order in (1.01, 2.0, 7.5, 14.0):
+        curve = CostCurve(40.0, order, 10)
+        value = smooth_sensitivity([[5000] + [0] * 9, [500] * 10], curve, 0.01)
+        assert 0 <= value <= 2 * curve.ceiling

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
-from private_ensembles import pate_settings
+from private_ensembles import pate_checks, pate_settings
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -199,7 +199,8 @@ def _validate(value, rule: dict, path: str) -> None:
         raise _wrong(path, value, _describe(rule))
     if isinstance(value, dict):
         _validate_keys(value, rule, path)
-    if rule.get("uniqueItems") and len(set(map(repr, value))) < len(value):
+    repeats = isinstance(value, list) and len(set(map(repr, value))) < len(value)
+    if rule.get("uniqueItems") and repeats:
         raise _wrong(path, value, "a list without repetition")
     for _, item, below, where in _children(value, rule, path):
         _validate(item, below, where)
@@ -350,6 +351,7 @@ def _across(config: dict) -> Iterator[tuple]:
     for name in config["synthetic_votes"]:
         if name in datasets:  # their votes would be one folder
             yield f"synthetic_votes.{name}", name, "another name than those under datasets"
+    yield from pate_checks.mistakes(config)
     fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
     for is_embedded, path, name in (
         *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),

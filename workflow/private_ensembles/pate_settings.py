@@ -1,18 +1,15 @@
 """The slices of the configuration's `pate` section that its rules need.
 
-Beside `config`, which checks everything and cuts the slices of the other sections.
+Beside `config`, which checks everything (`pate_checks` across keys) and cuts the other slices.
 """
 
 from collections.abc import Mapping
-
-# A job of this kind of votes trains networks; the others need no training of their own.
-NETWORKS = ("private", "plain")
 
 
 def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
     """Return the tasks that this configuration runs, in the order of config.yaml.
 
-    available: whether the files of an optional data set can be had (`config.available`).
+    available: whether the files of an optional data set can be had (`dataset_config.available`).
     """
     wanted = ("any", config["data"])
     return [
@@ -40,14 +37,20 @@ def accounting(config: Mapping, task: str) -> dict:
     """Return what the accounting of one task depends on: all but how votes and students train."""
     settings = config["pate"]["tasks"][task]
     keys = ("pool", "delta", "confident", "lnmax", "printed")
-    shared = {key: config["pate"][key] for key in ("draws", "orders")}
+    shared = {
+        "draws": settings.get("draws", config["pate"]["draws"]),
+        "orders": config["pate"]["orders"],
+        "release": config["pate"]["release"],
+        "two_rounds": settings.get("two_rounds"),
+    }
     return {key: settings[key] for key in keys} | shared
 
 
 def answers(config: Mapping, task: str) -> dict:
     """Return what the labels bought for a task's students depend on."""
     settings = config["pate"]["tasks"][task]
-    return {key: settings[key] for key in ("pool", "confident", "lnmax")}
+    cap = config["pate"]["release"]["answer_cap"]
+    return {key: settings[key] for key in ("pool", "confident", "lnmax")} | {"answer_cap": cap}
 
 
 def student(config: Mapping, task: str) -> dict:
@@ -61,6 +64,11 @@ def student(config: Mapping, task: str) -> dict:
     }
 
 
+def student_seeds(config: Mapping, task: str) -> list[int]:
+    """Return the training seeds of a task's students: its own, or those of all tasks."""
+    return config["pate"]["tasks"][task].get("student_seeds", config["pate"]["student_seeds"])
+
+
 def aggregators(config: Mapping, task: str) -> list[str]:
     """Return the names of what labels a task's students: `confident`, and `lnmax-Q` for each Q."""
     queries = config["pate"]["tasks"][task]["lnmax"]["queries"]
@@ -71,6 +79,7 @@ def baseline(config: Mapping, task: str) -> dict:
     """Return method, pool and parameters of a task's non-private baseline."""
     settings = student(config, task)
     parameters = dict(config["pate"]["baselines"][settings["method"]])
+    parameters |= config["pate"]["tasks"][task].get("baseline_parameters", {})
     return settings | {"method": parameters.pop("method"), "parameters": parameters}
 
 
@@ -89,3 +98,9 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}
+
+
+def figure_teachers(config: Mapping, figure: str) -> list[int]:
+    """Return the sizes of the synthetic ensembles that a figure shows; none without the figure."""
+    teachers = (config["pate"][figure] or {"teachers": []})["teachers"]
+    return teachers if isinstance(teachers, list) else [teachers]

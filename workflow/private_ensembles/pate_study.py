@@ -10,22 +10,27 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.composition import rdp_to_dp
-from private_ensembles.pate.confident import confident_gnmax_privacy
+from private_ensembles.pate.confident import compose_rounds
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.lnmax_rdp import (
+from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
-from private_ensembles.randomness import generator
+from private_ensembles.pate.release_accounting import release_privacy
+from private_ensembles.pate.rounds import confident_round, interactive_round
+from private_ensembles.randomness import generator, system_generator
 from private_ensembles.secure_noise import check_mode
 
 # What a row's number rests on: `votes` are private, so such a row is not for release.
 NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
+# It rests on votes, with noise, and its cost is part of the total: it may be published once.
+SANITIZED = "sanitised"
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -42,7 +47,9 @@ def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np
 def order_grid(settings: Mapping[str, float]) -> np.ndarray:
     """Rényi orders 1 + step, 1 + 2 step, ... up to order_max."""
     step = settings["order_step"]
-    return 1 + step * np.arange(1, int((settings["order_max"] - 1) / step) + 1)
+    # A quotient that rounding left just below a whole number counts as that number.
+    steps = int((settings["order_max"] - 1) / step + 1e-9)
+    return 1 + step * np.arange(1, steps + 1)
 
 
 def noise_comparison(
@@ -181,21 +188,28 @@ def buy_labels(
 ) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
     """Ask each aggregator of a task for labels, once: what its students learn from.
 
-    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax. Returns
-    rows (task, aggregator, asked, answered, correct) and arrays by name: `<aggregator>_queries`
-    (int64, the pool's indices in the order asked) and `<aggregator>_labels` (int64, -1 where there
-    was no answer). How many of the labels are right depends on labels that are public here only.
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
+    Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
+    `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
+    (int64, -1 where there was no answer). How many are right is known only where the truth is.
+
+    noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
+    which has none and is here for comparison, in floating point.
     """
+    secure = check_mode(noise) == "secure"
     rows, arrays = [], {}
     for aggregator, queries in aggregators(settings).items():
         asked = draw_queries(settings["pool"], queries, seed, task, 0)
         stream = generator(seed, task, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
-            check = {k: settings["confident"][k] for k in ("threshold", "sigma1", "sigma2")}
-            if check_mode(noise) == "secure":
-                stream = None
-            released = confident_gnmax(counts[asked], **check, generator=stream)
+            released = confident_gnmax(
+                counts[asked],
+                **noise_of(settings["confident"]),
+                generator=None if secure else stream,
+                answer_cap=settings["answer_cap"],
+            )
         else:
+            stream = system_generator() if secure else stream
             released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
         rows.append(
@@ -211,17 +225,30 @@ def buy_labels(
     return rows, arrays
 
 
-def aggregators(settings: Mapping) -> dict[str, int]:
+def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[str, int]:
     """Return the aggregators of a task by name, with the number of queries each is asked."""
-    laplace = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
-    return laplace | {"confident": settings["confident"]["queries"]}
+    found = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    found["confident"] = settings["confident"]["queries"]
+    if two_rounds is not None:
+        found["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
+    return found
 
 
-def account(counts: np.ndarray, settings: Mapping, *, task: str, seed: int) -> pd.DataFrame:
+def account(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> pd.DataFrame:
     """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
 
-    counts: the pool's, (pool, C). settings: pool, delta, confident, lnmax, printed, draws, orders.
-    One row per quantity: task, aggregator, draw, quantity, value, release. For `confident`:
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
+    printed, draws, orders, release, two_rounds (or None). noise: of what is published, `secure`
+    from the system's entropy. One row per quantity: task, aggregator, draw, quantity, value,
+    release. For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -234,16 +261,30 @@ def account(counts: np.ndarray, settings: Mapping, *, task: str, seed: int) -> p
     sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound
     best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
                                                          order, beta and sigma_ss for our votes
+
+    release_...                                          of the first draw: what a release claims
+    exact_data_independent_epsilon_at_printed_answers    if it stopped after Table 1's answers
+
+    `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
+    alone answered_first and epsilon_first.
     """
-    parameters = {k: settings["confident"][k] for k in ("threshold", "sigma1", "sigma2")}
     rows = []
     for draw in range(settings["draws"]):
-        for aggregator, queries in aggregators(settings).items():
-            asked = counts[draw_queries(settings["pool"], queries, seed, task, draw)]
-            if aggregator == "confident":
-                found = _confident_account(asked, parameters, settings)
+        permuted = draw_queries(settings["pool"], settings["pool"], seed, task, draw)
+        for aggregator, queries in aggregators(settings, settings["two_rounds"]).items():
+            asked = permuted[:queries]
+            if aggregator == "interactive":
+                source = generator(seed, task, "student of round two", draw)
+                found = _two_rounds_account(counts[asked], labels[asked], settings, source)
+            elif aggregator == "confident":
+                one = confident_round(counts[asked], **noise_of(settings["confident"]))
+                found = _confident_account([one], settings, settings["printed"])
+                if draw == 0:  # the queries that `buy_labels` asks
+                    secret = check_mode(noise) == "secure"
+                    source = system_generator() if secret else generator(seed, task, "publication")
+                    found |= _release_account(one, settings, source)
             else:
-                found = _lnmax_account(asked, settings)
+                found = _lnmax_account(counts[asked], settings)
             for quantity, (value, release) in found.items():
                 rows.append(
                     {
@@ -258,18 +299,21 @@ def account(counts: np.ndarray, settings: Mapping, *, task: str, seed: int) -> p
     return pd.DataFrame(rows)
 
 
-def _confident_account(counts, parameters, settings) -> dict[str, tuple[float, str]]:
+def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
+    """Quantities of one or two rounds; printed: order, beta and sigma_ss, or None."""
     delta, orders = settings["delta"], order_grid(settings["orders"])
 
     def privacy(**options):
-        return confident_gnmax_privacy(counts, **parameters, delta=delta, **options)
+        return compose_rounds(rounds, delta, **options)
 
     tuned = privacy(conversion="classic", formula="paper", orders=orders)
     best = privacy(orders=orders)
-    pinned = settings["printed"] or {
+    answers = printed["answers"] if printed else None
+    printed = {key: value for key, value in (printed or {}).items() if key != "answers"}
+    pinned = printed or {
         "order": tuned.sanitized_order,
-        "beta": tuned.beta,
-        "sigma_ss": tuned.sigma_ss,
+        "beta": [part.beta for part in tuned.rounds],
+        "sigma_ss": [part.sigma_ss for part in tuned.rounds],
     }
     paper = privacy(conversion="classic", formula="paper", **pinned)
     exact = privacy(conversion="classic", formula="exact", **pinned)
@@ -280,9 +324,6 @@ def _confident_account(counts, parameters, settings) -> dict[str, tuple[float, s
         "rdp": tuned.threshold_rdp + tuned.label_rdp,
         "epsilon_improved": best.epsilon,
         "order_improved": best.order,
-        "tuned_beta": tuned.beta,
-        "tuned_sigma_ss": tuned.sigma_ss,
-        "smooth_sensitivity": paper.smooth_sensitivity,
         "sanitized_epsilon": paper.sanitized_epsilon,
         "sanitized_sd": paper.sanitized_sd,
         "sanitized_epsilon_exact": exact.sanitized_epsilon,
@@ -291,20 +332,93 @@ def _confident_account(counts, parameters, settings) -> dict[str, tuple[float, s
         "best_sanitized_sd": best.sanitized_sd,
     }
     free = {
-        "asked": len(counts),
+        "asked": tuned.queries,
         "data_independent_epsilon": tuned.data_independent_epsilon,
         "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
     }
+    if len(rounds) == 1 and answers:
+        rho = rounds[0].releases(None, answers).rho
+        capped = exact_data_independent_epsilon(rho, delta)
+        free["exact_data_independent_epsilon_at_printed_answers"] = capped
     # Tuned parameters depend on the votes, printed ones do not.
     chosen = {
         "printed_order": pinned["order"],
-        "beta": pinned["beta"],
-        "sigma_ss": pinned["sigma_ss"],
         "gnss_rdp_paper": paper.gnss_rdp,
         "gnss_rdp": exact.gnss_rdp,
     }
-    (free if settings["printed"] else private).update(chosen)
+    for i, (found, given) in enumerate(zip(tuned.rounds, paper.rounds, strict=True), start=1):
+        suffix = f"_{i}" if len(rounds) > 1 else ""
+        private[f"tuned_beta{suffix}"] = found.beta
+        private[f"tuned_sigma_ss{suffix}"] = found.sigma_ss
+        private[f"smooth_sensitivity{suffix}"] = given.smooth_sensitivity
+        chosen |= {f"beta{suffix}": given.beta, f"sigma_ss{suffix}": given.sigma_ss}
+    (free if printed else private).update(chosen)
     return _marked(free, private)
+
+
+def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
+    """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
+    options = dict(settings["release"])
+    found = release_privacy(one, settings["delta"], source, **options)
+    public = {
+        "release_data_independent_epsilon": found.data_independent_epsilon,
+        "release_exact_data_independent_epsilon": found.exact_data_independent_epsilon,
+        "release_confidence": found.confidence,
+    }
+    if found.publication is not None:
+        public |= {
+            f"release_{name}": getattr(found.publication, name)
+            for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
+        }
+    sanitized = {
+        "release_claimed_epsilon": found.claimed_epsilon,
+        "release_published_epsilon": found.published_epsilon,
+        "release_published_upper": found.published_upper,
+    }
+    rows = _marked(public, {"release_epsilon": found.epsilon})
+    return rows | {
+        name: (np.nan if value is None else float(value), SANITIZED)
+        for name, value in sanitized.items()
+    }
+
+
+def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[float, str]]:
+    """A confident round, then an interactive one on other queries with a student's scores."""
+    rounds = settings["two_rounds"]
+    first, second = (rounds[name]["queries"] for name in ("first", "second"))
+    confident = confident_round(counts[:first], **noise_of(rounds["first"]))
+    scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
+    interactive = interactive_round(
+        counts[first : first + second], scores, **noise_of(rounds["second"])
+    )
+    found = _confident_account([confident, interactive], settings, rounds["printed"])
+    alone = compose_rounds(
+        [confident], settings["delta"], conversion="classic", orders=order_grid(settings["orders"])
+    )
+    return found | _marked(
+        {}, {"answered_first": alone.expected_answers, "epsilon_first": alone.epsilon}
+    )
+
+
+def stated_scores(
+    labels: np.ndarray, n_classes: int, student: Mapping, source: np.random.Generator
+) -> np.ndarray:
+    """Scores (Q, C) of a student that is right as often as stated, on labels (Q,).
+
+    student: student_accuracy, and student_score for the class that it predicts; the other classes
+    share the rest evenly. A wrong prediction is uniform over the other classes.
+    """
+    wrong = source.random(len(labels)) >= student["student_accuracy"]
+    other = (labels + source.integers(1, n_classes, len(labels))) % n_classes
+    predicted = np.where(wrong, other, labels)
+    scores = np.full((len(labels), n_classes), (1 - student["student_score"]) / (n_classes - 1))
+    scores[np.arange(len(labels)), predicted] = student["student_score"]
+    return scores
+
+
+def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
+    """Return the threshold and noise scales of a confident aggregator's settings."""
+    return {key: confident[key] for key in ("threshold", "sigma1", "sigma2")}
 
 
 def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:

@@ -9,9 +9,17 @@ import math
 import pandas as pd
 
 from private_ensembles.pate.sanitize import tuned_sigma
+from private_ensembles.pate.small_print import (
+    corollary11,
+    data_independent_candidates,
+    round_one_thresholds,
+    unanimous_condition,
+    unanswered,
+)
 from private_ensembles.pate.table2 import PrintedRow, Sanitisation, printed_arithmetic
 
 _GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
+_NEAREST = "Rényi, classic: with thresholds"
 # Table 1's caption and Table 2.
 _DELTAS = {"mnist": 1e-5, "svhn": 1e-6, "adult": 1e-5, "glyph": 1e-8}
 
@@ -72,3 +80,47 @@ def _appendix(add, published: pd.DataFrame) -> None:
     by_theorem = rdp - math.log(_DELTAS["mnist"]) / 13
     add("appendixB.6", "mnist", "confident", "epsilon", by_theorem, "printed rdp, Theorem 5")
     add("appendixB.6", "mnist", "teachers", "training_images", 60000 // 250, "60,000 by 250")
+    confident, rounds = data_independent_candidates()[_NEAREST]
+    where, how = ("section4.1", "glyph"), "the nearest of all that was tried: small_print.csv"
+    add(*where, "confident", "epsilon_strong_composition", confident, how)
+    add(*where, "interactive", "epsilon_strong_composition", rounds, how)
+
+
+def small_print() -> pd.DataFrame:
+    """Claims made in passing, worked out: claim, case, quantity, value.
+
+    PATE's section 4.1 (strong composition, everything that was tried), section 5.3 (unanswered
+    queries, round one), Corollary 11, and DaRRM's remark on Algorithm 6 that the condition of the
+    data-dependent bound is never met at K = 11 and two classes.
+    """
+    rows = []
+
+    def add(claim, case, **quantities):
+        for quantity, value in quantities.items():
+            case_of = {"claim": claim, "case": case, "quantity": quantity}
+            rows.append(case_of | {"value": float(value)})
+
+    for name, (confident, rounds) in data_independent_candidates().items():
+        add("PATE section 4.1: 8.42 and 10.14", name, confident=confident, two_rounds=rounds)
+    add("PATE section 5.3: roughly 1,300 unanswered", "Table 1", unanswered=unanswered())
+    cost = round_one_thresholds()
+    add("PATE section 5.3: 0.59 for round one", "thresholds alone", epsilon=cost, share=cost / 0.59)
+    for gap, rivals in ((120, 1), (200, 1), (160, 149)):
+        found = corollary11(gap, 40, rivals=rivals)
+        case = f"sigma 40, gap {gap}, {rivals} in second place"
+        add(
+            "PATE Corollary 11",
+            case,
+            **{name: getattr(found, name) for name in ("claimed", "exact", "theorem6")},
+            independent=found.independent,
+        )
+    for sigma, order in ((21.46, 34.31), (22.46, 35.74), (4.0, 3.0)):
+        found = unanimous_condition(11, sigma, order)
+        conditions = {"q_small": found.q_small, "order_covered": found.order_covered}
+        add(
+            "DaRRM Algorithm 6: never met at K = 11",
+            f"sigma {sigma:g}, order {order:g}, 11 to 0",
+            **conditions,
+            improves=found.improves,
+        )
+    return pd.DataFrame(rows)

@@ -162,14 +162,15 @@ def compare(
     explanations: Mapping[tuple[str, ...], Explanation] | None = None,
     notes: Mapping[tuple[str, ...], str] | None = None,
     reasons: Mapping[tuple[str, ...], str] | None = None,
+    remarks: Mapping[tuple[str, ...], str] | None = None,
 ) -> pd.DataFrame:
     """Return one row of COLUMNS per printed number, in the order of ``published``.
 
     data: the configuration's switch, for the reason why something was not run. notes: keys whose
     reproduced number is not comparable, with what it rests on. reasons: why a key was not run,
-    where that is known better than here.
+    where that is known better than here. remarks: what was tried where a number differs.
     """
-    notes, reasons = notes or {}, reasons or {}
+    notes, reasons, remarks = notes or {}, reasons or {}, remarks or {}
     explanations = EXPLANATIONS if explanations is None else explanations
     rows = []
     for cell in published.to_dict("records"):
@@ -183,6 +184,8 @@ def compare(
             row |= {"status": "not_comparable", "note": notes[key]}
         else:
             row |= _judge(cell, *reproduced[key], explanations.get(key))
+            if row["status"] == "differs":
+                row["note"] = remarks.get(key, "")
         rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from private_ensembles.published import Explanation
+from private_ensembles.published import Explanation, equals_printed
 
 Key = tuple[str, ...]
 OURS = "Same parameters, votes of our own teachers."
@@ -42,13 +42,12 @@ def reproduced_numbers(
 ) -> tuple[dict[Key, tuple[float, float]], dict[Key, str]]:
     """Gather what was computed: (KEY -> (number, standard deviation or NaN), KEY -> note).
 
-    tables: table1, table2, printed_arithmetic of results/pate/tables, or nothing. A key with a note
-    is not comparable. Accuracies are in percent, as printed.
+    tables: those of table1, table2, printed_arithmetic in results/pate/tables that were made. A key
+    with a note is not comparable. Accuracies are in percent, as printed.
     """
-    if not tables:
-        return {}, {}
-    table1, table2 = tables["table1"], tables["table2"]
-    arithmetic = tables["printed_arithmetic"]
+    empty = pd.DataFrame({"stand_in": [], "synthetic": []})
+    table1, table2 = tables.get("table1", empty), tables.get("table2", empty)
+    arithmetic = tables.get("printed_arithmetic", empty)
     numbers: dict[Key, tuple[float, float]] = {}
     notes: dict[Key, str] = {}
 
@@ -129,4 +128,74 @@ def reasons(published: pd.DataFrame, tasks: list[str], data: str) -> dict[Key, s
     return found
 
 
-EXPLANATIONS: dict[Key, Explanation] = {}
+def _no_rounding_gives_svhn(cell: Mapping[str, str]) -> bool:
+    """The least that Theorem 23 gives for parameters that print as SVHN's is still too much."""
+    from private_ensembles.pate.table2 import ROWS, least_printed_cost
+
+    half = {"order": 0.05, "beta": 0.00005, "sigma_ss": 0.005}
+    least = 4.96 - 0.005 + least_printed_cost(ROWS["SVHN"], digits=half)
+    return cell["published"] == "5.45" and least > 5.45 + 0.005
+
+
+def _smooth_sensitivity_is_rounded(cell: Mapping[str, str]) -> bool:
+    """A smooth sensitivity that prints as .00088 gives the printed sigma."""
+    from private_ensembles.pate.sanitize import tuned_sigma
+
+    return equals_printed(tuned_sigma(50, 0.008, 0.000876, formula="paper"), cell["published"])
+
+
+def _divided_by_the_order(cell: Mapping[str, str]) -> bool:
+    from private_ensembles.pate.table2 import mnist_conversion
+
+    return equals_printed(mnist_conversion()["by_order"], cell["published"])
+
+
+def _of_fifty_thousand_images(cell: Mapping[str, str]) -> bool:
+    return equals_printed(50000 / 250, cell["published"])
+
+
+_TESTS = "tests/test_published_pate.py::"
+EXPLANATIONS: dict[Key, Explanation] = {
+    ("pate", "table2", "svhn", "confident", "sanitized_epsilon"): Explanation(
+        holds=_no_rounding_gives_svhn,
+        note=(
+            "The row's own parameters give 4.96 + 0.535 = 5.50 by Theorem 23, and no parameters "
+            "that round to the printed ones give less than 5.486: nothing in the row gives 5.45."
+        ),
+        test=_TESTS + "test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon",
+    ),
+    ("pate", "table2", "glyph", "interactive", "sigma_ss_2"): Explanation(
+        holds=_smooth_sensitivity_is_rounded,
+        note=(
+            "The printed smooth sensitivity has two digits: .000876 rounds to it and gives 38.7, "
+            ".00088 itself gives 38.65."
+        ),
+        test=_TESTS + "test_rounding_of_the_smooth_sensitivity_gives_the_second_rounds_sigma",
+    ),
+    ("pate", "appendixB.6", "mnist", "confident", "epsilon"): Explanation(
+        holds=_divided_by_the_order,
+        note=(
+            "Theorem 5 divides log(1/delta) by the order less one: 1.18 + 11.51 / 13 = 2.07. The "
+            "text divides by the order itself, 14, which gives 2.00."
+        ),
+        test=_TESTS + "test_the_text_divides_by_the_order",
+    ),
+    ("pate", "appendixB.6", "mnist", "teachers", "training_images"): Explanation(
+        holds=_of_fifty_thousand_images,
+        note=(
+            "MNIST's 60,000 training images leave each of 250 teachers 240; 200 each are 50,000, "
+            "as if 10,000 had been held out."
+        ),
+        test=_TESTS + "test_two_hundred_images_each_are_fifty_thousand",
+    ),
+}
+
+# What was tried where no formula gives the printed number.
+REMARKS: dict[Key, str] = {
+    ("pate", "section4.1", "glyph", row, "epsilon_strong_composition"): (
+        "No composition of what Table 1 says was released gives this: 25 were tried "
+        "(results/pate/tables/small_print.csv); Rényi composition by the paper's own Theorem 5 is "
+        "shown. Strong composition in the usual sense gives 55 to 157."
+    )
+    for row in ("confident", "interactive")
+}

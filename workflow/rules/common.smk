@@ -22,6 +22,7 @@ from private_ensembles import dataset_config
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
+from private_ensembles.teachers.slices import slice_names
 
 # In place: scripts and later rules see the checked values, and nothing else.
 settings.check_or_exit(
@@ -38,6 +39,7 @@ wildcard_constraints:
     profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
+    slice=r"\d+of\d+",
     m=NUMBER,
     shape_figure="|".join(settings.SHAPE_FIGURES),
     epsilon=NUMBER,
@@ -78,7 +80,7 @@ STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["studen
 FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
 PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
-PATE_TABLES = ["table1", "table2", "printed_arithmetic"]
+PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # Where a run ends: the page to open.
@@ -103,6 +105,14 @@ def teacher_cost(dataset):
     """(epsilon, Delta) of one private teacher, as the configuration claims it."""
     cost = settings.dataset_settings(config, dataset)
     return cost["epsilon"], cost["Delta"]
+
+
+def teacher_files(wildcards):
+    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    ensemble = instance(kind=wildcards.kind, K=int(wildcards.K), seed=int(wildcards.seed))
+    slices = slice_names(int(wildcards.K), config["teachers"]["per_job"])
+    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
+    return [f"results/teachers/{wildcards.dataset}/{name}.pt" for name in names]
 
 
 def votes_file(dataset, kind, seed):
@@ -175,14 +185,14 @@ def student_files(task, suffix="csv"):
     students = [
         instance(task=task, aggregator=aggregator, seed=seed)
         for aggregator in pate.aggregators(config, task)
-        for seed in config["pate"]["student_seeds"]
+        for seed in pate.student_seeds(config, task)
     ]
     return collect(f"results/pate/students/{{student}}.{suffix}", student=students)
 
 
 def baseline_files(task):
     """Summaries of the non-private baselines of one task."""
-    seeds = config["pate"]["student_seeds"]
+    seeds = pate.student_seeds(config, task)
     return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
 
 

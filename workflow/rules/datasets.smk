@@ -50,7 +50,7 @@ rule prepare_dataset:
     localrule: True
     threads: 1
     resources:
-        mem_mb=growing(300),
+        mem_mb=growing(600),
         runtime=10,
     script:
         "../scripts/prepare_dataset.py"

@@ -9,7 +9,8 @@ rule pate:
         collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
 
 
-# params: task, seed, settings (pool, delta, confident, lnmax, printed, draws, orders, release).
+# params: task, seed, noise, settings (pool, delta, confident, lnmax, printed, draws, orders, release,
+# two_rounds).
 rule account_votes:
     message:
         "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
@@ -21,6 +22,7 @@ rule account_votes:
         code=fingerprint("account_votes.py"),
         task="{task}",
         seed=config["seed"],
+        noise=config["noise"],
         settings=lambda wc: pate.accounting(config, wc.task),
     log:
         "logs/account_votes/task={task}.log",
@@ -195,9 +197,15 @@ rule check_printed_arithmetic:
     message:
         "Recomputing printed numbers from printed numbers"
     output:
-        report(
+        arithmetic=report(
             "results/pate/tables/printed_arithmetic.csv",
             caption="../report/pate_arithmetic.rst",
+            category="PATE",
+            subcategory="Privacy",
+        ),
+        small_print=report(
+            "results/pate/tables/small_print.csv",
+            caption="../report/pate_small_print.rst",
             category="PATE",
             subcategory="Privacy",
         ),
@@ -256,7 +264,7 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        [synthetic_votes_file(K) for K in config["pate"]["figure4"]["teachers"]],
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure4")],
     output:
         png=report(
             "results/pate/figures/figure4.png",
@@ -286,7 +294,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        synthetic_votes_file(config["pate"]["figure5"]["teachers"]),
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure5")],
     output:
         png=report(
             "results/pate/figures/figure5.png",

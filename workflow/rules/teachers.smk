@@ -1,8 +1,9 @@
 # Ensembles of teachers, what they cost, and their votes.
 
 
-# input: dataset. params: kind, K, training_seed, seed (of everything), noise, settings (of the
-# teachers of this kind), device.
+# input: dataset. params: kind, K, slice (which of the teachers; none: all), training_seed, seed (of
+# everything), noise, backend, settings (of the teachers of this kind), device. How often it writes a
+# checkpoint changes nothing, so the script reads it from the configuration.
 rule train_teachers:
     message:
         "Training {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
@@ -14,10 +15,12 @@ rule train_teachers:
         code=fingerprint("train_teachers.py"),
         kind="{kind}",
         K=lambda wc: int(wc.K),
+        slice=lambda wc: wc.get("slice"),
         training_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
         # Plain teachers have no noise of their own.
         noise=lambda wc: config["noise"] if wc.kind == "private" else "reproducible",
+        backend=config["teachers"]["backend"],
         settings=lambda wc: settings.teachers(config, wc.dataset, wc.kind),
         device=config["device"],
     log:
@@ -34,13 +37,25 @@ rule train_teachers:
         "../scripts/train_teachers.py"
 
 
+# An ensemble of more than `teachers.per_job` teachers is trained by several jobs.
+use rule train_teachers as train_slice with:
+    message:
+        "Training slice {wildcards.slice} of {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
+    output:
+        "results/teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.pt",
+    log:
+        "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.log",
+    benchmark:
+        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.tsv"
+
+
 # input: dataset, teachers. params: model, device.
 rule cast_votes:
     message:
         "Casting the votes of {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
     input:
         dataset="results/datasets/{dataset}.npz",
-        teachers="results/teachers/{dataset}/kind={kind},K={K},seed={seed}.pt",
+        teachers=teacher_files,
     output:
         "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
     params:

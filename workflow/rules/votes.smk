@@ -22,7 +22,7 @@ rule cast_forest_votes:
     cache: SHARED
     threads: 1
     resources:
-        mem_mb=growing(800),
+        mem_mb=growing(700),
         runtime=30,
     script:
         "../scripts/cast_forest_votes.py"

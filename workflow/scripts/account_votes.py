@@ -6,6 +6,13 @@ from private_ensembles.votes import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings
-    counts = read_votes(job.input.votes).histogram()[: settings["pool"]]
-    rows = account(counts, settings, task=job.params.task, seed=job.params.seed)
+    votes, pool = read_votes(job.input.votes), slice(settings["pool"])
+    rows = account(
+        votes.histogram()[pool],
+        votes.labels[pool],
+        settings,
+        task=job.params.task,
+        seed=job.params.seed,
+        noise=job.params.noise,
+    )
     io.write_csv(job.output[0], rows)

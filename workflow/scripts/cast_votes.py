@@ -1,14 +1,15 @@
-"""Let every teacher of one ensemble vote once on every test image."""
+"""Let every teacher of one ensemble, from all its slices, vote once on every test image."""
 
 from private_ensembles import io
 from private_ensembles.datasets.images import read_dataset
-from private_ensembles.teachers.ensemble import choose_device, load_ensemble
+from private_ensembles.teachers.device import choose_device
+from private_ensembles.teachers.ensemble_file import load_slices
 from private_ensembles.teachers.voting import cast_votes
 from private_ensembles.votes import Votes, write_votes
 
 with io.job(snakemake) as job:
     dataset = read_dataset(job.input.dataset)
-    teachers, facts = load_ensemble(job.input.teachers)
+    teachers, facts = load_slices(job.input.teachers)
     votes = cast_votes(
         teachers,
         dataset.test_images,

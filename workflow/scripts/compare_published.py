@@ -29,6 +29,7 @@ with io.job(snakemake) as job:
         data=job.params.data,
         explanations=published.EXPLANATIONS | published_pate.EXPLANATIONS,
         notes=notes,
+        remarks=published_pate.REMARKS,
         reasons=published_pate.reasons(printed, job.params.tasks, job.params.data),
     )
     io.write_csv(job.output[0], table)

@@ -1,10 +1,14 @@
-"""Train all teachers of one ensemble, each on its own shard."""
+"""Train all teachers of one ensemble, or a slice of them, each on its own shard."""
 
 from private_ensembles import io
 from private_ensembles.datasets.images import read_dataset
 from private_ensembles.datasets.shards import permutation_shards
 from private_ensembles.randomness import generator
-from private_ensembles.teachers.ensemble import choose_device, save_ensemble, train_ensemble
+from private_ensembles.teachers.checkpoint import checkpoint_beside
+from private_ensembles.teachers.device import choose_device
+from private_ensembles.teachers.ensemble import train_ensemble
+from private_ensembles.teachers.ensemble_file import save_ensemble
+from private_ensembles.teachers.slices import slice_members
 
 with io.job(snakemake) as job:
     kind, K, seed, repeat = (job.params[k] for k in ("kind", "K", "seed", "training_seed"))
@@ -13,20 +17,23 @@ with io.job(snakemake) as job:
     images, labels = dataset.train_images, dataset.train_labels
     # The same shards for private and plain teachers: they differ in how they train only.
     shards = permutation_shards(len(labels), K, generator(seed, dataset.name, "shards", K, repeat))
-    shape = {"pixel_max": dataset.pixel_max, "n_classes": dataset.n_classes}
-    facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed}
+    how = {name: job.params[name] for name in ("noise", "backend")}
+    facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed, **how}
     facts |= {"training_seed": repeat, "training": dict(job.params.settings)}
-    facts |= {"noise": job.params.noise}
-    facts["shards"] = {"assignment": "permutation", "size": len(shards[0])}
+    facts |= {"shards": {"assignment": "permutation", "size": len(shards[0])}}
+    facts |= {"slice": job.params.slice} if job.params.slice else {}
     teachers = train_ensemble(
         *(kind, images, labels, shards),
-        **shape,
         parameters=job.params.settings,
+        pixel_max=dataset.pixel_max,
+        n_classes=dataset.n_classes,
         seed=seed,
         path=(dataset.name, repeat),
+        members=slice_members(K, job.params.slice),
         device=device,
-        noise=job.params.noise,
+        checkpoint=checkpoint_beside(snakemake.output[0], job, device, facts),
         progress=job.progress,
+        **how,
     )
     facts = io.provenance("torch", "opacus", "numpy", device=str(device), **facts)
     save_ensemble(job.output[0], teachers, facts)

@@ -162,7 +162,7 @@ def compose_rounds(
     conversion: str = "improved",
     formula: str = "exact",
     tuning: str = "search",
-    target_epsilon: float = 2.0,
+    target_epsilon: float = 3.0,
     order: float | None = None,
     beta: float | Sequence[float] | None = None,
     sigma_ss: float | Sequence[float] | None = None,

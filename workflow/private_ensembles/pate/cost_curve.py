@@ -102,7 +102,7 @@ class CostCurve:
         """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
 
         Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; where beta jumps at q0
-        (condition C5 allows it) that is too little for q just above q1.
+        (condition C5 allows it, though GNMax's does not) that is too little for q just above q1.
         """
         if not np.isfinite(self.log_q0()):
             return 0.0
@@ -116,10 +116,13 @@ class CostCurve:
         moves = np.maximum(self.beta(self.upper(log_q)) - here, here - self.beta(self.lower(log_q)))
         return np.where(inside, self.plateau(), moves)
 
-    def rise(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """beta(B_U(q)) - beta(q): Algorithm 3 below q1, where C6 makes it the larger difference."""
+    def rise(self, log_q: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """beta(B_U(q)) - beta(q) and beta(q).
+
+        The first is Algorithm 3 below q1, where C6 makes it the larger of its two differences.
+        """
         above, here = self.beta(np.stack([self.upper(log_q), log_q]))  # one call: it is small
-        return above - here
+        return above - here, here
 
     def fall(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
@@ -141,7 +144,7 @@ class CostCurve:
         if (np.diff(self.beta(grid)) < -tolerance).any() or float(self.upper(log_q0)) >= 0:
             violated.append("C5")
         grid = grid[grid <= self.log_q1()]
-        if len(grid) > 1 and (np.diff(self.rise(grid)) < -tolerance).any():
+        if len(grid) > 1 and (np.diff(self.rise(grid)[0]) < -tolerance).any():
             violated.append("C6")
         return violated
 

@@ -26,15 +26,21 @@ NO_ANSWER = -1
 
 
 def lnmax(
-    counts: ArrayLike, scale: float, generator: np.random.Generator, *, query_cap: int | None = None
+    counts: ArrayLike,
+    scale: float,
+    generator: np.random.Generator | None,
+    *,
+    query_cap: int | None = None,
 ) -> NDArray[np.int64]:
     """Release every query's label by LNMax (PATE, section 3.1): argmax_j n_j + Lap(scale).
 
     scale: of the Laplace noise, in votes, > 0. query_cap: later queries get no answer. Returns
-    (queries,). Continuous noise only. Raises ValueError as `check_counts` and for scale or
-    query_cap out of range.
+    (queries,). Raises ValueError as `check_counts`, for scale or query_cap out of range, and for
+    generator None: its noise is continuous only.
     """
     counts, scale = check_counts(counts), check_scale(scale)
+    if generator is None:
+        raise ValueError("generator = None: must be given, for LNMax has no secure noise")
     noise = scale * generator.laplace(size=counts.shape)
     labels = noisy_plurality(counts, noise).astype(np.int64)
     return _stop(labels, np.zeros(len(labels), bool), query_cap, None)

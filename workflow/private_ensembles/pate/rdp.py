@@ -86,7 +86,7 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
         mu2 = sigma * np.sqrt(-log_q)
         mu1 = mu2 + 1
         eps1, eps2 = mu1 / sigma**2, mu2 / sigma**2
-        limit = (mu2 - 1) * eps2 - mu2 * (np.log(mu1 / (mu1 - 1)) + np.log(mu2 / (mu2 - 1)))
+        limit = (mu2 - 1) * eps2 - mu2 * np.log(mu1 / (mu2 - 1))  # mu1 - 1 = mu2 cancels
         applies = (log_q < 0) & (mu2 > 1) & (mu1 >= orders) & (log_q <= limit)
         # (1 - q) A^(lambda-1) + q B^(lambda-1), A = (1 - q) / (1 - (q e^eps2)^((mu2-1)/mu2)).
         stay = np.log1p(-np.exp(log_q))
@@ -94,7 +94,7 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
         first = stay + (orders - 1) * log_a
         second = log_q + (orders - 1) * (eps1 - log_q / (mu1 - 1))
         bound = np.logaddexp(first, second) / (orders - 1)
-        size = 1 + np.abs(second) + orders * (np.abs(log_q) + eps1 + eps2)
+        size = 1 + np.abs(second) + orders * (eps1 + eps2 - log_q)
         bound = bound * (1 + 32 * _ROUNDOFF * size)
     # q = 0 (a single class, or votes further apart than any float tells): nothing is revealed.
     certain = log_q == -np.inf

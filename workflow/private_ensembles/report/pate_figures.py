@@ -1,9 +1,11 @@
 """PATE's figures, each drawn from the tidy frame that `pate_study` makes and nothing else."""
 
 import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from private_ensembles.report import style
 
+_LEAST_COST = 1e-20
 _MARK = "data-dependent privacy costs: not for release"
 
 
@@ -31,6 +33,9 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
         right.set_title("size of the ensemble, Gaussian noise")
         for axis in (left, right):
             axis.set_xscale("log")
+            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+            axis.xaxis.set_major_formatter("{x:g}")
+            axis.xaxis.set_minor_formatter(NullFormatter())
             axis.set_xlabel(r"privacy cost $\varepsilon$ of all labels")
             axis.legend(loc="lower right")
         _stamp(drawn, f"{source}; {_MARK}")
@@ -54,12 +59,13 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
             )
         left.set_xlabel("votes for the plurality")
         left.set_ylabel("queries answered (expected)")
-        left.legend(loc="upper left")
         dots = left.twinx()
-        part = bins[(bins["mechanism"] == names[0]) & (bins["label_rdp"] > 0)]
+        # Costs far below any that matters are not drawn, or the axis would show little else.
+        part = bins[(bins["mechanism"] == names[0]) & (bins["label_rdp"] > _LEAST_COST)]
         middle = (part["bin_low"] + part["bin_high"]) / 2
         dots.plot(middle, part["label_rdp"], "o", color=style.BLACK, markersize=3)
         dots.set_yscale("log")
+        dots.set_ylim(_LEAST_COST, 1)
         dots.set_ylabel(rf"dots: Rényi cost of a label at $\lambda$ = {part['order'].iloc[0]:g}")
         dots.grid(False)
         dots.spines["right"].set_visible(True)
@@ -78,12 +84,20 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
                     color=style.look(name)["color"],
                     alpha=0.3,
                     linewidth=0,
-                    label=f"{style.label(name)}: thresholds alone",
+                    label="thresholds alone",
                 )
         right.set_xlabel("queries answered (expected)")
         right.set_ylabel(r"privacy cost $\varepsilon$")
         right.set_ylim(bottom=0)
-        right.legend(loc="upper left")
+        handles, labels = left.get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        right.text(
+            0.98,
+            0.03,
+            "shaded: cost of the thresholds alone",
+            ha="right",
+            transform=right.transAxes,
+        )
         _stamp(drawn, f"{source}; {_MARK}")
         style.save(drawn, *paths)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.pate_study import FREE, NOT_FOR_RELEASE
+from private_ensembles.pate_study import FREE, NOT_FOR_RELEASE, SANITIZED
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (
@@ -13,6 +13,7 @@ _PRIVACY = (
     "epsilon_improved",
     "data_independent_epsilon",
     "exact_data_independent_epsilon",
+    "release_claimed_epsilon",
 )
 _TWO_ROUNDS = ("answered_first", "epsilon_first")
 
@@ -84,9 +85,9 @@ def sanitized_privacy(
 
 def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple[float, float]]]:
     """(task, aggregator) -> quantity -> (mean, sd over draws; NaN for one draw), in their order."""
-    wrong = set(privacy["release"]) - {NOT_FOR_RELEASE, FREE}
-    if wrong:
-        raise ValueError(f"privacy: release = {wrong.pop()!r}: must be {NOT_FOR_RELEASE} or {FREE}")
+    marks = (NOT_FOR_RELEASE, FREE, SANITIZED)
+    if wrong := set(privacy["release"]) - set(marks):
+        raise ValueError(f"privacy: release = {wrong.pop()!r}: must be one of {', '.join(marks)}")
     found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     grouped = privacy.groupby(["task", "aggregator", "quantity"], sort=False)["value"]
     for (task, aggregator, quantity), values in grouped:

@@ -131,6 +131,7 @@ PATE = Section(
         Item("table1", "Table 1: utility and privacy of students", "pate_table1"),
         Item("table2", "Table 2: sanitised privacy costs", "pate_table2"),
         Item("printed_arithmetic", "What the printed numbers imply", "pate_arithmetic"),
+        Item("small_print", "Claims made in passing", "pate_small_print"),
         *_PATE_FIGURES,
     ),
 )

@@ -29,6 +29,7 @@ def save(path: str | os.PathLike, owner: str, content: Mapping) -> None:
     content: tensors, numbers and text in dicts and lists.
     """
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     buffer = standard_io.BytesIO()
     torch.save({"owner": owner, "content": dict(content)}, buffer)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

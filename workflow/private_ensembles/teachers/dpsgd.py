@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from private_ensembles import secure_noise
-from private_ensembles.teachers.schedule import check_training, poisson_schedule
+from private_ensembles.teachers.schedule import check_finite, check_training, poisson_schedule
 
 
 def train_private_teacher(
@@ -52,9 +52,10 @@ def train_private_teacher(
     )
     plan = poisson_schedule(len(labels) if shard_size is None else shard_size, batch_size, epochs)
     model = model.to(device).train()
+    images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
     wrapped, optimizer = _private(model, plan, noise_multiplier, max_grad_norm, learning_rate)
-    optimizer.generator = _generator(noise_seed)
-    sampler = _generator(sampling_seed)
+    optimizer.generator = private_generator(noise_seed)
+    sampler = private_generator(sampling_seed)
     with warnings.catch_warnings():
         # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
@@ -84,7 +85,8 @@ def poisson_batch(n_records, sample_rate, generator):
     return (dice < sample_rate).nonzero()[:, 0]
 
 
-def _generator(seed):
+def private_generator(seed):
+    """A generator of its own with this seed; None, the system's entropy, for None."""
     return None if seed is None else torch.Generator().manual_seed(seed)
 
 
@@ -126,7 +128,5 @@ def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
 def finite_state(model):
     """The model's state_dict on the CPU; ValueError if a weight is not finite."""
     state = {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
-    bad = [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]
-    if bad:
-        raise ValueError(f"training diverged: {bad[0]} is not finite; lower learning_rate")
+    check_finite(state)
     return state

@@ -1,46 +1,38 @@
-"""Train all teachers of one ensemble, one per shard, and keep them in one file."""
+"""Train the teachers of one ensemble, or a slice of them, each on its own shard."""
 
 import inspect
-import io as standard_io
-import json
-import os
-import pickle
-import time
-from pathlib import Path
 
 import torch
 
 from private_ensembles.randomness import torch_seed
 from private_ensembles.secure_noise import check_mode
+from private_ensembles.teachers.checkpoint import Checkpoint
+from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.dpsgd import train_private_teacher
+from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
+from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
+from private_ensembles.teachers.progress import Progress
 
+# One teacher after the other, and all in one computation.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
+ENSEMBLE_TRAINERS = {"private": train_private_ensemble, "plain": train_plain_ensemble}
+BACKENDS = ("auto", "ensemble", "opacus")
 
 
-def choose_device(device, threads=1):
-    """torch.device for `auto` (a GPU if there is one), `cpu` or `cuda`; sets torch's CPU threads.
+def choose_backend(backend, kind, device):
+    """`ensemble` or `opacus` for one of BACKENDS; raises ValueError for another name.
 
-    Raises ValueError for another name, or for cuda where there is none.
+    `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
+    one teacher keeps busy (docs/benchmarks/teachers.md); everything else is faster in one
+    computation.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise ValueError(f"device = {device!r}: must be auto, cpu or cuda")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
-    torch.set_num_threads(max(1, int(threads)))
-    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
-
-
-def scaled(images, pixel_max, device="cpu"):
-    """uint8 images in 0..pixel_max -> float32 tensor (N, channels, height, width) in [0, 1].
-
-    images: array or tensor (N, height, width), or (N, height, width, channels) in colour.
-    pixel_max is a property of the format, not of the data, so scaling costs no privacy.
-    """
-    pixels = torch.as_tensor(images).to(device)
-    pixels = pixels.unsqueeze(1) if pixels.ndim == 3 else pixels.movedim(3, 1)
-    return pixels.to(torch.float32) / pixel_max
+    if backend not in BACKENDS:
+        raise ValueError(f"backend = {backend!r}: must be one of {', '.join(BACKENDS)}")
+    if backend != "auto":
+        return backend
+    return "opacus" if (kind, torch.device(device).type) == ("plain", "cpu") else "ensemble"
 
 
 def train_ensemble(
@@ -54,24 +46,95 @@ def train_ensemble(
     parameters,
     seed,
     path=(),
+    members=None,
+    backend="auto",
     device="cpu",
     noise="reproducible",
+    checkpoint=None,
     progress=lambda message: None,
 ):
     """One teacher per shard: list of state_dicts on the CPU, in the order of the shards.
 
-    kind: `private` or `plain`. images: uint8 (N, height, width); labels: uint8 (N,). shards:
-    sequence of index arrays. parameters: model and the trainer's keyword arguments. Teacher i's
-    weights, batches and noise come from torch_seed(seed, *path, kind, i, ...), one independent
-    stream each, so no teacher depends on how many others there are or on their order. noise:
-    secure draws batches and noise of private teachers from the system's entropy instead.
+    kind: `private` or `plain`. images: uint8 (N, height, width) or (N, height, width, channels);
+    labels: uint8 (N,). shards: sequence of index arrays. parameters: model and the trainer's
+    keyword arguments. members: numbers of the teachers to train, all by default.
 
-    Raises ValueError for an unknown kind or parameter, diverged training, or too little GPU memory.
+    Teacher i's weights, batches and noise come from torch_seed(seed, *path, kind, i, ...), one
+    independent stream each, so no teacher depends on how many others there are, on their order, or
+    on which job trains them. noise: secure draws batches and noise of private teachers from the
+    system's entropy instead. backend: see `choose_backend`; either gives the same teachers up to
+    rounding. checkpoint: a Checkpoint to resume from, to write, and to remove in the end.
+
+    Raises ValueError for an unknown kind, backend or parameter, diverged training, or too little
+    memory.
     """
     if kind not in TRAINERS:
         raise ValueError(f"kind = {kind!r}: must be one of {', '.join(TRAINERS)}")
     parameters = dict(parameters)
     model_name = parameters.pop("model", "darrm_cnn")
+    _check_names(kind, parameters)
+    members = list(range(len(shards)) if members is None else members)
+    streams = [_seeds(kind, check_mode(noise), seed, *path, kind, i) for i in members]
+    models = [
+        build_model(model_name, images.shape[1:], n_classes, one.pop("initial")) for one in streams
+    ]
+    device = torch.device(device)
+    checkpoint = checkpoint or Checkpoint()
+    data = {
+        "images": torch.as_tensor(images, device=device),
+        "labels": torch.as_tensor(labels, device=device).to(torch.int64),
+        "shards": [torch.as_tensor(shards[i]) for i in members],
+        "pixel_max": pixel_max,
+        "checkpoint": checkpoint,
+        "progress": Progress(progress, f"{len(members)} {kind} teachers"),
+    }
+    if choose_backend(backend, kind, device) == "ensemble":
+        seeds = {f"{name}s": [one[name] for one in streams] for name in streams[0]}
+        teachers = ENSEMBLE_TRAINERS[kind](models, **data, **parameters, **seeds)
+    else:
+        teachers = _one_by_one(kind, models, streams, parameters, **data)
+    checkpoint.remove()
+    return teachers
+
+
+def _one_by_one(
+    kind, models, streams, parameters, *, images, labels, shards, pixel_max, checkpoint, progress
+):
+    """State_dicts of teachers trained one after the other."""
+    saved = checkpoint.load()
+    teachers = [] if saved is None else saved["teachers"]
+    for i in range(len(teachers), len(models)):
+        mine = shards[i].to(images.device)
+        inputs = scaled(images[mine], pixel_max)
+        try:
+            state = TRAINERS[kind](
+                *(models[i], inputs, labels[mine]), **parameters, **streams[i], device=images.device
+            )
+        except torch.OutOfMemoryError as error:
+            raise ValueError(
+                f"teacher {i + 1} of {len(models)}: out of memory on {images.device}; use device: "
+                f"cpu ({str(error).splitlines()[0]})"
+            ) from error
+        teachers.append(state)
+        progress.tell(i + 1, len(models), len(mine) * parameters["epochs"], "teacher")
+        if checkpoint.due():
+            checkpoint.save(teachers=teachers)
+    return teachers
+
+
+def _seeds(kind, noise, seed, *path):
+    """The seeds of one teacher by what they are for; None for the system's entropy."""
+    secure = kind == "private" and noise == "secure"
+    seeds = {
+        "initial": torch_seed(seed, *path, "initialisation"),
+        "sampling_seed": None if secure else torch_seed(seed, *path, "sampling"),
+    }
+    if kind == "private":
+        seeds["noise_seed"] = None if secure else torch_seed(seed, *path, "noise")
+    return seeds
+
+
+def _check_names(kind, parameters):
     expected = {
         name
         for name, parameter in inspect.signature(TRAINERS[kind]).parameters.items()
@@ -82,70 +145,3 @@ def train_ensemble(
             f"{kind} teachers: unknown parameter {unknown[0]}: must be one of "
             f"{', '.join(sorted(expected))}"
         )
-    inputs = scaled(images, pixel_max, device)
-    targets = torch.from_numpy(labels).to(device, torch.int64)
-    teachers = []
-    start = time.monotonic()
-    for i, shard in enumerate(shards):
-        seeds = {"sampling_seed": torch_seed(seed, *path, kind, i, "sampling")}
-        if kind == "private" and check_mode(noise) == "secure":
-            seeds = {"sampling_seed": None, "noise_seed": None}
-        elif kind == "private":
-            seeds["noise_seed"] = torch_seed(seed, *path, kind, i, "noise")
-        initial = torch_seed(seed, *path, kind, i, "initialisation")
-        model = build_model(model_name, images.shape[1:], n_classes, initial)
-        mine = torch.as_tensor(shard, device=device)
-        try:
-            state = TRAINERS[kind](
-                model, inputs[mine], targets[mine], **parameters, **seeds, device=device
-            )
-        except torch.OutOfMemoryError as error:
-            raise ValueError(
-                f"teacher {i + 1} of {len(shards)}: out of memory on {device}; use device: cpu "
-                f"({str(error).splitlines()[0]})"
-            ) from error
-        teachers.append(state)
-        elapsed = time.monotonic() - start
-        remaining = elapsed / (i + 1) * (len(shards) - i - 1)
-        progress(
-            f"{kind} teacher {i + 1} of {len(shards)} trained, "
-            f"{elapsed:.0f} s elapsed, {remaining:.0f} s remaining"
-        )
-    return teachers
-
-
-def save_ensemble(path, teachers, metadata):
-    """Write state_dicts and JSON-able metadata; equal contents give equal bytes."""
-    buffer = standard_io.BytesIO()  # torch.save writes a file's own name into it otherwise
-    torch.save(
-        {"teachers": dict(enumerate(teachers)), "metadata": json.dumps(metadata, sort_keys=True)},
-        buffer,
-    )
-    Path(path).write_bytes(buffer.getvalue())
-
-
-def load_ensemble(path):
-    """(list of state_dicts, metadata) of an ensemble file; tensors and plain values only.
-
-    Raises ValueError naming the file if it is damaged or something else.
-    """
-    data = standard_io.BytesIO(Path(path).read_bytes())
-    try:
-        content = torch.load(data, map_location="cpu", weights_only=True)
-        teachers = content["teachers"]
-        states = [teachers[i] for i in range(len(teachers))]
-        metadata = json.loads(content["metadata"])
-    except (
-        OSError,  # torch reports a file without beginning so
-        RuntimeError,
-        pickle.UnpicklingError,
-        EOFError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(
-            f"{os.fspath(path)}: not a readable ensemble of teachers: {reason}"
-        ) from None
-    return states, metadata

@@ -44,8 +44,8 @@ def mnist_cnn(image_shape, n_classes):
 def svhn_cnn(image_shape, n_classes):
     """A CNN for SVHN's 32x32 colour images: logits (N, n_classes).
 
-    Two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by ReLU and 2x2 max pooling,
-    then hidden layers of 128 and 64 units. Height and width must be at least 4.
+    Two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by ReLU and 2x2 max
+    pooling, then hidden layers of 128 and 64 units. Height and width must be at least 4.
     """
     channels, height, width = _dimensions("svhn_cnn", image_shape, 4)
     return nn.Sequential(
@@ -105,10 +105,8 @@ def _dimensions(name, image_shape, smallest):
     """(channels, height, width), checked."""
     height, width, *colours = image_shape
     if min(height, width) < smallest:
-        shape = tuple(image_shape)
-        raise ValueError(
-            f"image_shape = {shape}: {name} needs at least {smallest}x{smallest} pixels"
-        )
+        shape, least = tuple(image_shape), f"{smallest}x{smallest}"
+        raise ValueError(f"image_shape = {shape}: {name} needs at least {least} pixels")
     return (colours[0] if colours else 1), height, width
 
 

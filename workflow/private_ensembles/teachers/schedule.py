@@ -53,3 +53,10 @@ def check_training(**parameters):
         if not isfinite(value) or value < 0 or (lowest is None and value == 0):
             allowed = "at least 0" if lowest == 0 else "above 0"
             raise ValueError(f"{name} = {value}: must be a finite number {allowed}")
+
+
+def check_finite(state):
+    """ValueError naming the first tensor of a state_dict that holds a number that is not finite."""
+    for name, tensor in state.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"training diverged: {name} is not finite; lower learning_rate")

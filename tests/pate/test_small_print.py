@@ -1,0 +1,127 @@
+"""What PATE and DaRRM say in passing: which of it holds, and what was tried where it does not."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.pate.small_print import (
+    ROUND_ONE,
+    corollary11,
+    data_independent_candidates,
+    largest_useful_sigma,
+    round_one_thresholds,
+    unanimous_condition,
+    unanswered,
+)
+
+
+def exact_divergence(gap, moved, sigma, order):
+    with mpmath.workdps(50):
+        P = [mpmath.ncdf(s * mpmath.mpf(gap) / (mpmath.sqrt(2) * sigma)) for s in (1, -1)]
+        Q = [mpmath.ncdf(s * mpmath.mpf(moved) / (mpmath.sqrt(2) * sigma)) for s in (1, -1)]
+        l = mpmath.mpf(order)
+        total = sum(p**l * q ** (1 - l) for p, q in zip(P, Q, strict=True))
+        return float(mpmath.log(total) / (l - 1))
+
+
+@pytest.mark.parametrize(("gap", "sigma"), [(200, 40.0), (30, 3.0), (1000, 100.0), (10, 1.0)])
+def test_corollary_11_holds_for_two_classes_and_is_loose(gap, sigma):
+    found = corollary11(gap, sigma)
+    exact = max(exact_divergence(gap, gap + move, sigma, found.order) for move in (-2, 2))
+    assert found.exact == pytest.approx(exact, rel=1e-6)
+    assert found.exact <= found.theorem6 <= found.claimed
+    assert found.claimed / found.exact > 5
+
+
+def test_corollary_11_holds_wherever_the_gap_is_some_sigma():
+    for sigma in (1.0, 3.0, 10.0, 40.0, 100.0, 400.0):
+        for ratio in np.geomspace(0.5, 40, 25):
+            if ratio * sigma > 4.1:
+                found = corollary11(ratio * sigma, sigma)
+                assert found.exact <= found.claimed
+
+
+def test_corollary_11_fails_without_its_condition_on_the_third_class():
+    """Many classes level with the second: the simplified bound is then below Theorem 6's own."""
+    crowded = corollary11(160, 40.0, rivals=149)
+    assert crowded.theorem6 > crowded.claimed
+    assert corollary11(160, 40.0).theorem6 < crowded.claimed
+
+
+def test_corollary_11_is_worse_than_no_look_at_the_votes_below_a_gap_of_four_sigma():
+    assert corollary11(3 * 40.0, 40.0).claimed > corollary11(3 * 40.0, 40.0).independent
+    assert corollary11(5 * 40.0, 40.0).claimed < corollary11(5 * 40.0, 40.0).independent
+
+
+@pytest.mark.parametrize(("sigma", "order"), [(21.46, 34.31), (22.46, 35.74)])
+def test_darrms_remark_holds_at_its_own_parameters(sigma, order):
+    found = unanimous_condition(11, sigma, order)
+    assert not found.applies
+    assert not found.improves
+
+
+def test_what_fails_for_mnist_is_the_order_and_not_the_bound_on_q():
+    mnist, fashion = unanimous_condition(11, 21.46, 34.31), unanimous_condition(11, 22.46, 35.74)
+    assert mnist.q_small
+    assert not mnist.order_covered
+    assert not fashion.q_small
+    with mpmath.workdps(50):  # Theorem 6's condition, at the printed sigma
+        q = mpmath.erfc(mpmath.mpf(11) / (2 * mpmath.mpf("21.46"))) / 2
+        mu2 = mpmath.mpf("21.46") * mpmath.sqrt(-mpmath.log(q))
+        limit = (
+            mpmath.exp((mu2 - 1) * mu2 / mpmath.mpf("21.46") ** 2)
+            / ((mu2 + 1) / mu2 * mu2 / (mu2 - 1)) ** mu2
+        )
+        assert q < limit
+
+
+def test_darrms_remark_does_not_hold_for_less_noise():
+    """K = 11, C = 2: the condition is met up to sigma = 21.5, and the bound helps up to 5."""
+    orders = [1.5, 3.0, 5.0]
+    assert largest_useful_sigma(11, orders, what="q_small") == pytest.approx(21.55, rel=0.011)
+    assert largest_useful_sigma(11, orders) == pytest.approx(5.02, rel=0.011)
+    assert largest_useful_sigma(11, [8.0, 34.31]) == 0
+    assert unanimous_condition(11, 4.0, 3.0).improves
+
+
+def test_no_composition_tried_gives_8_42_and_10_14():
+    candidates = data_independent_candidates()
+    assert len(candidates) == 25
+    for pair in candidates.values():
+        for value, printed in zip(pair, (8.42, 10.14), strict=True):
+            assert abs(value - printed) > 0.2
+        for value, printed in zip(pair, (10.14, 8.42), strict=True):  # nor the other way round
+            assert abs(value - printed) > 0.01
+    # The nearest: Rényi composition, classic conversion, of what Table 1 says was released.
+    assert candidates["Rényi, classic: with thresholds"][0] == pytest.approx(10.10, abs=5e-3)
+
+
+def test_half_of_round_ones_budget_is_its_thresholds():
+    least = round_one_thresholds()
+    assert least == pytest.approx(0.315, abs=1e-3)
+    rho = ROUND_ONE.thresholds / (2 * 1500**2)
+    assert least == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1e8)))
+    assert 1 / 3 < least / 0.59 < 0.54
+    assert round_one_thresholds(50) == pytest.approx(50 * rho + math.log(1e8) / 49)
+
+
+def test_roughly_1300_unanswered_is_1238_by_table_1():
+    assert unanswered() == 1238
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: corollary11(4, 1.0), "gap"),
+        (lambda: corollary11(9, 1.0, rivals=0), "rivals"),
+        (lambda: corollary11(9, 0.0), "sigma"),
+        (lambda: unanimous_condition(0, 1.0, 2.0), "n_teachers"),
+        (lambda: unanimous_condition(3, 1.0, 1.0), "orders"),
+        (lambda: unanimous_condition(3, 1.0, 2.0, n_classes=1), "n_classes"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

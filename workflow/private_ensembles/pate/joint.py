@@ -1,0 +1,181 @@
+"""Rényi cost of a whole confident step, threshold and label together, and its smooth sensitivity.
+
+One query's step fails with P0 = Phi(-t), or passes with P1 = Phi(t), t = (lead - threshold) /
+sigma1, and releases a label of Rényi cost rho at most. At a neighbour whose lead is s votes larger
+these are Q0 = Phi(-t - h s), Q1 = Phi(t + h s), h = 1 / sigma1, so that the step costs at most
+
+    J(lead, rho) = max over s = -1, 1 of
+                   ln(P0^lambda Q0^(1-lambda) + P1^lambda Q1^(1-lambda) e^((lambda-1) rho)) /
+                   (lambda - 1)
+
+(DESIGN 5.11; Phi is log-concave, hence the sum convex in s, and -1 and 1 are its worst values among
+all |s| <= 1). Charged to every query of a pool fixed beforehand it is a guarantee, where the
+expectation of Table 2 is none. docs/gnss.md proves the sensitivity below. Not for release.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import maximum_filter1d
+from scipy.special import expit, log_ndtr
+
+from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.label_walk import LabelWalk
+from private_ensembles.pate.rdp import check_orders, gnmax_log_q
+from private_ensembles.pate.rounds import Round
+from private_ensembles.pate.smooth_sensitivity import (
+    NOTHING,
+    Profile,
+    merge_equal,
+    together,
+)
+
+_ROUNDOFF = 2.0**-53
+# Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what
+# floating point loses in a sum of sensitivities (1e-15 of that cost each) is below BETA_SLACK.
+_SLACK = 1e-7
+# Two smooth sensitivities with that slack are worked out to within 1e-8, relatively, each.
+BETA_SLACK = 2e-8
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """J of one (sigma1, order), as a function of margin = lead - threshold (votes) and rho.
+
+    Raises ValueError for sigma1 <= 0 or order <= 1.
+    """
+
+    sigma1: float
+    order: float
+
+    def __post_init__(self) -> None:
+        check_sigma(self.sigma1)
+        check_orders(self.order)
+
+    def _logs(self, margin: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+        """ln(P0^l Q0^(1-l)), ln(P1^l Q1^(1-l)) for s = -1 and 1, and the size of their terms.
+
+        Each (2, ...).
+        """
+        t = np.asarray(margin, dtype=np.float64) / self.sigma1
+        moved = np.stack([t - 1 / self.sigma1, t + 1 / self.sigma1])
+        less = self.order - 1
+        terms = [
+            (self.order * log_ndtr(sign * t), less * log_ndtr(sign * moved)) for sign in (-1, 1)
+        ]
+        return *(here - there for here, there in terms), *(-here - there for here, there in terms)
+
+    def by_move(self, margin: ArrayLike, rho: ArrayLike) -> NDArray[np.float64]:
+        """J before the maximum over s = -1, 1: (2, ...); plain floating point."""
+        fails, passes, *_ = self._logs(margin)
+        less = self.order - 1
+        return np.logaddexp(fails, passes + less * np.asarray(rho)) / less
+
+    def cost(self, margin: ArrayLike, rho: ArrayLike) -> NDArray[np.float64]:
+        """J(margin, rho), rounded up; any equal shapes, or numbers."""
+        fails, passes, size_fails, size_passes = self._logs(margin)
+        less = self.order - 1
+        passes = passes + less * np.asarray(rho)
+        total = np.logaddexp(fails, passes)
+        # A logarithm is off by a few round-offs of its terms' size, the sum by the weighted mean.
+        size = np.exp(fails - total) * size_fails + np.exp(passes - total) * size_passes
+        error = 64 * _ROUNDOFF * (1 + size + less * np.asarray(rho))
+        return ((np.maximum(total, 0.0) + error) / less * (1 + 1e-15)).max(axis=0)
+
+    def log_odds(self, margin: ArrayLike) -> NDArray[np.float64]:
+        """The label's log odds in J at rho = 0, for s = -1 and 1: (2, ...).
+
+        The slope of J in rho is their logistic function after adding (lambda - 1) rho.
+        """
+        fails, passes, *_ = self._logs(margin)
+        return passes - fails
+
+
+class JointProfile(Profile):
+    """S(d) of the total cost of one round's steps: sum over queries of J(lead, beta(q)).
+
+    Raises ValueError for a round without a threshold or with leads that are not whole votes, and
+    where condition C5 or C6 fails at this order.
+    """
+
+    def __init__(self, one: Round, order: float) -> None:
+        if one.leads is None:
+            raise ValueError("threshold: a round without one has no joint cost")
+        leads = np.rint(one.leads).astype(np.int64)
+        if (leads != one.leads).any():
+            raise ValueError("leads: must be whole votes; round K times the student's scores")
+        violated = one.conditions_violated(order)
+        if violated:
+            raise ValueError(f"order = {order}: condition {violated[0]} fails there")
+        self.step = StepCost(one.sigma1, float(order))
+        self.teachers = one.teachers
+        self._round = one
+        self._curve = one.curve(order)
+        # The label's cost where it is constant: no second class, or no votes that use Theorem 6.
+        self._constant = 0.0 if one.counts.shape[1] == 1 else float(order) / one.sigma2**2
+        rows, self._weights, self._leads = merge_equal(one.counts, np.ones(len(leads)), leads)
+        self._walk = LabelWalk(rows, self._curve) if self._curve else None
+        self.together = together(rows)
+        if self._walk:
+            self._walk.drop_below(NOTHING * self.at(0)[0] / len(leads))
+
+    @functools.cached_property
+    def largest(self) -> float:
+        """The data-independent cost of one step, lambda / (2 sigma1^2) + lambda / sigma2^2."""
+        return self.step.order / (2 * self._round.sigma1**2) + self._constant
+
+    def total_rdp(self) -> float:
+        """sum over queries of J(lead, beta(q)): a guarantee at these votes, rounded up."""
+        one = self._round
+        rho = np.full(len(one.counts), self._constant)
+        if self._curve:
+            rho = self._curve.beta(gnmax_log_q(one.counts, one.sigma2))
+        costs = self.step.cost(one.leads - one.threshold, rho)
+        return float(costs.sum() * (1 + 1e-12))
+
+    @functools.cached_property
+    def _tables(self) -> tuple[NDArray[np.float64], ...]:
+        """Of every lead -K..K: largest slope in rho, move of J at rho = 0, move of the slope.
+
+        A move is to either neighbouring lead; slopes are at rho up to the constant cost.
+        """
+        margins = np.arange(-self.teachers, self.teachers + 1) - self._round.threshold
+        odds = self.step.log_odds(margins)
+        most = (self.step.order - 1) * self._constant
+        slope = expit(odds + most).max(axis=0)
+        move = _neighbours(np.abs(np.diff(self.step.by_move(margins, 0.0), axis=1)))
+        # |expit(a + o) - expit(b + o)| over o in [0, most] is largest where a + o and b + o lie
+        # evenly about 0, or as near to that as the interval lets them.
+        a, b = odds[:, :-1], odds[:, 1:]
+        at = np.clip(-(a + b) / 2, 0.0, most)
+        return slope, move, _neighbours(np.abs(expit(a + at) - expit(b + at)))
+
+    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        slope, move, turn = self._tables
+        where = self._leads + self.teachers
+
+        def window(table: NDArray[np.float64], radii: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.array(
+                [maximum_filter1d(table, size=2 * r + 1, mode="nearest")[where] for r in radii]
+            )
+
+        sensitivity, rho = 0.0, self._constant
+        if self._walk:
+            sensitivity, rho = self._walk.local(distances)
+        each = (
+            window(slope, distances + 1) * sensitivity
+            + window(move, distances)
+            + window(turn, distances) * rho
+            + _SLACK * self.largest
+        )
+        return each @ self._weights
+
+
+def _neighbours(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The larger of the steps to either side of each point, over both rows: (2, n-1) -> (n,)."""
+    steps = steps.max(axis=0)
+    return np.maximum(np.r_[steps, 0.0], np.r_[0.0, steps])

@@ -1,0 +1,285 @@
+"""What a release by Confident-GNMax over a fixed pool of queries costs: a guarantee, publishable.
+
+Three reports, of which one is chosen before anybody looks at votes:
+
+- ``data_independent``: the exact cost at the caps on queries and answers. Nothing is sanitised.
+- ``sanitized``: the data-dependent cost of every query's whole step (:mod:`.joint`), published with
+  noise in proportion to its smooth sensitivity SS (GNSS). The noise's scale is private as well, so
+  that ln SS is published, too: it moves by at most beta between neighbours, and Gaussian noise of
+  standard deviation beta s on it costs lambda / (2 s^2). The two give a one-sided upper bound on
+  the cost that holds with the stated confidence over the publication's own noise.
+- ``both``: the smaller of the two is claimed, and both are charged for what was published.
+
+Order, beta and the noises come from rules of thumb that do not look at votes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.pate.data_independent import (
+    data_independent_epsilon,
+    exact_data_independent_epsilon,
+)
+from private_ensembles.pate.joint import BETA_SLACK, JointProfile
+from private_ensembles.pate.rounds import Round, confident_round
+from private_ensembles.pate.sanitize import gnss_rdp, rule_of_thumb
+
+REPORTS = ("data_independent", "sanitized", "both")
+_NOT_FOR_RELEASE = ("epsilon", "joint_rdp", "smooth_sensitivity", "sanitized_sd")
+
+
+@dataclass(frozen=True)
+class Publication:
+    """How the data-dependent cost is published; nothing of it depends on votes.
+
+    order: Rényi order of everything; beta, sigma_ss: GNSS; sigma_log: noise on ln SS in units of
+    beta; gnss_rdp and sensitivity_rdp: what the two publications cost at the order.
+    """
+
+    order: float
+    beta: float
+    sigma_ss: float
+    sigma_log: float
+    gnss_rdp: float
+    sensitivity_rdp: float
+
+    def cost(self, order: float) -> float:
+        """Rényi cost of both publications at any order; infinite where beta is too large."""
+        gnss = gnss_rdp(order, self.beta + BETA_SLACK, self.sigma_ss)
+        return gnss + order / (2 * self.sigma_log**2) * (1 + 1e-15)
+
+
+@dataclass(frozen=True)
+class ReleasePrivacy:
+    """What a release costs; made by :func:`confident_gnmax_release`.
+
+    For release: claimed_epsilon at delta, with `confidence` (1 for data_independent, which is
+    certain), published_epsilon (an estimate, off by normal noise), published_sensitivity,
+    published_upper (the one-sided upper confidence bound), publication, report, the caps, and the
+    data-independent costs. data_independent_epsilon: by Rényi orders at the caps, the cost of
+    publishing included where something is published; exact_data_independent_epsilon: of the labels
+    alone, as one Gaussian mechanism.
+
+    Not for release: joint_rdp, epsilon (the cost of labels and publication at these votes),
+    smooth_sensitivity, sanitized_sd. None where nothing is sanitised.
+    """
+
+    queries: int
+    query_cap: int
+    answer_cap: int
+    delta: float
+    conversion: str
+    report: str
+    data_independent_epsilon: float
+    exact_data_independent_epsilon: float
+    publication: Publication | None
+    published_epsilon: float | None
+    published_sensitivity: float | None
+    published_upper: float | None
+    claimed_epsilon: float
+    confidence: float
+    joint_rdp: float | None
+    epsilon: float | None
+    smooth_sensitivity: float | None
+    sanitized_sd: float | None
+
+    @property
+    def not_for_release(self) -> tuple[str, ...]:
+        """Names of the fields that tell of the votes without noise."""
+        return _NOT_FOR_RELEASE
+
+
+def confident_gnmax_release(
+    counts,
+    threshold: float,
+    sigma1: float,
+    sigma2: float,
+    delta: float,
+    generator: np.random.Generator | None = None,
+    **options,
+) -> ReleasePrivacy:
+    """Cost of releasing Confident-GNMax's answers on a pool of queries fixed beforehand.
+
+    counts: (queries, classes), in the order in which they are asked. Options and errors as
+    :func:`release_privacy`, and errors as `confident_round`.
+    """
+    one = confident_round(counts, threshold, sigma1, sigma2)
+    return release_privacy(one, delta, generator, **options)
+
+
+def release_privacy(
+    one: Round,
+    delta: float,
+    generator: np.random.Generator | None = None,
+    *,
+    report: str = "sanitized",
+    confidence: float = 0.95,
+    target_epsilon: float = 3.0,
+    order: float | None = None,
+    beta: float | None = None,
+    sigma_ss: float | None = None,
+    sigma_log: float | None = None,
+    query_cap: int | None = None,
+    answer_cap: int | None = None,
+    conversion: str = "improved",
+) -> ReleasePrivacy:
+    """Cost of one round with a threshold on a fixed pool, as a :class:`ReleasePrivacy`.
+
+    query_cap, answer_cap: the mechanism asks the first query_cap queries of the pool and stops
+    after answer_cap answers (default: neither). Stopping early only shortens what is released, so
+    that the data-dependent cost of all queries up to query_cap bounds it.
+
+    generator: of the noise of what is published; needed unless `report` is ``data_independent``.
+    Draw from it once per release: the costs cover one publication. Order (default 1 + 2
+    log(1/delta) / target_epsilon, lowered by halves, with a warning, until conditions C5 and C6
+    hold), beta and sigma_ss (`rule_of_thumb`), sigma_log (costs a fiftieth of log(1/delta) / (order
+    - 1)) must be chosen without looking at the votes, and so must `report`.
+
+    Raises ValueError for delta or confidence outside (0, 1), another report or conversion, a
+    missing generator, and as `JointProfile`.
+    """
+    conversion_cost(np.array([2.0]), delta, conversion)  # checks both
+    if report not in REPORTS:
+        raise ValueError(f"report = {report!r}: must be one of {', '.join(REPORTS)}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
+    releases = one.releases(query_cap, answer_cap)
+    tried = len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
+    exact = exact_data_independent_epsilon(releases.rho, delta)
+    if report == "data_independent":
+        return _record(
+            one, delta, conversion, report, tried, releases.labels, exact,
+            independent=data_independent_epsilon(releases.rho, delta, conversion=conversion)[0],
+            claimed=exact, confidence=1.0,
+        )  # fmt: skip
+    if generator is None:
+        raise ValueError("generator: must be given where something is published")
+    publication = choose_publication(
+        one, delta, target_epsilon=target_epsilon, order=order, beta=beta, sigma_ss=sigma_ss,
+        sigma_log=sigma_log,
+    )  # fmt: skip
+    profile = JointProfile(_first(one, tried), publication.order)
+    joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
+    total = joint + publication.gnss_rdp + publication.sensitivity_rdp
+    epsilon, _ = rdp_to_dp([publication.order], [total], delta, conversion)
+    sd = publication.sigma_ss * sensitivity
+    z = float(ndtri((1 + confidence) / 2))  # half of the risk for each of the two
+    log_sd = publication.sigma_log * publication.beta
+    published = epsilon + sd * generator.standard_normal()
+    published_sensitivity = sensitivity * math.exp(log_sd * generator.standard_normal())
+    most = published_sensitivity * math.exp(z * log_sd)
+    upper = max(0.0, published + z * publication.sigma_ss * most) * (1 + 1e-12)
+    independent = _with_publication(releases.rho, publication, delta, conversion)
+    return _record(
+        one, delta, conversion, report, tried, releases.labels, exact,
+        independent=independent,
+        publication=publication,
+        published_epsilon=published,
+        published_sensitivity=published_sensitivity,
+        published_upper=upper,
+        claimed=min(upper, independent) if report == "both" else upper,
+        confidence=confidence,
+        joint_rdp=joint,
+        epsilon=epsilon,
+        smooth_sensitivity=sensitivity,
+        sanitized_sd=sd,
+    )  # fmt: skip
+
+
+def choose_publication(
+    one: Round,
+    delta: float,
+    *,
+    target_epsilon: float = 3.0,
+    order: float | None = None,
+    beta: float | None = None,
+    sigma_ss: float | None = None,
+    sigma_log: float | None = None,
+) -> Publication:
+    """The publication's parameters, from public ones only: numbers, not votes.
+
+    Raises ValueError for delta outside (0, 1), target_epsilon <= 0, parameters out of range, a beta
+    at which GNSS costs infinitely much, and where conditions C5 and C6 hold at no order tried.
+    """
+    if not (math.isfinite(target_epsilon) and target_epsilon > 0):
+        raise ValueError(f"target_epsilon = {target_epsilon}: must be a number > 0")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    if order is None:
+        wanted = order = 1 - 2 * math.log(delta) / target_epsilon
+        while one.conditions_violated(order):
+            order -= 0.5
+            if order <= 1:
+                raise ValueError(f"order = {wanted:g}: condition C5 or C6 fails there and below")
+        if order < wanted:
+            warnings.warn(
+                f"condition C5 or C6 fails at order {wanted:g}: {order:g} taken",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+    chosen = rule_of_thumb(order, delta, beta=beta, sigma_ss=sigma_ss)
+    if sigma_log is None:
+        sigma_log = math.sqrt(25 * order * (order - 1) / -math.log(delta))
+    if not (math.isfinite(sigma_log) and sigma_log > 0):
+        raise ValueError(f"sigma_log = {sigma_log}: must be a finite number > 0")
+    cost = gnss_rdp(order, chosen.beta + BETA_SLACK, chosen.sigma_ss)
+    return Publication(
+        order=float(order),
+        beta=chosen.beta,
+        sigma_ss=chosen.sigma_ss,
+        sigma_log=sigma_log,
+        gnss_rdp=cost,
+        sensitivity_rdp=order / (2 * sigma_log**2) * (1 + 1e-15),
+    )
+
+
+def _with_publication(rho: float, publication: Publication, delta: float, conversion: str) -> float:
+    """Data-independent epsilon of the labels at the caps and of both publications."""
+    orders = 1 + (publication.order - 1) * np.geomspace(0.05, 1, 400)
+    rdp = [order * rho * (1 + 1e-15) + publication.cost(order) for order in orders]
+    return rdp_to_dp(orders, rdp, delta, conversion)[0]
+
+
+def _first(one: Round, queries: int) -> Round:
+    leads = None if one.leads is None else one.leads[:queries]
+    return Round(one.counts[:queries], leads, one.threshold, one.sigma1, one.sigma2)
+
+
+def _record(
+    one: Round,
+    delta: float,
+    conversion: str,
+    report: str,
+    tried: int,
+    answered: int,
+    exact: float,
+    *,
+    independent: float,
+    claimed: float,
+    confidence: float,
+    **found,
+) -> ReleasePrivacy:
+    names = (
+        "publication", "published_epsilon", "published_sensitivity", "published_upper",
+        "joint_rdp", "epsilon", "smooth_sensitivity", "sanitized_sd",
+    )  # fmt: skip
+    return ReleasePrivacy(
+        queries=len(one.counts),
+        query_cap=tried,
+        answer_cap=answered,
+        delta=delta,
+        conversion=conversion,
+        report=report,
+        data_independent_epsilon=independent,
+        exact_data_independent_epsilon=exact,
+        claimed_epsilon=claimed,
+        confidence=confidence,
+        **{name: found.get(name) for name in names},
+    )

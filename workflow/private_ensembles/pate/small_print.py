@@ -1,0 +1,234 @@
+"""Claims that PATE and DaRRM make in passing, worked out: Corollary 11, Algorithm 6, PATE's text.
+
+Nothing here looks at votes of real teachers. Each function returns what follows from the printed
+parameters; the tests say which printed numbers hold.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from private_ensembles.composition import conversion_cost, general
+from private_ensembles.pate.cost_curve import CostCurve
+from private_ensembles.pate.data_independent import (
+    Releases,
+    data_independent_epsilon,
+    exact_data_independent_epsilon,
+)
+from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.rdp import check_orders, gnmax_rdp_of_log_q
+
+DELTA_GLYPH = 1e-8
+
+
+@dataclass(frozen=True)
+class Corollary11:
+    """Corollary 11 at one gap n1 - n2 (votes) and sigma, beside what holds.
+
+    order = gap / 4; claimed = e^(-2 order / sigma^2) / order; exact: Rényi divergence of the label
+    of two classes to the worse neighbour; theorem6: the bound that the corollary simplifies, with
+    `rivals` classes at the second place; independent = order / sigma^2.
+    """
+
+    order: float
+    claimed: float
+    exact: float
+    theorem6: float
+    independent: float
+
+
+def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
+    """Corollary 11 (PATE, appendix A): (gap/4, e^(-2 gap/4 / sigma^2) / (gap/4))-RDP.
+
+    Asymptotic for n1 - n2, n2 - n3 much larger than sigma. rivals: equal second places, 1 as the
+    corollary assumes; more show what it leaves out (`exact` is then that of one class against so
+    many, which merges them: a lower bound). Raises ValueError for gap <= 4 (the order is then at
+    most 1), rivals < 1, sigma <= 0.
+    """
+    sigma = check_sigma(sigma)
+    if not (math.isfinite(gap) and gap > 4):
+        raise ValueError(f"gap = {gap}: must be a finite number > 4")
+    if int(rivals) != rivals or rivals < 1:
+        raise ValueError(f"rivals = {rivals}: must be an integer >= 1")
+    order = gap / 4
+    log_q = min(0.0, math.log(rivals) + _log_tail(gap, sigma))
+    return Corollary11(
+        order=order,
+        claimed=math.exp(-2 * order / sigma**2) / order,
+        exact=max(_two_outcomes(gap, gap + move, sigma, order) for move in (-2, 2)),
+        theorem6=float(gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0]),
+        independent=order / sigma**2,
+    )
+
+
+def _log_tail(gap: float, sigma: float) -> float:
+    return float(log_ndtr(-gap / (math.sqrt(2) * sigma)))
+
+
+def _two_outcomes(gap: float, moved: float, sigma: float, order: float) -> float:
+    """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
+    here, there = (
+        (_log_tail(-g, sigma), _log_tail(g, sigma))  # log Pr[first], log Pr[second]
+        for g in (gap, moved)
+    )
+    terms = [order * p + (1 - order) * q for p, q in zip(here, there, strict=True)]
+    return max(0.0, float(np.logaddexp(*terms)) / (order - 1))
+
+
+@dataclass(frozen=True)
+class UnanimousCondition:
+    """Theorem 6's conditions where all K teachers agree (DaRRM, Algorithm 6, line 8).
+
+    log_q and its limit, mu1 of Proposition 10; q_small: q <= limit; order_covered: mu1 >= order;
+    applies: all conditions; improves: the data-dependent bound is below order / sigma^2.
+    """
+
+    log_q: float
+    log_limit: float
+    mu1: float
+    q_small: bool
+    order_covered: bool
+    applies: bool
+    improves: bool
+
+
+def unanimous_condition(
+    n_teachers: int, sigma: float, order: float, *, n_classes: int = 2
+) -> UnanimousCondition:
+    """Whether GNMax's data-dependent bound applies to the clearest votes there are.
+
+    Raises ValueError for n_teachers < 1, n_classes < 2, sigma <= 0, order <= 1.
+    """
+    sigma, order = check_sigma(sigma), float(check_orders(order)[0])
+    if int(n_teachers) != n_teachers or n_teachers < 1:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    curve = CostCurve(sigma, order, n_classes)
+    log_q = min(0.0, math.log(n_classes - 1) + _log_tail(n_teachers, sigma))
+    mu2 = sigma * math.sqrt(-log_q)
+    mu1 = mu2 + 1
+    limit = -math.inf
+    if mu2 > 1:
+        limit = (mu2 - 1) * mu2 / sigma**2 - mu2 * math.log(mu1 / (mu2 - 1))
+    small, covered = mu2 > 1 and log_q <= limit, mu1 >= order
+    return UnanimousCondition(
+        log_q=log_q,
+        log_limit=limit,
+        mu1=mu1,
+        q_small=small,
+        order_covered=covered,
+        applies=small and covered,
+        improves=bool(curve.bound(log_q) < curve.ceiling * (1 - 1e-12)),
+    )
+
+
+def largest_useful_sigma(
+    n_teachers: int, orders: np.ndarray, *, n_classes: int = 2, what: str = "improves"
+) -> float:
+    """The largest sigma, on a grid of relative step 1 %, at which `what` holds at some order.
+
+    `what` is a truth value of :class:`UnanimousCondition`. 0 where there is none up to 100 K.
+    """
+    for sigma in np.geomspace(100 * n_teachers, 0.01 * n_teachers, 926):
+        for order in orders:
+            found = unanimous_condition(n_teachers, sigma, order, n_classes=n_classes)
+            if getattr(found, what):
+                return float(sigma)
+    return 0.0
+
+
+# PATE's text. ------------------------------------------------------------------------------------
+
+CONFIDENT = Releases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax
+# Two rounds (section 5.3): 6,000 and 10,000 queries; about 3,400 answers in the first; in total
+# 4,341 by Table 1 and 10,422 by the text.
+ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
+
+
+def round_two(answers: int) -> Releases:
+    """The second round, where so many queries were answered in both together."""
+    return Releases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
+
+
+def data_independent_candidates() -> dict[str, tuple[float, float]]:
+    """What section 4.1's 8.42 and 10.14 could be: by name, (Confident, two rounds) at delta = 1e-8.
+
+    "The standard advanced composition theorem applied to experiments in the last two rows of Table
+    1". Tried: Rényi composition with both conversions, one Gaussian mechanism, and strong
+    composition of (eps0, delta0)-DP releases with eps0 by the classical and the analytic Gaussian
+    mechanism, half of delta for each part; with and without the thresholds; all pool queries
+    answered; 4,341 and 10,422 answers in two rounds.
+    """
+    rows = {
+        "with thresholds": ([CONFIDENT], [ROUND_ONE, round_two(4_341)]),
+        "with thresholds, 10,422 answers": ([CONFIDENT], [ROUND_ONE, round_two(10_422)]),
+        "labels only": (
+            [_labels(CONFIDENT)],
+            [_labels(part) for part in (ROUND_ONE, round_two(4_341))],
+        ),
+        "labels only, 10,422 answers": (
+            [_labels(CONFIDENT)],
+            [_labels(part) for part in (ROUND_ONE, round_two(10_422))],
+        ),
+        "every query answered": (
+            [Releases(12_000, 500.0, 12_000, 100.0)],
+            [Releases(6_000, 1500.0, 6_000, 100.0), Releases(10_000, 2000.0, 10_000, 200.0)],
+        ),
+    }
+    found = {}
+    for name, pair in rows.items():
+        rho = [sum(part.rho for part in parts) for parts in pair]
+        for conversion in ("classic", "improved"):
+            found[f"Rényi, {conversion}: {name}"] = tuple(
+                data_independent_epsilon(value, DELTA_GLYPH, conversion=conversion)[0]
+                for value in rho
+            )
+        found[f"one Gaussian mechanism: {name}"] = tuple(
+            exact_data_independent_epsilon(value, DELTA_GLYPH) for value in rho
+        )
+        for kind in ("classical", "analytic"):
+            found[f"strong composition, {kind} Gaussian: {name}"] = tuple(
+                _strong(parts, kind) for parts in pair
+            )
+    return found
+
+
+def _labels(part: Releases) -> Releases:
+    return Releases(0, None, part.labels, part.sigma2)
+
+
+def _strong(parts: list[Releases], kind: str) -> float:
+    """Strong composition of each kind of release, their epsilons added, delta shared evenly."""
+    kinds = [(part.labels, math.sqrt(2) / part.sigma2) for part in parts if part.labels]
+    kinds += [(part.thresholds, 1 / part.sigma1) for part in parts if part.thresholds]
+    share = DELTA_GLYPH / (2 * len(kinds))
+    total = 0.0
+    for times, mu in kinds:
+        each = share / times
+        if kind == "classical":  # sigma = Delta sqrt(2 ln(1.25 / delta)) / epsilon
+            epsilon = mu * math.sqrt(2 * math.log(1.25 / each))
+        else:
+            epsilon = exact_data_independent_epsilon(mu**2 / 2, each)
+        total += general(epsilon, 0.0, times, share).epsilon
+    return total
+
+
+def round_one_thresholds(order: float | None = None) -> float:
+    """Epsilon of round one's 6,000 thresholds alone, delta = 1e-8, classic conversion.
+
+    At the best order for them, or at a given one. No votes enter: of the printed 0.59 for round one
+    this much is the thresholds' (the text: "about a third to a half of our budget").
+    """
+    rho = Releases(ROUND_ONE.thresholds, ROUND_ONE.sigma1, 0, ROUND_ONE.sigma2).rho
+    if order is None:
+        return data_independent_epsilon(rho, DELTA_GLYPH, conversion="classic")[0]
+    cost = conversion_cost(check_orders(order), DELTA_GLYPH, "classic")[0]
+    return float(order * rho + cost)
+
+
+def unanswered() -> int:
+    """Queries of Glyph's pool that Table 1 leaves unanswered (the text: "roughly 1,300")."""
+    return CONFIDENT.thresholds - CONFIDENT.labels

@@ -1,0 +1,85 @@
+"""What a killed training needs to go on: written now and then, read by the next try."""
+
+import io
+import json
+import os
+import pickle
+import time
+from pathlib import Path
+
+import torch
+
+
+class Checkpoint:
+    """Tensors and plain values in one file, which only a training with the same identity reads.
+
+    path: the file, no output of the workflow, which would remove it with those of a failed job;
+    None: nothing is ever written. identity: a text that differs for whatever trains differently.
+    every: least seconds between two writings; 0 writes at every chance. A file appears whole or not
+    at all.
+    """
+
+    def __init__(self, path=None, identity="", every=60.0, report=lambda message: None):
+        self.path = None if path is None else Path(path)
+        self.identity, self.every, self.report = identity, every, report
+        self.written = time.monotonic()
+
+    def due(self):
+        """Tell whether it is time to write."""
+        return self.path is not None and time.monotonic() - self.written >= self.every
+
+    def save(self, **content):
+        """Replace the file by one that holds `content`."""
+        buffer = io.BytesIO()
+        torch.save({"identity": self.identity, "content": content}, buffer)
+        temporary = self.path.with_name(f"{self.path.name}.new")
+        with open(temporary, "wb") as file:
+            file.write(buffer.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, self.path)
+        self.written = time.monotonic()
+
+    def load(self):
+        """The content of the file, or None where there is none for this identity.
+
+        A file of another training, or a damaged one, is reported and left to be overwritten.
+        """
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            saved = torch.load(
+                io.BytesIO(self.path.read_bytes()), map_location="cpu", weights_only=True
+            )
+            identity, content = saved["identity"], saved["content"]
+        except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError):
+            self.report(f"{self.path}: not a readable checkpoint: training starts anew")
+            return None
+        if identity != self.identity:
+            self.report(f"{self.path}: belongs to another training: training starts anew")
+            return None
+        self.report(f"{self.path}: training goes on from there")
+        return content
+
+    def remove(self):
+        """Remove the file, which a finished training needs no more."""
+        if self.path is not None:
+            for path in (self.path, self.path.with_name(f"{self.path.name}.new")):
+                path.unlink(missing_ok=True)
+
+
+def checkpoint_beside(output, job, device, facts):
+    """The Checkpoint of a job that trains: a hidden file beside its output, which no rule declares.
+
+    output: path of the output. job: an `io.Job`, whose configuration says how often to write.
+    device: where it trains. facts: JSON-able, with all else that training depends on; the code and
+    PyTorch's version are added.
+    """
+    identity = {**facts, "code": job.params.code, "torch": torch.__version__, "device": str(device)}
+    path = Path(output)
+    return Checkpoint(
+        path.with_name(f".{path.stem}.checkpoint"),
+        json.dumps(identity, sort_keys=True),
+        job.config["teachers"]["checkpoint_seconds"],
+        job.progress,
+    )

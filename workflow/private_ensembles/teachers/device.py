@@ -1,0 +1,50 @@
+"""Where teachers train: the device, what memory it has left, and pixels on it as numbers."""
+
+import torch
+
+# Room for one pass on a CPU: more than the caches hold makes passes slower, not faster.
+CACHE_BYTES = 16 << 20
+
+
+def choose_device(device, threads=1):
+    """torch.device for `auto` (a GPU if there is one), `cpu` or `cuda`; sets torch's CPU threads.
+
+    Raises ValueError for another name, or for cuda where there is none.
+    """
+    if device not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device = {device!r}: must be auto, cpu or cuda")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
+    torch.set_num_threads(max(1, int(threads)))
+    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def scaled(images, pixel_max, device="cpu", dtype=torch.float32):
+    """uint8 images in 0..pixel_max -> float tensor (N, channels, height, width) in [0, 1].
+
+    images: array or tensor (N, height, width), or (N, height, width, channels) in colour.
+    pixel_max is a property of the format, not of the data, so scaling costs no privacy.
+    """
+    pixels = torch.as_tensor(images).to(device)
+    pixels = pixels.unsqueeze(1) if pixels.ndim == 3 else pixels.movedim(3, 1)
+    # Contiguous: of channels-last input, Opacus 1.6 computes wrong gradients of convolutions.
+    return pixels.to(dtype).contiguous() / pixel_max
+
+
+def pass_bytes(device):
+    """Bytes that one pass of an ensemble's gradients may take on `device`.
+
+    Half of what a GPU has free, so that what the libraries allocate besides still fits.
+    """
+    device = torch.device(device)
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0] // 2
+    return CACHE_BYTES
+
+
+def is_out_of_memory(error):
+    """Tell whether an exception says that memory is short, on a GPU or on the CPU."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    # PyTorch has no type for it on a CPU
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)

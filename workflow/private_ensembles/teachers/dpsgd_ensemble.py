@@ -1,0 +1,108 @@
+"""Train many private teachers by DP-SGD in one computation: the same teachers as `dpsgd` gives.
+
+Each teacher draws its batches and its noise from the same generators, in the same order and shapes,
+as `dpsgd.train_private_teacher` does, so the two differ by rounding only. What is accounted for is
+the same `schedule` and holds for either.
+"""
+
+import torch
+
+from private_ensembles.teachers.checkpoint import Checkpoint
+from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, private_generator
+from private_ensembles.teachers.progress import Progress
+from private_ensembles.teachers.schedule import check_training, poisson_schedule
+from private_ensembles.teachers.stacked import Gradients, finite_states, stack
+
+
+def train_private_ensemble(
+    models,
+    images,
+    labels,
+    shards,
+    *,
+    pixel_max,
+    noise_multiplier,
+    max_grad_norm,
+    batch_size,
+    epochs,
+    learning_rate,
+    sampling_seeds,
+    noise_seeds,
+    shard_size=None,
+    blocks=None,
+    checkpoint=None,
+    progress=None,
+):
+    """One state_dict on the CPU for each of `models`, all of one architecture.
+
+    images: uint8 tensor (N, height, width[, channels]) with values to pixel_max, and labels: int64
+    (N,), both on the device to train on. shards: for each model an int64 tensor of indices into
+    them. sampling_seeds, noise_seeds: for each model as in `dpsgd.train_private_teacher`, whose
+    parameters the others are. blocks: as in `stacked.Gradients`. checkpoint: a Checkpoint to
+    resume from and to write. progress: a Progress.
+
+    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    """
+    check_training(
+        noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, learning_rate=learning_rate
+    )
+    checkpoint, progress = checkpoint or Checkpoint(), progress or Progress()
+    plans = [
+        poisson_schedule(len(shard) if shard_size is None else shard_size, batch_size, epochs)
+        for shard in shards
+    ]
+    gradients = Gradients(
+        models[0], images, labels, pixel_max=pixel_max, max_grad_norm=max_grad_norm, blocks=blocks
+    )
+    parameters = stack(models, images.device)
+    samplers = [private_generator(seed) for seed in sampling_seeds]
+    noises = [private_generator(seed) for seed in noise_seeds]
+    first = 0
+    if (saved := checkpoint.load()) is not None:
+        first, parameters = saved["step"], saved["parameters"].to(parameters)
+        _set_states(samplers, saved["samplers"])
+        _set_states(noises, saved["noises"])
+    last = max(plan.steps for plan in plans)
+    for step in range(first, last):
+        # Lengths of shards, and so numbers of steps, may differ.
+        active = [i for i, plan in enumerate(plans) if step < plan.steps]
+        # A loop over teachers, because each has generators of its own.
+        batches = [
+            shards[i][poisson_batch(len(shards[i]), plans[i].sample_rate, samplers[i])]
+            for i in active
+        ]
+        mine = parameters[active]
+        summed = gradients(mine, batches)
+        noise = torch.stack([_noise(models[0], mine, noises[i]) for i in active])
+        summed += noise_multiplier * max_grad_norm * noise.to(summed)
+        expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
+        parameters[active] = mine.add(summed / expected.to(summed), alpha=-learning_rate)
+        progress.tell(step + 1, last, sum(map(len, batches)), "step")
+        if checkpoint.due():
+            checkpoint.save(
+                step=step + 1,
+                parameters=parameters.cpu(),
+                samplers=_states(samplers),
+                noises=_states(noises),
+            )
+    return finite_states(parameters, models[0])
+
+
+def _noise(model, like, generator):
+    """Standard Gaussian noise for one model, one draw per parameter as Opacus makes them: (D,)."""
+    return torch.cat(
+        [gaussian(p.shape, generator, like.dtype).flatten() for p in model.parameters()]
+    )
+
+
+def _states(generators):
+    """The states of generators, uint8 (K, bytes); empty where they are the system's entropy."""
+    if generators[0] is None:
+        return torch.empty(0, dtype=torch.uint8)
+    return torch.stack([generator.get_state() for generator in generators])
+
+
+def _set_states(generators, states):
+    if generators[0] is not None:
+        for generator, state in zip(generators, states, strict=True):
+            generator.set_state(state)

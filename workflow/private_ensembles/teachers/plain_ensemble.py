@@ -1,0 +1,83 @@
+"""Train many plain (not private) teachers by stochastic gradient descent in one computation.
+
+For GPUs, where one small teacher keeps the device idle. On a CPU one teacher after the other
+(`plain`) is faster; both draw the same permutations and differ by rounding only.
+"""
+
+import torch
+
+from private_ensembles.teachers.checkpoint import Checkpoint
+from private_ensembles.teachers.progress import Progress
+from private_ensembles.teachers.schedule import check_training, poisson_schedule
+from private_ensembles.teachers.stacked import Gradients, finite_states, stack
+
+
+def train_plain_ensemble(
+    models,
+    images,
+    labels,
+    shards,
+    *,
+    pixel_max,
+    batch_size,
+    epochs,
+    learning_rate,
+    sampling_seeds,
+    momentum=0.0,
+    blocks=None,
+    checkpoint=None,
+    progress=None,
+):
+    """One state_dict on the CPU for each of `models`, all of one architecture.
+
+    images, labels, shards, pixel_max, blocks, checkpoint, progress: as in
+    `dpsgd_ensemble.train_private_ensemble`. sampling_seeds: for each model as in
+    `plain.train_plain_teacher`, whose parameters the others are.
+
+    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    """
+    check_training(learning_rate=learning_rate, momentum=momentum)
+    checkpoint, progress = checkpoint or Checkpoint(), progress or Progress()
+    steps = [poisson_schedule(len(shard), batch_size, epochs).steps for shard in shards]
+    gradients = Gradients(
+        *(models[0], images, labels), pixel_max=pixel_max, width=batch_size, blocks=blocks
+    )
+    parameters = stack(models, images.device)
+    velocity = torch.zeros_like(parameters)
+    samplers = [torch.Generator().manual_seed(seed) for seed in sampling_seeds]
+    first = 0
+    if (saved := checkpoint.load()) is not None:
+        first, parameters = saved["step"], saved["parameters"].to(parameters)
+        velocity = saved["velocity"].to(parameters)
+    orders = [
+        _resumed(sampler, len(shard), min(first, own), batch_size)
+        for sampler, shard, own in zip(samplers, shards, steps, strict=True)
+    ]
+    last = max(steps)
+    for step in range(first, last):
+        active = [i for i, own in enumerate(steps) if step < own]
+        batches = []
+        # A loop over teachers, because each has a generator and an order of its own.
+        for i in active:
+            if not len(orders[i]):
+                orders[i] = torch.randperm(len(shards[i]), generator=samplers[i])
+            batches.append(shards[i][orders[i][:batch_size]])
+            orders[i] = orders[i][batch_size:]
+        mine = parameters[active]
+        lengths = torch.tensor([[len(batch)] for batch in batches])
+        velocity[active] = momentum * velocity[active] + gradients(mine, batches) / lengths.to(mine)
+        parameters[active] = mine.add(velocity[active], alpha=-learning_rate)
+        progress.tell(step + 1, last, int(lengths.sum()), "step")
+        if checkpoint.due():
+            checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())
+    return finite_states(parameters, models[0])
+
+
+def _resumed(sampler, n_records, steps, batch_size):
+    """What is left of a teacher's current permutation after `steps` steps; drawn as in training."""
+    batches = -(-n_records // batch_size)
+    order = torch.empty(0, dtype=torch.int64)
+    for _ in range(-(-steps // batches)):
+        order = torch.randperm(n_records, generator=sampler)
+    # after the last batch of an epoch nothing is left
+    return order[(steps - 1) % batches * batch_size + batch_size :] if steps else order
