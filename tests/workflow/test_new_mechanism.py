@@ -19,7 +19,7 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     module, entry, line = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)
     package = folder / "workflow" / "private_ensembles"
     (package / "mechanisms" / f"{NAME}.py").write_text(module, encoding="utf-8")
-    insert(package / "registry.py", "for mechanism in (\n", entry)
+    insert(package / "registry.py", "for mechanism in (\n", f"{entry.rstrip()},\n")
     insert(folder / "config.yaml", "  mechanisms:\n", line)
     votes = "\n".join(",".join("0011122201"[i:] + "0011122201"[:i]) for i in range(10))
     (folder / "votes.csv").write_text(votes + "\n")
