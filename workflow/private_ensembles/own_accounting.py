@@ -82,24 +82,26 @@ def private_table(application: Application, votes: Votes) -> pd.DataFrame:
     """What the votes say about every mechanism that applies: not for release.
 
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
-    correct (equal to the file's labels, among queries of known label), and for Gaussian noise the
+    correct (equal to the file's labels, among queries of known label), all three on at most
+    `planner.LARGEST_SAMPLE` queries at equal distances in the file, and for Gaussian noise the
     data-dependent epsilon, its sanitised estimate, standard deviation and 95 % upper bound
     (`pate.confident`, parameters that do not look at the votes). The guarantee of the labels stays
     the budget: which of the two is reported is to be decided before looking (docs/privacy.md).
     """
     counts = votes.histogram()
-    plurality = counts.argmax(axis=1)
-    known = votes.labels >= 0
+    sample = _sample(votes.n_queries)
+    asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
+    known = labels >= 0
     rows = []
     for one in application.plans:
         if one.refusal is not None:
             continue
         mechanism = mechanisms.load(one.mechanism)
         task = application.task
-        answers, agreeing = mechanism.expected(counts, plurality, task, one.parameters)
+        answers, agreeing = mechanism.expected(asked, plurality, task, one.parameters)
         correct = np.nan
         if known.any():
-            share = mechanism.expected(counts[known], votes.labels[known], task, one.parameters)[1]
+            share = mechanism.expected(asked[known], labels[known], task, one.parameters)[1]
             correct = share * known.mean()
         rows.append(
             {
@@ -112,6 +114,11 @@ def private_table(application: Application, votes: Votes) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _sample(n_queries: int) -> NDArray[np.int64]:
+    number = min(n_queries, planner.LARGEST_SAMPLE)
+    return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
 
 
 def _data_dependent(counts: NDArray, task: Task, parameters: Mapping[str, float]) -> dict:
