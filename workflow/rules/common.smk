@@ -16,6 +16,7 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
+from private_ensembles import announce
 from private_ensembles import config as settings
 from private_ensembles import dataset_config, dpbag_config
 from private_ensembles import pate_settings as pate
@@ -91,6 +92,8 @@ DPBAG_TABLES = [
 BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
     "dpbag" in config["papers"] and config["data"] == "paper"
 )
+# Where a run ends: the page to open.
+PAGES = ["results/own/index.html" if config["votes"] else "results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters

@@ -48,13 +48,17 @@ rule build_index:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=table_files(),
-        figures=figure_files(),
+        tables=[
+            *table_files(),
+            rules.plan_mechanisms.output.table,
+            rules.plan_mechanisms.output.audit,
+        ],
+        figures=[*figure_files(), rules.plan_mechanisms.output.png],
         teachers=TEACHERS,
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also="../report/*.rst"),
+        code=fingerprint("build_index.py", also="../report/*"),
         data=config["data"],
     log:
         "logs/build_index/index.log",

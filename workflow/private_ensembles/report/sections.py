@@ -147,4 +147,20 @@ DPBAG = Section(
         Item("conjecture", "The supplement's conjecture", "conjecture"),
     ),
 )
-SECTIONS = (DARRM, PATE, DPBAG)
+PLANNER = Section(
+    paper="planner",
+    title="Planner: which mechanism should I use?",
+    items=(
+        Item(
+            "correct_labels",
+            "Expected right labels over the budget",
+            "planner",
+            alt="Line plot, one line per mechanism: expected right labels over the total epsilon, "
+            "logarithmic. All rise to the number of labels wanted; the order at small budgets is "
+            "that of the table below.",
+        ),
+        Item("planner", "Mechanisms at their best parameters, by budget", "planner"),
+        Item("audit", "One label of every mechanism, audited", "planner_audit"),
+    ),
+)
+SECTIONS = (DARRM, PATE, DPBAG, PLANNER)
