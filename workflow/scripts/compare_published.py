@@ -29,7 +29,7 @@ with io.job(snakemake) as job:
         explanations=published.EXPLANATIONS
         | published_pate.EXPLANATIONS
         | dpbag_published.EXPLANATIONS,
-        notes=notes,
+        notes=notes | dpbag_published.notes(bagged),
         remarks=published_pate.REMARKS,
         reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
         | dpbag_published.reasons(printed),
