@@ -42,8 +42,7 @@ LOOKS: dict[str, dict[str, object]] = {
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
 }
 LOOKS |= {
-    "lnmax": {"color": VERMILION, "marker": "s", "linestyle": "--"},
-    "confident": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "confident": LOOKS["confident_gnmax"],
     "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "aggressive": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "gamma_opt": LOOKS["darrm_opt"],
