@@ -23,7 +23,7 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
     """
     data = _applicable(data)
     wanted = data["wanted"].max()
-    with style.figure(1, 1, size=(7.2, 4.2)) as (drawn, axis):
+    with style.figure(1, 1, size=(7.2, 5.0)) as (drawn, axis):
         for name in drawn_names(data):
             part = data[data["mechanism"] == name].sort_values("budget_epsilon")
             axis.plot(
@@ -46,7 +46,7 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
         axis.set_xticks(ticks, minor=False)
         axis.xaxis.set_minor_locator(style.plt.NullLocator())
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
-        drawn.legend(loc="outside right upper")
+        drawn.legend(loc="outside lower center", ncols=2)
         style.save(drawn, *paths)
 
 
