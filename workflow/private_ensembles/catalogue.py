@@ -193,20 +193,25 @@ def _majority(setting: Setting) -> Entry:
     K = setting.K
     pivot = (K - 1) // 2 if K % 2 else K // 2
 
+    def probabilities(noise: float) -> NDArray:
+        """Pr[the changed teacher says 1], (16,): its corners on one data set, then on the other.
+
+        Input i of the sampler. Only where the others are split evenly does its vote decide.
+        """
+        return teacher_corners(setting.teacher_epsilon / noise, setting.teacher_Delta).T.ravel()
+
     def worst(noise: float, delta: float) -> Worst:
-        corners = teacher_corners(setting.teacher_epsilon / noise, setting.teacher_Delta)
-        # Only where the others are split evenly does the changed teacher's vote decide.
-        first, second = corners[:, 0], corners[:, 1]
-        matrix = two_class_matrix(np.concatenate([first, second]))
+        matrix = two_class_matrix(probabilities(noise))
         pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
         pair = worst_pair(matrix, pairs, delta=delta, relative_error=1e-14, absolute_error=1e-16)
-        values = np.concatenate([first, second])
-        return Worst(pair.value, values[pair.first], values[pair.second])
+        return Worst(pair.value, np.array(pair.first), np.array(pair.second))
 
     def sample(noise: float) -> Callable:
-        return lambda p, runs, generator: (2 * (pivot + (generator.random(runs) < p)) > K).astype(
-            np.uint8
-        )
+        def draw(place, runs, generator):
+            vote = generator.random(runs) < probabilities(noise)[int(place)]
+            return (2 * (pivot + vote) > K).astype(np.uint8)
+
+        return draw
 
     claim = (setting.teacher_epsilon, setting.teacher_Delta, "disjoint_shards", "add_remove")
     return Entry("majority_private", *claim, worst, sample)
