@@ -29,6 +29,15 @@ LOOKS: dict[str, dict[str, object]] = {
     "lnmax": {"color": GREEN, "marker": "P", "linestyle": "-."},
     "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
     "interactive_gnmax": {"color": YELLOW, "marker": "X", "linestyle": "--"},
+    # The eight colours are used up: tight variants keep their family's, with marks of their own.
+    "gnmax_improved": {"color": PURPLE, "marker": "d", "linestyle": "--"},
+    "gnmax_exact": {"color": PURPLE, "marker": "*", "linestyle": ":"},
+    "lnmax_pure": {"color": SKY, "marker": "<", "linestyle": "-"},
+    "lnmax_exact": {"color": SKY, "marker": ">", "linestyle": ":"},
+    "exponential": {"color": YELLOW, "marker": "p", "linestyle": "--"},
+    "permute_and_flip": {"color": YELLOW, "marker": "h", "linestyle": "-"},
+    "ladder": {"color": BLACK, "marker": "P", "linestyle": "-"},
+    "nzc": {"color": VERMILION, "marker": "X", "linestyle": ":"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
 }
