@@ -21,6 +21,7 @@ from private_ensembles.release import label_probability, release
 K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
 # Where lower bounds are sought: above every leak, so that no exact epsilon is infinite.
 AUDIT_DELTA = 1e-3
+BUDGET = {"epsilon": 0.5, "delta": 1e-3}
 # Each bound fails with at most this probability on correct code; some forty are computed.
 ERROR = 1e-6
 
@@ -88,11 +89,10 @@ def test_sampler_of_nzc_refutes_its_claim(listed):
 @pytest.mark.parametrize("noise", ["reproducible", "secure"])
 @pytest.mark.parametrize("name", TWO_CLASS)
 def test_samplers_of_the_release_table_keep_to_their_stated_distributions(listed, name, noise):
-    parameters = {}
-    if name.startswith("gnmax"):
-        parameters = {"sigma": 4.0}
-    elif name.startswith("darrm"):
-        parameters = {"gamma": gamma_subsampling(K, M)}
+    parameters = {"gnmax": {"sigma": 4.0}, "lnmax": {"scale": 3.0}, "ladder": BUDGET}
+    parameters |= {"exponential": {"rate": 0.3}, "permute": {"rate": 0.3}, "majority": {}}
+    parameters |= {"darrm": {"gamma": gamma_subsampling(K, M)}}
+    parameters = parameters[name.partition("_")[0]]
     matrix = two_class_matrix(label_probability(name, K, noise, **parameters))
     errors = {"relative_error": 1e-11, "absolute_error": 1e-15}
     exact = exact_epsilon(matrix, two_class_pairs(K), AUDIT_DELTA, **errors)
