@@ -10,7 +10,7 @@ from private_ensembles.audit import (
     two_class_matrix,
     two_class_pairs,
 )
-from private_ensembles.catalogue import Setting, entries
+from private_ensembles.catalogue import ConfidentNoise, Setting, entries, entries_at_noise
 from private_ensembles.darrm import gamma_subsampling, optimize_gamma, scale_to_allowance
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.randomness import generator
@@ -21,6 +21,7 @@ from private_ensembles.release import label_probability, release
 K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
 # Where lower bounds are sought: above every leak, so that no exact epsilon is infinite.
 AUDIT_DELTA = 1e-3
+NOISE = ConfidentNoise(scale=4, threshold=8, sigma1=4, sigma2=3, score=0.7)
 BUDGET = {"epsilon": 0.5, "delta": 1e-3}
 # Each bound fails with at most this probability on correct code; some forty are computed.
 ERROR = 1e-6
@@ -35,7 +36,8 @@ def listed():
         "darrm_sub": scale_to_allowance(problem, gamma_subsampling(K, M))[0],
         "darrm_opt": optimize_gamma(K, M, EPSILON, DELTA).gamma,
     }
-    return entries(Setting(K, M * EPSILON, M * DELTA, EPSILON, DELTA, leak, gamma))
+    found = entries(Setting(K, M * EPSILON, M * DELTA, EPSILON, DELTA, leak, gamma))
+    return found | entries_at_noise(K, M * DELTA, NOISE)
 
 
 def test_every_public_mechanism_has_an_entry(listed):
@@ -66,7 +68,7 @@ def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_nzcs(listed, na
 def lower_bound(entry, noise, pair, runs=1_000_000):
     path = ("audit", entry.name, int(100 * noise))
     return epsilon_lower_bound(
-        entry.sample(noise), pair.first, pair.second, AUDIT_DELTA, labels=(0, 1), runs=runs,
+        entry.sample(noise), pair.first, pair.second, AUDIT_DELTA, labels=entry.labels, runs=runs,
         generator=generator(0, *path), confidence=1 - ERROR,
     ).value  # fmt: skip
 
@@ -112,7 +114,8 @@ def test_samplers_of_the_release_table_keep_to_their_stated_distributions(listed
 
 def test_entries_of_another_size_are_audited_too():
     gamma = {name: np.zeros(6) for name in ("darrm_sub", "darrm_opt")}
-    for name, entry in entries(Setting(5, 0.5, 1e-3, 0.3, 1e-4, 3e-4, gamma)).items():
+    found = entries(Setting(5, 0.5, 1e-3, 0.3, 1e-4, 3e-4, gamma))
+    for name, entry in (found | entries_at_noise(250, 1e-5, NOISE)).items():
         exact = entry.worst(1.0, entry.delta * (1 + 1e-6)).epsilon
         assert (exact <= entry.epsilon * (1 + 1e-9)) == (name != "nzc")
 
