@@ -23,6 +23,8 @@ include: "workflow/rules/votes.smk"
 include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
+include: "workflow/rules/nzc.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -36,5 +38,6 @@ rule all:
     default_target: True
     input:
         [getattr(rules, paper).input for paper in config["papers"]],
+        rules.audit.input,
         rules.report.input,
         "results/fidelity.csv",

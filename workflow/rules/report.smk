@@ -7,7 +7,8 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's). The published numbers lie beside the
+# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's),
+# nzc (facts of NZC's data: by task n_train, n_test, pool, run or not). The published numbers lie beside the
 # code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
@@ -26,6 +27,7 @@ rule compare_published:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
         tasks=TASKS,
+        nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -39,7 +41,7 @@ rule compare_published:
         "../scripts/compare_published.py"
 
 
-# input: fidelity, tables, figures, teachers. params: data.
+# input: fidelity, tables, figures, teachers, audit (lists). params: data.
 rule build_index:
     message:
         "Building the page of results"
@@ -48,6 +50,7 @@ rule build_index:
         tables=table_files(),
         figures=figure_files(),
         teachers=TEACHERS,
+        audit=AUDIT,
     output:
         "results/index.html",
     params:
@@ -73,13 +76,13 @@ rule publish_docs:
         "Copying tables and figures into docs/"
     input:
         fidelity="results/fidelity.csv",
-        tables=[*TEACHERS, *table_files()],
-        figures=figure_files(),
+        tables=[*TEACHERS, *LEDGER, *table_files()],
+        figures=[*AUDIT[1:], *figure_files()],
     output:
         fidelity="docs/fidelity.csv",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
-        tables=[docs_file(path) for path in [*TEACHERS, *table_files()]],
-        figures=[docs_file(path) for path in figure_files()],
+        tables=[docs_file(path) for path in [*TEACHERS, *LEDGER, *table_files()]],
+        figures=[docs_file(path) for path in [*AUDIT[1:], *figure_files()]],
     params:
         code=fingerprint("publish_docs.py"),
         papers=config["papers"],

@@ -68,20 +68,23 @@ def build(
     tables: Iterable[Path | str],
     figures: Iterable[Path | str],
     teachers: Iterable[Path | str],
+    audit: Iterable[Path | str] = (),
     data: str,
     captions: Path | str = CAPTIONS,
 ) -> str:
     """Return the page as HTML.
 
-    fidelity, tables, teachers: CSV files; figures: PNG files; an item's stem names it, its parent
-    folders its paper. Items that SECTIONS does not name are left out, sections without files as
-    well. data: the configuration's switch. Raises OSError for a missing file or caption.
+    fidelity, tables, teachers: CSV files; figures: PNG files; audit: both; an item's stem names it,
+    its parent folders its paper (none: the audit). Items that SECTIONS does not name are left out,
+    sections without files as well. data: the configuration's switch. Raises OSError for a missing
+    file or caption.
     """
     root = Path(fidelity).parent
     compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     files = {}
-    for path in map(Path, [*tables, *figures, *teachers]):
-        files[path.relative_to(root).parts[0], path.stem] = path
+    for path in map(Path, [*tables, *figures, *teachers, *audit]):
+        *folders, _ = path.relative_to(root).parts
+        files[folders[0] if folders else "audit", path.stem] = path
     body, contents = [], []
     for section in SECTIONS:
         present = [item for item in section.items if (section.paper, item.name) in files]
@@ -287,7 +290,7 @@ def beside_printed(
     """
     lookup = {(cell["dataset"], cell["row"], cell["column"]): cell for cell in _records(printed)}
     out = table.copy()
-    if paper == "pate":
+    if paper in ("pate", "nzc"):
         return _pate_beside_printed(table, lookup)
     if name in ACCURACY_ITEMS:
         keys = [(r["dataset"], f"Q={r['queries']}", r["mechanism"]) for r in _records(table)]

@@ -135,4 +135,37 @@ PATE = Section(
         *_PATE_FIGURES,
     ),
 )
-SECTIONS = (DARRM, PATE)
+NZC = Section(
+    paper="nzc",
+    title="NZC: a large constant, no privacy",
+    items=(
+        Item("table1", "Table 1: students and claimed privacy", "nzc_table1"),
+        Item("table2", "Table 2: accuracy of labels", "nzc_table2"),
+        Item("leads", "The truth: delta of one label by lead and rule for ties", "nzc_leads"),
+        Item(
+            "figure2",
+            "Figure 2: ensembles and distances",
+            "nzc_figure2",
+            alt="Three panels. Left: accuracy of the plurality falls as teachers become more. "
+            "Middle: share of queries whose lead exceeds n, falling with n. Right: share of "
+            "queries with a lead above 2, which grows with the teachers, and how many of them "
+            "are wrong, which grows as well.",
+        ),
+    ),
+)
+AUDIT = Section(
+    paper="audit",
+    title="Audit: claimed, proven and exact privacy of every mechanism",
+    items=(
+        Item(
+            "claimed_exact",
+            "Claimed against exact privacy",
+            "claimed_exact",
+            alt="Claimed over exact epsilon, logarithmic: GNMax with the published sigma lies far "
+            "above the diagonal, its tight variants and the ladder on it, and NZC in the corner "
+            "of claims that fail.",
+        ),
+        Item("privacy_ledger", "The ledger", "ledger"),
+    ),
+)
+SECTIONS = (DARRM, PATE, NZC, AUDIT)
