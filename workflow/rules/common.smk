@@ -82,6 +82,8 @@ FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
 PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
 PATE_TABLES = ["table1", "table2", "printed_arithmetic", "small_print"]
+EQUAL_BUDGET = ["equal_budget"] * bool(TASKS and config["pate"]["equal_budget"])
+PATE_TABLES = [*PATE_TABLES, *EQUAL_BUDGET]
 # NZC's tasks of this configuration, and what they fill; the audit of all papers.
 NZC_TASKS = nzc.tasks(config, lambda dataset: dataset_config.available(config, dataset))
 NZC_TABLES = [*["table1", "table2"] * bool(NZC_TASKS), "leads"]

@@ -9,6 +9,7 @@ with io.job(snakemake) as job:
     asked = io.read_npz(job.input.labels)
     rows, task, repeat = [], job.params.task, job.params.student_seed
     for name in [key.removesuffix("_labels") for key in asked if key.endswith("_labels")]:
+        job.progress("student of %s", name)
         _, summary, _ = run_student(
             *(inputs, facts),
             (asked[f"{name}_queries"], asked[f"{name}_labels"]),

@@ -15,9 +15,11 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
         for task, look in looks:
             rows = size[size["task"] == task]
             left.plot(rows["teachers"], 100 * rows["accuracy"], label=task, **look)
-            right.plot(rows["teachers"], 100 * rows["qualified"], label="all", **look)
+            right.plot(rows["teachers"], 100 * rows["qualified"], label=f"{task}", **look)
             faint = {**look, "linestyle": ":", "marker": "x", "color": style.VERMILION}
-            right.plot(rows["teachers"], 100 * rows["qualified_wrong"], label="wrong", **faint)
+            right.plot(
+                rows["teachers"], 100 * rows["qualified_wrong"], label=f"{task}, wrong", **faint
+            )
             part = distance[distance["task"] == task]
             middle.plot(part["distance"], 100 * part["qualified"], **look)
             middle.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")

@@ -130,6 +130,7 @@ PATE = Section(
     items=(
         Item("table1", "Table 1: utility and privacy of students", "pate_table1"),
         Item("table2", "Table 2: sanitised privacy costs", "pate_table2"),
+        Item("equal_budget", "Every mechanism at the same budget", "pate_equal_budget"),
         Item("printed_arithmetic", "What the printed numbers imply", "pate_arithmetic"),
         Item("small_print", "Claims made in passing", "pate_small_print"),
         *_PATE_FIGURES,
@@ -161,9 +162,9 @@ AUDIT = Section(
             "claimed_exact",
             "Claimed against exact privacy",
             "claimed_exact",
-            alt="Claimed over exact epsilon, logarithmic: GNMax with the published sigma lies far "
-            "above the diagonal, its tight variants and the ladder on it, and NZC in the corner "
-            "of claims that fail.",
+            alt="One line per mechanism and setting from its exact to its claimed epsilon, "
+            "logarithmic. The published GNMax spends a quarter of its claim; exact noise, the "
+            "ladder and the optimised DaRRM spend all; NZC's lines are red and leave the picture.",
         ),
         Item("privacy_ledger", "The ledger", "ledger"),
     ),
