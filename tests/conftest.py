@@ -131,7 +131,17 @@ def planned(run_snakemake):
 @pytest.fixture(scope="session")
 def finished_tiny_run(tmp_path_factory, copy_workflow, run_snakemake):
     """A folder in which the tiny configuration has run to its end."""
-    folder = copy_workflow(tmp_path_factory.mktemp("tiny") / "workflow-copy")
-    done = run_snakemake(folder, "--configfile", "tests/config/tiny.yaml", "--cores", "2")
+    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny")
+
+
+@pytest.fixture(scope="session")
+def finished_tiny_pate_run(tmp_path_factory, copy_workflow, run_snakemake):
+    """A folder in which the tiny configuration of PATE has run to its end."""
+    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny_pate")
+
+
+def _finished(tmp_path_factory, copy_workflow, run_snakemake, name):
+    folder = copy_workflow(tmp_path_factory.mktemp(name) / "workflow-copy")
+    done = run_snakemake(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder

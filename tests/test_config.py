@@ -1,10 +1,12 @@
 """The configuration: every mistake is one line with the key, the value and what is allowed."""
 
 import copy
+import dataclasses
 import math
 import re
 
 import jsonschema
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given
@@ -20,9 +22,13 @@ from private_ensembles.config import (
     shape_points,
     sweep_allowances,
 )
+from private_ensembles.student.forest import train_forest
+from private_ensembles.student.training import Training
 
 DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
 PAPER = "darrm.datasets.mnist"
+# Parameters of students, whose code has defaults (compared with the schema below).
+PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters")
 
 
 def changed(**values):
@@ -49,7 +55,7 @@ def test_default_configuration_is_valid_for_any_json_schema_validator():
     jsonschema.validate(DEFAULT, schema)
 
 
-@pytest.mark.parametrize("name", ["tiny.yaml", "tiny_paper.yaml"])
+@pytest.mark.parametrize("name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml"])
 def test_test_configurations_are_valid(root, name, tmp_path):
     config = copy.deepcopy(DEFAULT)
     _merge(config, yaml.safe_load((root / "tests" / "config" / name).read_text()))
@@ -59,7 +65,7 @@ def test_test_configurations_are_valid(root, name, tmp_path):
 def _merge(below, above):
     for key, value in above.items():
         if isinstance(value, dict):
-            _merge(below[key], value)
+            _merge(below.setdefault(key, {}), value)
         else:
             below[key] = value
 
@@ -96,17 +102,32 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
     def walk(rule, value, path):
         rule = schema["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
         for key, below in rule.get("properties", {}).items():
-            if re.fullmatch(r"\.datasets\.[^.]+", path):  # each format has keys of its own
-                assert any(key in each for each in DEFAULT["datasets"].values()), key
+            if path.endswith(PARAMETERS):
+                continue
+            if re.fullmatch(r"\.(datasets|pate\.tasks)\.[^.]+", path):
+                # Each format, and each kind of votes, has keys of its own.
+                named = DEFAULT["datasets"] if "tasks" not in path else DEFAULT["pate"]["tasks"]
+                assert any(key in each for each in named.values()), key
                 if key not in value:
                     continue
             assert key in value, f"{path}.{key}"
-            walk(below, value[key], f"{path}.{key}")
+            if value[key] is not None:
+                walk(below, value[key], f"{path}.{key}")
         if isinstance(rule.get("additionalProperties"), dict):
             for key, item in value.items():
                 walk(rule["additionalProperties"], item, f"{path}.{key}")
 
     walk(schema, DEFAULT, "")
+
+
+def test_schema_knows_the_parameters_of_students_and_no_others():
+    kinds = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    network = {field.name for field in dataclasses.fields(Training)}
+    assert set(kinds["network_student"]["properties"]) == {*network, "method"}
+    with pytest.raises(ValueError, match="must be one of") as error:
+        train_forest(np.zeros((1, 1)), np.zeros(1, int), np.zeros(1, int), 2, {"x": 1}, seed=0)
+    known = set(str(error.value).rsplit("one of ", 1)[1].split(", "))
+    assert set(kinds["forest_student"]["properties"]) == {*known, "method"}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +181,7 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         ),
         ({"darrm__tabels": {}}, "darrm.tabels: unknown key; did you mean darrm.tables?"),
         ({"sede": 1}, "sede: unknown key; did you mean seed?"),
-        ({"qqq": 1}, "qqq: unknown key; known: data, data_mirror, seed"),
+        ({"qqq": 1}, "qqq: unknown key; known: data, papers, data_mirror, "),
         (
             {"darrm__tables__table3": 1},
             "darrm.tables.table3: unknown key; did you mean darrm.tables",
@@ -192,7 +213,7 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         ({"darrm__plain_teachers__momentum": 1}, "darrm.plain_teachers.momentum = 1: must be a"),
         (
             {"darrm__plain_teachers__model": "cnn"},
-            "model = 'cnn': must be one of darrm_cnn, linear",
+            "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
         ),
         ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of at least 2 values"),
         (
@@ -376,7 +397,10 @@ paths = st.sampled_from(
         *("darrm__prior", "darrm__queries", "darrm__datasets__mnist", "darrm__figure2__epsilon"),
         *("darrm__embedded__private_teachers", "datasets", "datasets__mnist__files"),
         *("datasets__digits", "darrm__figure6", "darrm__figure7__m", "darrm__figure9__actual"),
-        *("darrm__sweeps", "darrm__sweeps__Delta"),
+        *("darrm__sweeps", "darrm__sweeps__Delta", "papers", "synthetic_votes"),
+        *("pate__tasks", "pate__tasks__glyph", "pate__tasks__glyph__two_rounds", "pate__figure1"),
+        *("pate__tasks__digits__teachers", "pate__figure4", "pate__figure5__checks"),
+        *("pate__tasks__digits__student_parameters", "pate__orders", "pate__tasks__svhn__dataset"),
     ]
 )
 

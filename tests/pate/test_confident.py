@@ -87,12 +87,12 @@ def test_data_independent_costs_stand_at_the_caps(counts):
     assert (fewer.query_cap, fewer.answer_cap) == (100, 100)
 
 
-def test_rule_of_thumb_does_not_look_at_votes(counts):
+@pytest.mark.parametrize("tuning", ["rule_of_thumb", "appendix_b6"])
+def test_rules_of_thumb_do_not_look_at_votes(counts, tuning):
     other = np.zeros_like(counts)
     other[:, 0], other[:, 1] = 130, 120
     records = [
-        pate.confident_gnmax_privacy(votes, *PARAMETERS, tuning="rule_of_thumb")
-        for votes in (counts, other)
+        pate.confident_gnmax_privacy(votes, *PARAMETERS, tuning=tuning) for votes in (counts, other)
     ]
     chosen = {(r.sanitized_order, r.beta, r.sigma_ss, r.gnss_rdp) for r in records}
     assert len(chosen) == 1

@@ -143,6 +143,21 @@ def test_small_probabilities_keep_their_relative_precision():
         assert abs(float(exact) - log_p[0, 1]) < error[0, 1] < 1e-10
 
 
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 150])
+def test_stated_bounds_hold_for_any_noise_and_gap(n_classes):
+    rng = np.random.default_rng(0)
+    shares = [rng.dirichlet(np.full(n_classes, a)) for a in (0.01, 0.1, 1, 100)]
+    counts = np.array([rng.multinomial(2000, share) for share in shares])
+    with np.errstate(all="raise", under="ignore"):
+        for sigma in (0.7, 5.0, 40.0, 1000.0):
+            logarithms, errors = gnmax_log_distribution(counts, sigma)
+            assert errors[logarithms > math.log(1e-300)].max() < 1e-10
+            assert errors[logarithms > math.log(1e-15)].max() < 4e-12
+            np.testing.assert_allclose(np.exp(logarithms).sum(axis=1), 1, atol=4e-12)
+            rows = lnmax_distribution(counts, sigma).sum(axis=1)
+            np.testing.assert_allclose(rows, 1, atol=1e-12 * n_classes)
+
+
 def test_scale_of_the_largest_published_ensemble():
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.full(150, 0.02), size=300)

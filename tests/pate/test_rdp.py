@@ -77,18 +77,23 @@ def test_rdp_is_the_papers_bound_rounded_up(log_q, sigma, order):
 @pytest.mark.parametrize("log_q", [-2.0, -8.0, -60.0])
 def test_no_other_moments_beat_proposition_10(log_q):
     """Theorem 6 with Proposition 8, on a grid of mu_1 and mu_2 where its conditions hold."""
-    sigma, order, q = 40.0, 7.5, np.exp(log_q)
+    sigma, order = 40.0, 7.5
     found = gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0]
     best = sigma * np.sqrt(-log_q)
-    for mu2 in best * np.geomspace(0.5, 2, 21):
-        for mu1 in 1 + best * np.geomspace(0.5, 2, 21):
-            limit = (mu2 - 1) * mu2 / sigma**2 - mu2 * np.log(mu1 / (mu1 - 1) * mu2 / (mu2 - 1))
+    tried = 0
+    with mpmath.workdps(50):
+        q = mpmath.exp(log_q)
+        for mu2, mu1 in product(best * np.geomspace(0.5, 2, 9), 1 + best * np.geomspace(0.5, 2, 9)):
+            e1, e2 = mpmath.mpf(mu1) / sigma**2, mpmath.mpf(mu2) / sigma**2
+            limit = (mu2 - 1) * e2 - mu2 * mpmath.log(mu1 / (mu1 - 1) * mu2 / (mu2 - 1))
             if mu1 < order or mu2 <= 1 or log_q > limit:
                 continue
-            A = (1 - q) / (1 - np.exp((log_q + mu2 / sigma**2) * (mu2 - 1) / mu2))
-            B = np.exp(mu1 / sigma**2 - log_q / (mu1 - 1))
-            bound = np.log((1 - q) * A ** (order - 1) + q * B ** (order - 1)) / (order - 1)
+            A = (1 - q) / (1 - (q * mpmath.exp(e2)) ** ((mu2 - 1) / mpmath.mpf(mu2)))
+            B = mpmath.exp(e1) / q ** (1 / mpmath.mpf(mu1 - 1))
+            bound = mpmath.log((1 - q) * A ** (order - 1) + q * B ** (order - 1)) / (order - 1)
             assert found <= bound * (1 + 1e-9)
+            tried += 1
+    assert tried > 20
 
 
 def test_no_gap_of_votes_overflows():

@@ -1,5 +1,7 @@
 """The cost of publishing a sanitised cost, against exact divergences of pairs of Gaussians."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from private_ensembles.pate.sanitize import (
+    appendix_b6,
     gnss_rdp,
     gnss_terms,
     largest_beta,
@@ -126,3 +129,24 @@ def test_rule_of_thumb_costs_a_share_of_the_conversion():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_papers_rules_of_thumb_are_appendix_b6s():
+    for epsilon in (0.5, 1.0, 2.0, 5.0):
+        for factor, share in ((2.0, 4), (4.0, 16)):
+            order, found = appendix_b6(1e-5, epsilon, factor=factor)
+            assert (order - 1) * epsilon / 2 == pytest.approx(math.log(1e5))
+            assert found.beta == pytest.approx(0.4 / order)
+            # "the first, dominant component of the cost" is (lambda + 1) / sigma^2.
+            assert (order + 1) / found.sigma_ss**2 == pytest.approx(epsilon / share)
+            assert found.gnss_rdp == gnss_rdp(order, found.beta, found.sigma_ss)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0.0, 1.0), "delta"), ((1e-5, 0.0), "target_epsilon"), ((1e-5, 1.0, 5.0), "factor")],
+)
+def test_the_papers_rules_of_thumb_refuse_what_they_are_not_for(arguments, message):
+    delta, epsilon, *factor = arguments
+    with pytest.raises(ValueError, match=message):
+        appendix_b6(delta, epsilon, **({"factor": factor[0]} if factor else {}))

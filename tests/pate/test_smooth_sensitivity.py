@@ -33,7 +33,7 @@ def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teache
     padded = np.array([row + row[-1:] * (longest - len(row)) for row in per_query])
     expected = weights @ padded
     profile = SensitivityProfile(counts, curve, weights)
-    computed = [profile.at(d) for d in range(longest)]
+    computed = [profile.at(d)[0] for d in range(longest)]
     np.testing.assert_allclose(computed, expected, rtol=1e-9)
     values = sensitivity_by_distance(counts, curve, weights)
     np.testing.assert_allclose(values, expected[: len(values)], rtol=1e-9)
@@ -51,7 +51,7 @@ def test_branch_and_bound_asks_for_few_distances():
     profile = SensitivityProfile(counts, CostCurve(100.0, 20.5, 3))
     value = profile.smooth(0.0205)
     asked = len(profile._known)
-    everywhere = [np.exp(-0.0205 * d) * profile.at(d) for d in range(5001)]
+    everywhere = [np.exp(-0.0205 * d) * profile.at(d)[0] for d in range(5001)]
     assert value == pytest.approx(max(everywhere), rel=1e-12)
     assert asked < 60
 
@@ -62,7 +62,7 @@ def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     assert not curve.helps(30)
     assert curve.helps(250)
     profile = SensitivityProfile([[30] + [0] * 9], curve)
-    assert profile.at(0) == profile.at(30) == profile.smooth(0.1) == 0
+    assert profile.at(0)[0] == profile.at(30)[0] == profile.smooth(0.1) == 0
 
 
 @pytest.mark.parametrize(("sigma", "order"), [(2.0, 2.0), (2.5, 1.5)])

@@ -40,11 +40,13 @@ def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
         "machine": "Linux",
     }
     page = docs_page(
+        title="DaRRM",
         tables=[tmp_path / "table1.csv"],
         figures=["x/figure2.png"],
         command="snakemake publish_docs",
         facts=facts,
     )
+    assert page.startswith("# DaRRM: results\n")
     assert "```\nsnakemake publish_docs\n```" in page
     assert "![figure2](figure2.png)" in page
     assert "[table1.csv](table1.csv)" in page

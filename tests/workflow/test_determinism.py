@@ -5,11 +5,13 @@ import json
 import shutil
 
 import numpy as np
+import pytest
 
 from private_ensembles.records import record_path
 
 from . import comparison
 
+KINDS = {"csv", "html", "npz", "pdf", "png", "pt"}
 TINY = ("--configfile", "tests/config/tiny.yaml")
 KEYS = {
     *("file", "sha256", "rule", "wildcards", "params", "seed", "inputs"),
@@ -17,32 +19,40 @@ KEYS = {
 }
 
 
+@pytest.fixture(params=["tiny", "tiny_pate"])
+def run(request):
+    """A configuration's file, the folder of its finished run, and the kinds of files in it."""
+    file = f"tests/config/{request.param}.yaml"
+    json_too = {"json"} if request.param == "tiny" else set()
+    return file, request.getfixturevalue(f"finished_{request.param}_run"), KINDS | json_too
+
+
 def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
-    finished_tiny_run, tmp_path, copy_workflow, run_snakemake
+    run, tmp_path, copy_workflow, run_snakemake
 ):
-    # finished_tiny_run is another copy, run on two cores. Nothing but the list in comparison.py
-    # is left out: figures, votes, teachers and the page are compared byte for byte.
+    # The finished run is another copy, run on two cores. Nothing but the list in comparison.py
+    # is left out: figures, votes, teachers, students and the page are compared byte for byte.
+    file, finished, kinds = run
     folder = copy_workflow(tmp_path / "another" / "place")
-    done = run_snakemake(folder, *TINY, "--cores", "1")
+    done = run_snakemake(folder, "--configfile", file, "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    one, two = comparison.contents(folder), comparison.contents(finished_tiny_run)
-    assert {name.rsplit(".", 1)[1] for name in one} == {
-        *("csv", "html", "json", "npz", "pdf", "png", "pt")
-    }
+    one, two = comparison.contents(folder), comparison.contents(finished)
+    assert {name.rsplit(".", 1)[1] for name in one} == kinds
     assert comparison.differences(one, two) == []
 
 
-def test_every_result_has_a_record_of_its_origin(finished_tiny_run):
+def test_every_result_has_a_record_of_its_origin(run):
+    _, finished, kinds = run
     suffixes = set()
-    for name in comparison.contents(finished_tiny_run):
-        path = finished_tiny_run / "results" / name
-        record = json.loads((finished_tiny_run / record_path(f"results/{name}")).read_text())
+    for name in comparison.contents(finished):
+        path = finished / "results" / name
+        record = json.loads((finished / record_path(f"results/{name}")).read_text())
         assert set(record) >= KEYS, name
         assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), name
         assert record["params"]["code"], name
         assert record["seed"] == 0, name
         suffixes.add(path.suffix)
-    assert suffixes == {".csv", ".html", ".json", ".npz", ".pdf", ".png", ".pt"}
+    assert suffixes == {f".{kind}" for kind in kinds}
 
 
 def test_record_holds_the_slice_of_the_configuration_that_the_rule_used(finished_tiny_run):

@@ -11,18 +11,16 @@ file of the module gets a row in FILES (a test fails until its room has one), a 
 config.yaml a row in CONFIGURATION.
 """
 
-import copy
 import csv
-import fnmatch
 import json
 import os
-import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
 import pytest
 import yaml
+
+from . import changes
+from .changes import COMMENT, MODULE, append
 
 TINY = ("--configfile", "tests/config/tiny.yaml")
 
@@ -200,6 +198,14 @@ CONFIGURATION = {
     ),
     "sweeps": ({"darrm__sweeps__m": [3]}, NOTHING),
     "objectives": ({"darrm__objectives__repetitions": 3}, STUDY),
+    "way of training": (
+        {"teachers__backend": "opacus"},
+        VOTES,
+    ),
+    "seconds between checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
+    "another paper's parameters": ({"pate__draws": 3, "dpbag__draws": 4}, NOTHING),
+    "forests that vote on nothing": ({"forest_teachers__n_estimators": 3}, NOTHING),
+    "synthetic votes of another paper": ({"synthetic_votes__glyph__confusion": 2}, NOTHING),
     "grid of orders": (
         {"darrm__sigma_search__order_step": 0.25},
         SIGMA | LOSS | {"draw_sigma_search"},
@@ -215,7 +221,6 @@ CONFIGURATION = {
 }
 
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
-MODULE = "private_ensembles"
 DRAWN = {"draw_gamma_shapes", "draw_sigma_search", "build_index"}
 FILES = {
     f"{MODULE}/__init__.py": EVERYTHING,
@@ -224,6 +229,18 @@ FILES = {
     f"{MODULE}/config.py": NOTHING,  # its values are what counts, and they are parameters
     f"{MODULE}/dataset_config.py": NOTHING,
     f"{MODULE}/fingerprint.py": NOTHING,
+    # Those of papers that this run leaves out; PATE's: test_reruns_pate.py.
+    f"{MODULE}/bagging_experiment.py": NOTHING,
+    f"{MODULE}/bagging_students.py": NOTHING,
+    f"{MODULE}/dpbag/mechanism.py": NOTHING,
+    f"{MODULE}/dpbag_config.py": NOTHING,
+    f"{MODULE}/pate_checks.py": NOTHING,
+    f"{MODULE}/pate_settings.py": NOTHING,
+    f"{MODULE}/pate_study.py": NOTHING,
+    f"{MODULE}/student_study.py": NOTHING,
+    f"{MODULE}/student/images.py": NOTHING,
+    f"{MODULE}/printed_arithmetic.py": NOTHING,
+    f"{MODULE}/published_pate.py": END,
     f"{MODULE}/naming.py": TABLES,
     f"{MODULE}/randomness.py": DATA | STUDY,
     f"{MODULE}/secure_noise.py": VOTES,
@@ -239,7 +256,7 @@ FILES = {
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
-    f"{MODULE}/pate/rdp.py": NOTHING,
+    f"{MODULE}/pate/rdp.py": END,  # the printed numbers of PATE are explained by it
     f"{MODULE}/darrm/release.py": ACCURACY,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN,
     f"{MODULE}/datasets/download.py": NOTHING,
@@ -268,14 +285,8 @@ FILES = {
     "schemas/config.schema.yaml": NOTHING,
 }
 
+
 # What one does to a folder, by name, and what it reruns. ----------------------------------------
-COMMENT = "\n# A comment.\n"
-
-
-def _append(path, text):
-    path.write_bytes(path.read_bytes() + text.encode())
-
-
 def _touch_code(folder):
     for path in [folder / "Snakefile", *(folder / "workflow").rglob("*.*")]:
         os.utime(path)
@@ -284,11 +295,11 @@ def _touch_code(folder):
 ACTS = {
     "nothing": (lambda folder: None, NOTHING),
     "a comment in the configuration": (
-        lambda folder: [_append(folder / name, COMMENT) for name in ("config.yaml", TINY[1])],
+        lambda folder: [append(folder / name, COMMENT) for name in ("config.yaml", TINY[1])],
         NOTHING,
     ),
     "a comment in modules and scripts": (
-        lambda folder: [_append(path, COMMENT) for path in (folder / "workflow").rglob("*.py")],
+        lambda folder: [append(path, COMMENT) for path in (folder / "workflow").rglob("*.py")],
         NOTHING,
     ),
     "code touched": (_touch_code, NOTHING),
@@ -312,111 +323,33 @@ CASES = {
 }
 
 
-def planned_jobs(output):
-    """Return the jobs planned in the output of a dry run, named as their logs are.
-
-    Rules with a message are shown by it alone, so the folder must have been `silenced`.
-    """
-    found = re.findall(r"^ +log: logs/(.*)\.log", output, re.M)
-    stated = re.search(r"^total +(\d+)$", output, re.M)
-    targets = len(re.findall(r"^(?:local)?rule (?:all|darrm|report):$", output, re.M))
-    assert len(found) == (int(stated[1]) - targets if stated else 0), output
-    assert len(found) == len(set(found)), "two jobs share a log"
-    return set(found)
-
-
-def silenced(folder):
-    """Take the messages out of the rules of a folder, so that a dry run shows whole jobs."""
-    for path in (folder / "workflow" / "rules").glob("*.smk"):
-        path.write_text(re.sub(r"^    message:\n.*\n", "", path.read_text(), flags=re.M))
-    return folder
-
-
-def expand(patterns, universe):
-    """Return the jobs that an expectation stands for."""
-    jobs = set()
-    for pattern in patterns:
-        found = {name for name in universe if name.split("/")[0] == pattern}
-        found |= set(fnmatch.filter(universe, pattern))
-        assert found or ("/" in pattern and "*" not in pattern), f"{pattern} matches no job"
-        jobs |= found or {pattern}
-    return jobs
-
-
 @pytest.fixture(scope="module")
 def finished(finished_tiny_run, tmp_path_factory):
     """The finished run, in a copy without messages; a moved folder reruns nothing."""
     folder = tmp_path_factory.mktemp("plans") / "finished"
-    return silenced(shutil.copytree(finished_tiny_run, folder))
+    return changes.silenced(shutil.copytree(finished_tiny_run, folder))
 
 
 @pytest.fixture(scope="module")
 def universe(finished, run_snakemake):
     """All jobs of the tiny run."""
-    done = run_snakemake(finished, "-n", "--forceall", *TINY)
-    assert done.returncode == 0, done.stderr
-    return planned_jobs(done.stdout + done.stderr)
+    return changes.universe(finished, run_snakemake, TINY[1])
 
 
 @pytest.fixture(scope="module")
 def plans(request, finished, run_snakemake, tmp_path_factory):
-    """What each selected case reruns: dry runs, two at a time, in copies of the finished run."""
-    selected = [
-        item.callspec.params["case"]
-        for item in request.session.items
-        if item.path == request.path and "case" in getattr(item, "callspec", _NoCase).params
-    ]
-    folders = SimpleQueue()
-    for number in range(2):
-        copied = tmp_path_factory.mktemp("plans") / str(number)
-        folders.put(shutil.copytree(finished, copied))
-
-    def plan(case):
-        folder = folders.get()
-        try:
-            arguments = _apply(case, folder)
-            done = run_snakemake(folder, "-n", *arguments)
-            output = done.stdout + done.stderr
-            return planned_jobs(output) if done.returncode == 0 else output
-        finally:
-            shutil.rmtree(folder)
-            folders.put(shutil.copytree(finished, folder))
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(selected, pool.map(plan, selected), strict=True))
-
-
-class _NoCase:
-    params: dict = {}
-
-
-def _apply(case, folder):
-    """Make the change of one case in a folder; return the arguments for Snakemake."""
-    kind, name = case.split(": ", 1)
-    if kind == "act":
-        ACTS[name][0](folder)
-    elif kind == "file":
-        suffix = name.rsplit(".", 1)[1]
-        code = {"py": "\nREVISION = 2\n", "csv": "\n", "rst": "\nMore.\n"}.get(suffix, COMMENT)
-        _append(folder / "workflow" / name, code)
-    else:
-        config = yaml.safe_load((folder / TINY[1]).read_text())
-        for path, value in CONFIGURATION[name][0].items():
-            section = config
-            *keys, last = path.split("__")
-            for key in keys:
-                section = section.setdefault(key, {})
-            section[last] = copy.deepcopy(value)
-        (folder / "changed.yaml").write_text(yaml.safe_dump(config))
-        return ("--configfile", "changed.yaml")
-    return TINY
+    """What each selected case reruns."""
+    cases = changes.selected(request)
+    return changes.plans(
+        *(cases, finished, run_snakemake, tmp_path_factory, TINY[1], CONFIGURATION, ACTS)
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_change_reruns_exactly(case, plans, universe):
     planned = plans[case]
     assert isinstance(planned, set), planned
-    expected = expand(CASES[case], universe)
+    expected = changes.expand(CASES[case], universe)
     assert (planned - expected, expected - planned) == (set(), set())
 
 
@@ -432,8 +365,9 @@ def test_every_key_of_the_configuration_has_a_row(root):
     keys = {key for key in config if key != "darrm"} | {f"darrm__{key}" for key in config["darrm"]}
     rows = {path for values, _ in CONFIGURATION.values() for path in values}
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
-    # `data` changes the data sets themselves (test_plans); the other is as for the private ones.
-    assert without == {"data", "darrm__plain_teachers"}
+    # `data` changes the data sets themselves, `papers` the targets (test_plans); the other is as
+    # for the private ones.
+    assert without == {"data", "papers", "darrm__plain_teachers"}
 
 
 def test_run_leaves_no_temporary_files(finished_tiny_run):

@@ -45,7 +45,7 @@ import scipy.linalg
 from threadpoolctl import threadpool_info
 
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.teachers.ensemble import choose_device
+from private_ensembles.teachers.device import choose_device
 
 def busy():
     # Threads of this process that have computed for 0.1 s or more.

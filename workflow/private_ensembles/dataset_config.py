@@ -10,11 +10,13 @@ ROLES = {
     "idx_pool": ("images", "labels"),
     "mat": ("train", "test"),
     "adult": ("train", "test"),
+    "breast_cancer": (),
     "digits": (),
     "digits_parity": (),
 }
 # Numbers of classes of the formats that do not choose among classes.
-CLASSES = {"mat": 10, "adult": 2, "digits": 10, "digits_parity": 2}
+CLASSES = {"mat": 10, "adult": 2, "breast_cancer": 2, "digits": 10, "digits_parity": 2}
+TABLES = ("adult", "breast_cancer")
 
 
 def mistakes(datasets: dict) -> Iterator[tuple]:
@@ -42,7 +44,7 @@ def mistakes(datasets: dict) -> Iterator[tuple]:
 def has_two_classes_of_images(settings: dict) -> bool:
     """Tell whether DaRRM's ensembles can be trained on a data set of these settings."""
     form = settings["format"]
-    return form != "adult" and CLASSES.get(form, len(settings.get("classes", ()))) == 2
+    return form not in TABLES and CLASSES.get(form, len(settings.get("classes", ()))) == 2
 
 
 def is_stand_in(config: dict, dataset: str) -> bool:

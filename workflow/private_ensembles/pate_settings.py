@@ -1,18 +1,15 @@
 """The slices of the configuration's `pate` section that its rules need.
 
-Beside `config`, which checks everything and cuts the slices of the other sections.
+Beside `config`, which checks everything (`pate_checks` across keys) and cuts the other slices.
 """
 
 from collections.abc import Mapping
-
-# A job of this kind of votes trains networks; the others need no training of their own.
-NETWORKS = ("private", "plain")
 
 
 def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
     """Return the tasks that this configuration runs, in the order of config.yaml.
 
-    available: whether the files of an optional data set can be had (`config.available`).
+    available: whether the files of an optional data set can be had (`dataset_config.available`).
     """
     wanted = ("any", config["data"])
     return [
@@ -98,6 +95,22 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
     return found
 
 
+def students_figure(config: Mapping, task: str) -> dict:
+    """Return what Figure 1 depends on beside its inputs."""
+    settings = accounting(config, task)
+    return {key: settings[key] for key in ("pool", "delta", "confident", "lnmax", "orders")}
+
+
+def parameters(config: Mapping, names: list[str]) -> dict[str, dict]:
+    """Return, by task, the parameters that Table 1 prints, and those of two rounds if any."""
+    keys = ("K", "delta", "confident", "lnmax", "two_rounds")
+    found = {}
+    for name in names:
+        task = config["pate"]["tasks"][name]
+        found[name] = {key: task[key] for key in keys if key in task}
+    return found
+
+
 def budgets(config: Mapping, names: list[str]) -> dict[str, dict]:
     """Return, by task, what the comparison at equal budgets depends on."""
     found = {}
@@ -112,3 +125,9 @@ def budgets(config: Mapping, names: list[str]) -> dict[str, dict]:
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}
+
+
+def figure_teachers(config: Mapping, figure: str) -> list[int]:
+    """Return the sizes of the synthetic ensembles that a figure shows; none without the figure."""
+    teachers = (config["pate"][figure] or {"teachers": []})["teachers"]
+    return teachers if isinstance(teachers, list) else [teachers]

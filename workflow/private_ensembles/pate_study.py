@@ -13,18 +13,18 @@ from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.confident import compose_rounds
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.lnmax_rdp import (
+from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round, interactive_round
-from private_ensembles.randomness import generator
+from private_ensembles.randomness import generator, system_generator
 from private_ensembles.secure_noise import check_mode
 
 # What a row's number rests on: `votes` are private, so such a row is not for release.
@@ -47,7 +47,9 @@ def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np
 def order_grid(settings: Mapping[str, float]) -> np.ndarray:
     """Rényi orders 1 + step, 1 + 2 step, ... up to order_max."""
     step = settings["order_step"]
-    return 1 + step * np.arange(1, int((settings["order_max"] - 1) / step) + 1)
+    # A quotient that rounding left just below a whole number counts as that number.
+    steps = int((settings["order_max"] - 1) / step + 1e-9)
+    return 1 + step * np.arange(1, steps + 1)
 
 
 def noise_comparison(
@@ -190,22 +192,24 @@ def buy_labels(
     Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
     `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
     (int64, -1 where there was no answer). How many are right is known only where the truth is.
+
+    noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
+    which has none and is here for comparison, in floating point.
     """
+    secure = check_mode(noise) == "secure"
     rows, arrays = [], {}
     for aggregator, queries in aggregators(settings).items():
         asked = draw_queries(settings["pool"], queries, seed, task, 0)
         stream = generator(seed, task, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
-            if check_mode(noise) == "secure":
-                stream = None
-            noise_scales = noise_of(settings["confident"])
             released = confident_gnmax(
                 counts[asked],
-                **noise_scales,
-                generator=stream,
+                **noise_of(settings["confident"]),
+                generator=None if secure else stream,
                 answer_cap=settings["answer_cap"],
             )
         else:
+            stream = system_generator() if secure else stream
             released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
         rows.append(
@@ -231,13 +235,20 @@ def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[st
 
 
 def account(
-    counts: np.ndarray, labels: np.ndarray, settings: Mapping, *, task: str, seed: int
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
 ) -> pd.DataFrame:
     """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
 
     counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
-    printed, draws, orders, release, two_rounds (or None). One row per quantity: task, aggregator,
-    draw, quantity, value, release. For `confident`:
+    printed, draws, orders, release, two_rounds (or None). noise: of what is published, `secure`
+    from the system's entropy. One row per quantity: task, aggregator, draw, quantity, value,
+    release. For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -269,7 +280,8 @@ def account(
                 one = confident_round(counts[asked], **noise_of(settings["confident"]))
                 found = _confident_account([one], settings, settings["printed"])
                 if draw == 0:  # the queries that `buy_labels` asks
-                    source = generator(seed, task, "publication")
+                    secret = check_mode(noise) == "secure"
+                    source = system_generator() if secret else generator(seed, task, "publication")
                     found |= _release_account(one, settings, source)
             else:
                 found = _lnmax_account(counts[asked], settings)

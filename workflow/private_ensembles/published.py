@@ -149,6 +149,15 @@ def reproduced_numbers(
     return found
 
 
+def sizes(datasets: Iterable) -> dict[str, tuple[int, int]]:
+    """Count the training and test images of data sets (`LabelledImages`) that are no stand-ins."""
+    return {
+        data.name: (len(data.train_labels), len(data.test_labels))
+        for data in datasets
+        if not data.stand_in
+    }
+
+
 def stand_ins(table: pd.DataFrame) -> pd.Series:
     """Return (rows,) bool: whether the row comes from a stand-in data set."""
     return table["stand_in"].map(lambda value: str(value).lower() in ("1", "true", "1.0"))
@@ -195,9 +204,10 @@ def _judge(
 ) -> dict[str, object]:
     """Return tolerance, status and note of one pair."""
     printed = cell["published"]
-    if cell["published_sd"]:
-        spread = math.hypot(float(cell["published_sd"]), 0.0 if math.isnan(sd) else sd)
-        tolerance = _SIGMAS * spread
+    if cell["published_sd"] or not math.isnan(sd):
+        # A printed random number without its own spread leaves ours alone to judge by.
+        spread = math.hypot(float(cell["published_sd"] or 0), 0.0 if math.isnan(sd) else sd)
+        tolerance = max(_SIGMAS * spread, float(half_unit(printed)))
         agrees = abs(value - float(printed)) <= tolerance
     else:
         tolerance = float(half_unit(printed))
@@ -211,6 +221,8 @@ def _judge(
 
 
 def _reason(cell: Mapping[str, str], data: str) -> str:
+    if cell["paper"] == "dpbag" and data != "paper":
+        return f"needs {cell['dataset']}: run with --config data=paper"
     needs_images = cell["item"] in ACCURACY_ITEMS or cell["column"] in ("n_train", "n_test")
     if needs_images and data != "paper":
         return f"needs the images of {cell['dataset']}: run with --config data=paper"

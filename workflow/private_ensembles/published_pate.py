@@ -4,7 +4,8 @@ The authors' votes are not to be had, so whatever depends on votes is `not_compa
 parameters on votes of our own. What printed numbers imply about each other is compared in earnest.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -15,6 +16,38 @@ OURS = "Same parameters, votes of our own teachers."
 SYNTHETIC = (
     "Same parameters, synthetic votes of Glyph's size: Glyph is private, nothing of it is here."
 )
+ALTERED = "Not the paper's parameters, and votes of our own."
+# Tables 1 and 2 and sections 5.1 and 5.3: what "same parameters" means, by task.
+PARAMETERS: dict[str, dict[str, object]] = {
+    "mnist": {
+        "K": 250,
+        "delta": 1e-5,
+        "confident": {"queries": 640, "threshold": 200, "sigma1": 150, "sigma2": 40},
+        "lnmax": {"scale": 20, "queries": [100, 1000]},
+    },
+    "svhn": {
+        "K": 250,
+        "delta": 1e-6,
+        "confident": {"queries": 8500, "threshold": 300, "sigma1": 200, "sigma2": 40},
+        "lnmax": {"scale": 20, "queries": [500, 1000]},
+    },
+    "adult": {
+        "K": 250,
+        "delta": 1e-5,
+        "confident": {"queries": 1500, "threshold": 300, "sigma1": 200, "sigma2": 40},
+        "lnmax": {"scale": 20, "queries": [500]},
+    },
+    "glyph": {
+        "K": 5000,
+        "delta": 1e-8,
+        "confident": {"queries": 12000, "threshold": 1000, "sigma1": 500, "sigma2": 100},
+        "lnmax": {"scale": 100, "queries": [4000]},
+    },
+}
+ROUNDS = {
+    "first": {"queries": 6000, "threshold": 3500, "sigma1": 1500, "sigma2": 100},
+    "second": {"queries": 10000, "threshold": 3500, "sigma1": 2000, "sigma2": 200},
+}
 # Where the paper says two things about one quantity.
 DISAGREEMENTS: dict[Key, str] = {
     ("table1", "mnist", "confident", "epsilon"): "Table 2 and appendix B.6 print 2.00.",
@@ -37,18 +70,35 @@ DISAGREEMENTS: dict[Key, str] = {
 }
 
 
+def altered(tasks: Mapping[str, Mapping]) -> list[str]:
+    """Return the tasks, of their settings by name, that are run with other than their parameters.
+
+    A task that the paper does not have is not among them: it is compared with nothing.
+    """
+    found = []
+    for name, task in tasks.items():
+        wanted = PARAMETERS.get(name, {})
+        rounds = task.get("two_rounds") or ROUNDS
+        if {key: task[key] for key in wanted} != wanted or any(
+            rounds[key] != ROUNDS[key] for key in ROUNDS if name in PARAMETERS
+        ):
+            found.append(name)
+    return found
+
+
 def reproduced_numbers(
     tables: Mapping[str, pd.DataFrame],
+    altered: Sequence[str] = (),
 ) -> tuple[dict[Key, tuple[float, float]], dict[Key, str]]:
     """Gather what was computed: (KEY -> (number, standard deviation or NaN), KEY -> note).
 
-    tables: table1, table2, printed_arithmetic of results/pate/tables, or nothing. A key with a note
-    is not comparable. Accuracies are in percent, as printed.
+    tables: those of table1, table2, printed_arithmetic in results/pate/tables that were made. A key
+    with a note is not comparable. Accuracies are in percent, as printed. altered: tasks run with
+    other parameters than the paper's, which the note says.
     """
-    if not tables:
-        return {}, {}
-    table1, table2 = tables["table1"], tables["table2"]
-    arithmetic = tables["printed_arithmetic"]
+    empty = pd.DataFrame({"stand_in": [], "synthetic": []})
+    table1, table2 = tables.get("table1", empty), tables.get("table2", empty)
+    arithmetic = tables.get("printed_arithmetic", empty)
     numbers: dict[Key, tuple[float, float]] = {}
     notes: dict[Key, str] = {}
 
@@ -57,7 +107,8 @@ def reproduced_numbers(
         numbers[key] = (float(value), float(sd))
         if synthetic is not None:
             doubt = DISAGREEMENTS.get(key[1:], "")
-            notes[key] = f"{SYNTHETIC if synthetic else OURS} {doubt}".strip()
+            same = SYNTHETIC if synthetic else OURS
+            notes[key] = f"{ALTERED if task in altered else same} {doubt}".strip()
 
     for cell in table1[~_flags(table1, "stand_in")].to_dict("records"):
         made_up = bool(cell["synthetic"])
@@ -73,7 +124,8 @@ def reproduced_numbers(
     for cell in table2[~_flags(table2, "stand_in")].to_dict("records"):
         for column in ("epsilon", "order", "beta", "smooth_sensitivity"):
             for suffix in ("", "_1", "_2"):
-                if f"{column}{suffix}" in cell:
+                # One round has no beta_1, two have no beta.
+                if not math.isnan(cell.get(f"{column}{suffix}", math.nan)):
                     where = "table2", cell["task"], cell["aggregator"], f"{column}{suffix}"
                     add(*where, cell[f"{column}{suffix}"], synthetic=bool(cell["synthetic"]))
         if cell["task"] == "mnist" and cell["aggregator"] == "confident":

@@ -5,6 +5,7 @@ data set, a seed or a mechanism leaves every other result as it was.
 """
 
 import hashlib
+import secrets
 
 import numpy as np
 
@@ -45,6 +46,15 @@ def _natural(name: str, value: int) -> int:
 def generator(seed: int, *path: int | str) -> np.random.Generator:
     """Return a fresh PCG64 generator for the stream at `path`."""
     return np.random.Generator(np.random.PCG64(stream(seed, *path)))
+
+
+def system_generator() -> np.random.Generator:
+    """Return a PCG64 generator that the operating system's entropy seeds: no run repeats another.
+
+    For noise in floating point that nobody may know; where an exact sampler exists, take that one
+    (`secure_noise`).
+    """
+    return np.random.Generator(np.random.PCG64(secrets.randbits(128)))
 
 
 def torch_seed(seed: int, *path: int | str) -> int:

@@ -22,6 +22,7 @@ PACKAGES = {
     "dp_accounting": "dp-accounting",
     "gurobipy": "gurobipy",
     "highspy": "highspy",
+    "lightgbm": "lightgbm",
     "matplotlib": "matplotlib",
     "numpy": "numpy",
     "opacus": "opacus",

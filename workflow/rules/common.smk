@@ -16,8 +16,9 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
+from private_ensembles import announce
 from private_ensembles import config as settings
-from private_ensembles import dataset_config
+from private_ensembles import dataset_config, dpbag_config
 from private_ensembles import nzc_settings as nzc
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
@@ -81,7 +82,7 @@ STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["studen
 FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
 PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
-PATE_TABLES = ["table1", "table2", "printed_arithmetic", "small_print"]
+PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
 EQUAL_BUDGET = ["equal_budget"] * bool(TASKS and config["pate"]["equal_budget"])
 PATE_TABLES = [*PATE_TABLES, *EQUAL_BUDGET]
 # NZC's tasks of this configuration, and what they fill; the audit of all papers.
@@ -92,6 +93,17 @@ LEDGER = ["results/privacy_ledger.csv"] * bool(config["audit"])
 AUDIT = [*LEDGER, *["results/audit/figures/claimed_exact.png"] * bool(LEDGER)]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
+# The tables of the models that this configuration trains, and the records that are counted.
+DPBAG_TABLES = [
+    item
+    for item, model in {**dpbag_config.ACCURACY_TABLES, **dpbag_config.LABEL_TABLES}.items()
+    if model in dpbag_config.models(config)
+]
+BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
+    "dpbag" in config["papers"] and config["data"] == "paper"
+)
+# Where a run ends: the page to open.
+PAGES = ["results/own/index.html" if config["votes"] else "results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
@@ -227,14 +239,16 @@ def _made(folder, items):
 
 def table_files():
     """Every table of the papers covered."""
-    items = {"darrm": ALL_TABLES, "pate": PATE_TABLES, "nzc": NZC_TABLES}
-    return _made("tables/{item}.csv", items)
+    tables = {"darrm": ALL_TABLES, "pate": PATE_TABLES}
+    tables["dpbag"] = [*DPBAG_TABLES, "labels", "conjecture"]
+    tables["nzc"] = NZC_TABLES
+    return _made("tables/{item}.csv", tables)
 
 
 def figure_files():
     """Every figure of the papers covered."""
-    items = {"darrm": FIGURES, "pate": PATE_FIGURES, "nzc": NZC_FIGURES}
-    return _made("figures/{item}.png", items)
+    figures = {"darrm": FIGURES, "pate": PATE_FIGURES, "dpbag": [], "nzc": NZC_FIGURES}
+    return _made("figures/{item}.png", figures)
 
 
 def docs_file(path):

@@ -9,7 +9,8 @@ rule pate:
         collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
 
 
-# params: task, seed, settings (pool, delta, confident, lnmax, printed, draws, orders, release).
+# params: task, seed, noise, settings (pool, delta, confident, lnmax, printed, draws, orders, release,
+# two_rounds).
 rule account_votes:
     message:
         "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
@@ -21,6 +22,7 @@ rule account_votes:
         code=fingerprint("account_votes.py"),
         task="{task}",
         seed=config["seed"],
+        noise=config["noise"],
         settings=lambda wc: pate.accounting(config, wc.task),
     log:
         "logs/account_votes/task={task}.log",
@@ -252,7 +254,8 @@ rule check_printed_arithmetic:
         "../scripts/check_printed_arithmetic.py"
 
 
-# input: votes, labels, histories (of the students of params.task). params: task, settings, seed.
+# input: votes, labels, histories (of the students of params.task). params: task, settings (pool,
+# delta, confident, lnmax, orders).
 rule draw_students:
     message:
         "Drawing students, privacy and consensus, figure1"
@@ -272,7 +275,7 @@ rule draw_students:
     params:
         code=fingerprint("draw_students.py"),
         task=FIGURE1_TASK,
-        settings=pate.accounting(config, FIGURE1_TASK) if FIGURE1_TASK else {},
+        settings=pate.students_figure(config, FIGURE1_TASK) if FIGURE1_TASK else {},
     log:
         "logs/draw_students/figure1.log",
     benchmark:
@@ -292,7 +295,7 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        [synthetic_votes_file(K) for K in config["pate"]["figure4"]["teachers"]],
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure4")],
     output:
         png=report(
             "results/pate/figures/figure4.png",
@@ -322,7 +325,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        synthetic_votes_file(config["pate"]["figure5"]["teachers"]),
+        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure5")],
     output:
         png=report(
             "results/pate/figures/figure5.png",

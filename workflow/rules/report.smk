@@ -7,9 +7,10 @@ rule report:
         "results/index.html",
 
 
-# input: tables (list), teachers, datasets (lists; empty without DaRRM). params: data, tasks (PATE's),
-# nzc (facts of NZC's data: by task n_train, n_test, pool, run or not). The published numbers lie beside the
-# code (workflow/published), part of its fingerprint.
+# input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
+# nothing). params: data, tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts),
+# nzc (sizes of NZC's data, by task that is run). The published numbers lie beside the code
+# (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -17,6 +18,7 @@ rule compare_published:
         tables=table_files(),
         teachers=TEACHERS,
         datasets=collect("results/datasets/{dataset}.npz", dataset=LABEL_DATASETS * bool(TEACHERS)),
+        records=BAGGED_RECORDS,
     output:
         report(
             "results/fidelity.csv",
@@ -26,7 +28,8 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
-        tasks=TASKS,
+        tasks=pate.parameters(config, TASKS),
+        deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
         nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
@@ -41,20 +44,24 @@ rule compare_published:
         "../scripts/compare_published.py"
 
 
-# input: fidelity, tables, figures, teachers, audit (lists). params: data.
+# input: fidelity, tables, figures, teachers, ledger. params: data.
 rule build_index:
     message:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=table_files(),
-        figures=figure_files(),
+        tables=[
+            *table_files(),
+            rules.plan_mechanisms.output.table,
+            rules.plan_mechanisms.output.audit,
+        ],
+        figures=[*figure_files(), *AUDIT[1:], rules.plan_mechanisms.output.png],
         teachers=TEACHERS,
-        audit=AUDIT,
+        ledger=LEDGER,
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also="../report/*.rst"),
+        code=fingerprint("build_index.py", also="../report/*"),
         data=config["data"],
     log:
         "logs/build_index/index.log",

@@ -13,5 +13,6 @@ with io.job(snakemake) as job:
         settings,
         task=job.params.task,
         seed=job.params.seed,
+        noise=job.params.noise,
     )
     io.write_csv(job.output[0], rows)

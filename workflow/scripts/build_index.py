@@ -11,7 +11,8 @@ with io.job(snakemake) as job:
         tables=job.input.tables,
         figures=job.input.figures,
         teachers=job.input.teachers,
-        audit=job.input.audit,
         data=job.params.data,
+        ledger=job.input.ledger,
+        config=job.config,
     )
     Path(job.output[0]).write_text(page, encoding="utf-8")

@@ -6,31 +6,34 @@ import pandas as pd
 
 from private_ensembles import io, published, published_nzc, published_pate
 from private_ensembles.datasets.images import read_dataset
+from private_ensembles.report import dpbag_published
 
 with io.job(snakemake) as job:
     printed = published.read_published(published.FOLDER.glob("*.csv"))
-    tables = {(p.parts[-3], p.stem): pd.read_csv(p) for p in map(Path, job.input.tables)}
-    sizes = {
-        data.name: (len(data.train_labels), len(data.test_labels))
-        for data in map(read_dataset, job.input.datasets)
-        if not data.stand_in
-    }
-    teachers = pd.read_csv(job.input.teachers[0]) if job.input.teachers else None
-    of = {
-        paper: {item: table for (owner, item), table in tables.items() if owner == paper}
-        for paper in ("darrm", "pate", "nzc")
-    }
-    darrm = published.reproduced_numbers(of["darrm"], teachers, sizes)
-    pate, pate_notes = published_pate.reproduced_numbers(of["pate"])
-    nzc, nzc_notes = published_nzc.reproduced_numbers(of["nzc"], job.params.nzc)
+    tables = {"darrm": {}, "pate": {}, "dpbag": {}, "nzc": {}}
+    for path in map(Path, job.input.tables):
+        tables[path.parts[-3]][path.stem] = pd.read_csv(path)
+    numbers = published.reproduced_numbers(
+        tables["darrm"],
+        pd.read_csv(job.input.teachers[0]) if job.input.teachers else None,
+        published.sizes(read_dataset(path) for path in job.input.datasets),
+    )
+    more, notes = published_pate.reproduced_numbers(
+        tables["pate"], published_pate.altered(job.params.tasks)
+    )
+    bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
+    nzc, nzc_notes = published_nzc.reproduced_numbers(tables["nzc"], job.params.nzc)
     table = published.compare(
         printed,
-        darrm | pate | nzc,
+        numbers | more | bagged | nzc,
         data=job.params.data,
-        explanations=published.EXPLANATIONS | published_pate.EXPLANATIONS,
-        notes=pate_notes | nzc_notes,
+        explanations=published.EXPLANATIONS
+        | published_pate.EXPLANATIONS
+        | dpbag_published.EXPLANATIONS,
+        notes=notes | dpbag_published.notes(bagged) | nzc_notes,
         remarks=published_pate.REMARKS,
-        reasons=published_pate.reasons(printed, job.params.tasks, job.params.data)
+        reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
+        | dpbag_published.reasons(printed)
         | published_nzc.reasons(printed, job.params.nzc, job.params.data),
     )
     io.write_csv(job.output[0], table)

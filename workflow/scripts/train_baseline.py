@@ -2,7 +2,7 @@
 
 from private_ensembles import io
 from private_ensembles.student_study import read_inputs, run_student
-from private_ensembles.teachers.ensemble import choose_device
+from private_ensembles.teachers.device import choose_device
 
 with io.job(snakemake) as job:
     repeat = job.params.student_seed

@@ -3,7 +3,7 @@
 from private_ensembles import io
 from private_ensembles.student.students import save_student
 from private_ensembles.student_study import read_inputs, run_student
-from private_ensembles.teachers.ensemble import choose_device
+from private_ensembles.teachers.device import choose_device
 
 with io.job(snakemake) as job:
     aggregator, repeat = job.params.aggregator, job.params.student_seed

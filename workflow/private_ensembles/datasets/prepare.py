@@ -7,6 +7,7 @@ import numpy as np
 from private_ensembles.datasets import idx
 from private_ensembles.datasets.adult import load_adult
 from private_ensembles.datasets.archive import content_sha256
+from private_ensembles.datasets.breast_cancer import load_breast_cancer
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.mat import read_cropped_digits
 from private_ensembles.datasets.pool import digits_pool, first_occurrences, split_pool
@@ -117,6 +118,11 @@ def _adult(name, settings, files, seed):
     return load_adult(name, files["train"], files["test"]), {}
 
 
+def _breast_cancer(name, settings, files, seed):
+    dataset = load_breast_cancer(name, **_split(name, settings, seed))
+    return dataset, {"source": "sklearn.datasets.load_breast_cancer", "label": "benign"}
+
+
 def _split(name, settings, seed):
     counts = {key: settings[key] for key in ("n_train", "n_test")}
     return counts | {"generator": generator(seed, name, "split")}
@@ -128,6 +134,7 @@ FORMATS = {
     "idx_pool": _idx_pool,
     "mat": _mat,
     "adult": _adult,
+    "breast_cancer": _breast_cancer,
     "digits": _digits,
     "digits_parity": _digits,
 }

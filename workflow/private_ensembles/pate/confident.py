@@ -32,6 +32,7 @@ from private_ensembles.pate.rounds import (
 )
 from private_ensembles.pate.sanitize import (
     GnssParameters,
+    appendix_b6,
     check_formula,
     gnss_rdp,
     rule_of_thumb,
@@ -39,7 +40,7 @@ from private_ensembles.pate.sanitize import (
     tuned_sigma,
 )
 
-TUNINGS = ("search", "rule_of_thumb")
+TUNINGS = ("search", "rule_of_thumb", "appendix_b6")
 # Orders that the paper searches (2, 2.5, ..., 100), some below and above.
 ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspace(102, 500, 40)])
 
@@ -180,7 +181,8 @@ def compose_rounds(
     epsilon; ``exact``: over the order as well); what it picks depends on the votes and tells of
     them, without a bound. ``rule_of_thumb`` does not look at votes: order = 1 + 2 log(1/delta) /
     target_epsilon, at which the conversion takes half of a budget guessed beforehand, and
-    `sanitize.rule_of_thumb` for the rest. order, beta, sigma_ss (the latter one a round) pin them.
+    `sanitize.rule_of_thumb` for the rest; ``appendix_b6`` has the paper's own beta and sigma_ss
+    at that order. order, beta, sigma_ss (the latter one a round) pin them.
 
     query_cap, answer_cap: limits of each round fixed beforehand (default: all queries), for the
     data-independent costs.
@@ -291,7 +293,7 @@ class _Options:
     def orders(self) -> NDArray[np.float64]:
         if self.order is not None:
             return check_orders(self.order)
-        if self.tuning == "rule_of_thumb":
+        if self.tuning != "search":
             return check_orders(1 - 2 * math.log(self.delta) / self.target_epsilon)
         return np.unique(check_orders(ORDERS if self.given_orders is None else self.given_orders))
 
@@ -391,7 +393,12 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
             parts.append(_Part(None, None))
             continue
         beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
-        if options.tuning == "rule_of_thumb":
+        if options.tuning == "appendix_b6":
+            _, rules = appendix_b6(options.delta, options.target_epsilon)
+            beta, sigma = beta or rules.beta, sigma or rules.sigma_ss
+            cost = gnss_rdp(order, beta, sigma, formula=options.formula)
+            gnss = GnssParameters(beta, sigma, cost)
+        elif options.tuning == "rule_of_thumb":
             gnss = rule_of_thumb(
                 order, options.delta, beta=beta, sigma_ss=sigma, formula=options.formula
             )

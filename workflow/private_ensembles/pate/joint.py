@@ -27,7 +27,12 @@ from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.label_walk import LabelWalk
 from private_ensembles.pate.rdp import check_orders, gnmax_log_q
 from private_ensembles.pate.rounds import Round
-from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal
+from private_ensembles.pate.smooth_sensitivity import (
+    NOTHING,
+    Profile,
+    merge_equal,
+    together,
+)
 
 _ROUNDOFF = 2.0**-53
 # Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what
@@ -114,8 +119,9 @@ class JointProfile(Profile):
         self._constant = 0.0 if one.counts.shape[1] == 1 else float(order) / one.sigma2**2
         rows, self._weights, self._leads = merge_equal(one.counts, np.ones(len(leads)), leads)
         self._walk = LabelWalk(rows, self._curve) if self._curve else None
+        self.together = together(rows)
         if self._walk:
-            self._walk.drop_below(NOTHING * self._sum(0) / len(leads))
+            self._walk.drop_below(NOTHING * self.at(0)[0] / len(leads))
 
     @functools.cached_property
     def largest(self) -> float:
@@ -148,23 +154,25 @@ class JointProfile(Profile):
         at = np.clip(-(a + b) / 2, 0.0, most)
         return slope, move, _neighbours(np.abs(expit(a + at) - expit(b + at)))
 
-    def _sum(self, distance: int) -> float:
+    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
         slope, move, turn = self._tables
         where = self._leads + self.teachers
 
-        def window(table: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
-            return maximum_filter1d(table, size=2 * radius + 1, mode="nearest")[where]
+        def window(table: NDArray[np.float64], radii: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.array(
+                [maximum_filter1d(table, size=2 * r + 1, mode="nearest")[where] for r in radii]
+            )
 
         sensitivity, rho = 0.0, self._constant
         if self._walk:
-            sensitivity, rho = self._walk.local(distance)
+            sensitivity, rho = self._walk.local(distances)
         each = (
-            window(slope, distance + 1) * sensitivity
-            + window(move, distance)
-            + window(turn, distance) * rho
+            window(slope, distances + 1) * sensitivity
+            + window(move, distances)
+            + window(turn, distances) * rho
             + _SLACK * self.largest
         )
-        return float(self._weights @ each)
+        return each @ self._weights
 
 
 def _neighbours(steps: NDArray[np.float64]) -> NDArray[np.float64]:

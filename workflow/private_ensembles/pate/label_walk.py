@@ -31,13 +31,18 @@ class LabelWalk:
         self._falling = _Falling(votes.take(falling), curve)
         self._where = np.flatnonzero(rising), np.flatnonzero(falling)
 
-    def local(self, distance: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Largest local sensitivity and largest cost within the distance, each (rows,)."""
-        sensitivity = np.full(self.size, self.curve.plateau())
-        cost = np.full(self.size, self.curve.ceiling)
+    def local(
+        self, distances: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Largest local sensitivity and largest cost within each distance, (distances, rows)."""
+        shape = len(distances), self.size
+        sensitivity = np.full(shape, self.curve.plateau())
+        cost = np.full(shape, self.curve.ceiling)
         rising, falling = self._where
-        sensitivity[rising], cost[rising] = self._rising.local(distance)
-        sensitivity[falling] = self._falling.local(distance)
+        if len(rising):
+            sensitivity[:, rising], cost[:, rising] = self._rising.local(distances)
+        if len(falling):
+            sensitivity[:, falling] = self._falling.local(distances)
         return sensitivity, cost
 
     def drop_below(self, least: float) -> None:
@@ -82,13 +87,12 @@ class _Rising:
     """Queries below the plateau: moving votes from the first to the second raises q fastest."""
 
     def __init__(self, votes: _Votes, curve: CostCurve) -> None:
-        gaps = votes.rows[:, 0] - votes.rows[:, 1]
-        self.order = np.argsort(gaps, kind="stable")
-        self.votes, self.curve = votes.take(self.order), curve
-        self.gaps = gaps[self.order]
+        self.votes, self.curve = votes, curve
+        self.gaps = votes.rows[:, 0] - votes.rows[:, 1]
         # From this distance on a query is known to have met the plateau.
         self.stopped = self.gaps // 2 + 1
-        self.reach = self.gaps[-1] if len(gaps) else 0
+        # Up to this gap of the first two a query counts.
+        self.reach = len(votes.tails)
 
     def drop_below(self, least: float) -> None:
         """q' is at most (m - 1) times the tail of the two largest counts' gap.
@@ -100,22 +104,24 @@ class _Rising:
         matters = np.flatnonzero(most > least)
         self.reach = int(matters[-1]) if len(matters) else -1
 
-    def local(self, distance: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        near = int(np.searchsorted(self.gaps, self.reach + 2 * distance, side="right"))
-        sensitivity, cost = np.zeros((2, len(self.gaps)))
-        sensitivity[:near], cost[:near] = self.curve.plateau(), self.curve.ceiling
-        walking = np.flatnonzero(self.stopped[:near] > distance)
-        if len(walking):
-            votes = self.votes.take(walking)
-            second = votes.tails[self.gaps[walking] - 2 * distance]
-            log_q = votes.log_sum(votes.rows[:, 0] - distance, votes.rows[:, 2:], second)
+    def local(
+        self, distances: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        gaps = self.gaps - 2 * distances[:, None]
+        walking = self.stopped > distances[:, None]
+        sensitivity = np.where(walking, 0.0, self.curve.plateau())
+        cost = np.where(walking, 0.0, self.curve.ceiling)
+        at, which = np.nonzero(walking & (gaps <= self.reach))
+        if len(at):
+            votes, far = self.votes.take(which), distances[at]
+            second = votes.tails[gaps[at, which]]
+            log_q = votes.log_sum(votes.rows[:, 0] - far, votes.rows[:, 2:], second)
             crossed = log_q > self.curve.log_q1()
-            self.stopped[walking[crossed]] = distance
-            still = walking[~crossed]
-            sensitivity[still], cost[still] = self.curve.rise(log_q[~crossed])
-        back = np.empty((2, len(self.gaps)))
-        back[:, self.order] = sensitivity, cost
-        return back[0], back[1]
+            np.minimum.at(self.stopped, which[crossed], far[crossed])
+            rise, here = self.curve.rise(log_q)
+            sensitivity[at, which] = np.where(crossed, self.curve.plateau(), rise)
+            cost[at, which] = np.where(crossed, self.curve.ceiling, here)
+        return sensitivity, cost
 
 
 class _Falling:
@@ -128,25 +134,25 @@ class _Falling:
         self.cost = self.prefix - np.arange(1, votes.rows.shape[1]) * votes.rows[:, 1:]
         self.stopped = np.full(len(votes.rows), len(votes.tails))
 
-    def local(self, distance: int) -> NDArray[np.float64]:
-        sensitivity = np.full(len(self.stopped), self.curve.plateau())
-        walking = np.flatnonzero(self.stopped > distance)
-        if not len(walking):
+    def local(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        sensitivity = np.full((len(distances), len(self.stopped)), self.curve.plateau())
+        at, which = np.nonzero(self.stopped > distances[:, None])
+        if not len(at):
             return sensitivity
-        votes = self.votes.take(walking)
-        cut = self.cost[walking] <= distance
+        votes, far = self.votes.take(which), distances[at]
+        cut = self.cost[which] <= far[:, None]
         size = cut.sum(axis=1)
-        left = self.prefix[walking, size - 1] - distance
+        left = self.prefix[which, size - 1] - far
         # Unanimous once no vote is left to take; then the first has all of them.
-        unanimous = self.prefix[walking, -1] <= distance
+        unanimous = self.prefix[which, -1] <= far
         level = np.where(unanimous, 0, -(-left // size))
         lower = np.where(unanimous, 0, size * level - left)
-        top = np.where(unanimous, self.prefix[walking, -1], distance) + votes.rows[:, 0]
+        top = np.where(unanimous, self.prefix[which, -1], far) + votes.rows[:, 0]
         others = np.where(cut, level[:, None], votes.rows[:, 1:])
         # `lower` of those at the level gave one vote more.
         others -= np.arange(others.shape[1]) < lower[:, None]
         log_q = votes.log_sum(top, others)
         crossed = log_q <= self.curve.log_q0()
-        self.stopped[walking[crossed]] = distance
-        sensitivity[walking[~crossed]] = self.curve.fall(log_q[~crossed])
+        np.minimum.at(self.stopped, which[crossed], far[crossed])
+        sensitivity[at[~crossed], which[~crossed]] = self.curve.fall(log_q[~crossed])
         return sensitivity

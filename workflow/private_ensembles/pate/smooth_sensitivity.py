@@ -37,20 +37,23 @@ class Profile(abc.ABC):
     """
 
     teachers: int
+    # Distances worked out together: many where votes are few, to save on overhead.
+    together: int = 1
 
     @abc.abstractmethod
-    def _sum(self, distance: int) -> float:
-        """S at an integer distance >= 0; does not fall with it."""
+    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        """S at integer distances >= 0, (distances,); does not fall with the distance."""
 
     @functools.cached_property
     def _known(self) -> dict[int, float]:
         return {}
 
-    def at(self, distance: int) -> float:
-        """S(distance), worked out once."""
-        if distance not in self._known:
-            self._known[distance] = self._sum(distance)
-        return self._known[distance]
+    def at(self, *distances: int) -> NDArray[np.float64]:
+        """S at each distance, worked out once."""
+        new = sorted(set(distances) - set(self._known))
+        if new:
+            self._known.update(zip(new, self._sums(np.array(new)).tolist(), strict=True))
+        return np.array([self._known[d] for d in distances])
 
     def smooth(self, beta: float) -> float:
         """max over d of e^(-beta d) S(d): the beta-smooth sensitivity (Algorithm 5, Theorem 24).
@@ -59,30 +62,28 @@ class Profile(abc.ABC):
         """
         if not beta > 0:
             raise ValueError(f"beta = {beta}: must be > 0")
-        best, peak = self.at(0), self.at(self.teachers)
+        best, peak = self.at(0, self.teachers)
         if best >= peak:
-            return best
+            return float(best)
         # Beyond the farthest, even the most that there is weighs less than what is known.
         farthest = self.teachers
         if best > 0:
             farthest = min(farthest, int(np.log(peak / best) / beta) + 1)
-        best = max(best, np.exp(-beta * farthest) * self.at(farthest))
+        best = max(best, np.exp(-beta * farthest) * self.at(farthest)[0])
 
         def promise(low: int, high: int) -> float:
-            return np.exp(-beta * (low + 1)) * self.at(high)
+            return np.exp(-beta * (low + 1)) * self._known[high]
 
         open_ = [(-promise(0, farthest), 0, farthest)]
-        while open_:
-            bound, low, high = heapq.heappop(open_)
-            if -bound <= best:
-                break
-            middle = (low + high) // 2
-            if middle == low:
-                continue
-            best = max(best, np.exp(-beta * middle) * self.at(middle))
-            for part in ((low, middle), (middle, high)):
-                if part[1] - part[0] > 1:
-                    heapq.heappush(open_, (-promise(*part), *part))
+        while open_ and -open_[0][0] > best:
+            taken = [heapq.heappop(open_) for _ in range(min(self.together, len(open_)))]
+            parts = [(low, (low + high) // 2, high) for _, low, high in taken if high - low > 1]
+            middles = [middle for _, middle, _ in parts]
+            best = max([best, *np.exp(-beta * np.array(middles)) * self.at(*middles)])
+            for low, middle, high in parts:
+                for part in ((low, middle), (middle, high)):
+                    if part[1] - part[0] > 1 and promise(*part) > best:
+                        heapq.heappush(open_, (-promise(*part), *part))
         return float(best)
 
 
@@ -109,13 +110,19 @@ class SensitivityProfile(Profile):
         self.teachers = int(counts[0].sum())
         rows, self._weights = merge_equal(counts, weights)
         self._walk = LabelWalk(rows, curve) if curve.helps(self.teachers) else None
+        self.together = together(rows)
         if self._walk and self._weights.any():
-            self._walk.drop_below(NOTHING * self._sum(0) / self._weights.sum())
+            self._walk.drop_below(NOTHING * self.at(0)[0] / self._weights.sum())
 
-    def _sum(self, distance: int) -> float:
+    def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
         if self._walk is None:
-            return 0.0
-        return float(self._weights @ self._walk.local(distance)[0])
+            return np.zeros(len(distances))
+        return self._walk.local(distances)[0] @ self._weights
+
+
+def together(counts: NDArray[np.int64]) -> int:
+    """Distances to work out at a time: overhead is shared, memory stays below 50 MB or so."""
+    return min(8, max(1, 2_000_000 // counts.size))
 
 
 def sensitivity_by_distance(
@@ -126,7 +133,7 @@ def sensitivity_by_distance(
     Raises ValueError as :class:`SensitivityProfile`.
     """
     profile = SensitivityProfile(counts, curve, weights)
-    values = [profile.at(d) for d in range(profile.teachers + 1)]
+    values = [profile.at(d)[0] for d in range(profile.teachers + 1)]
     values = np.maximum.accumulate(values)
     return values[: int(np.argmax(values >= values[-1])) + 1]
 

@@ -136,6 +136,34 @@ PATE = Section(
         *_PATE_FIGURES,
     ),
 )
+DPBAG = Section(
+    paper="dpbag",
+    title="DPBag: bagged teachers, personalised privacy",
+    items=(
+        Item("table5", "Table 5: students of logistic regressions", "bagged_students"),
+        Item("table6", "Table 6: labels that budgets buy, logistic regressions", "bagged_labels"),
+        Item("table7", "Table 7: students of boosted trees", "bagged_students"),
+        Item("table8", "Table 8: labels that budgets buy, boosted trees", "bagged_labels"),
+        Item("labels", "Labels that budgets buy whatever the votes are", "affordable_labels"),
+        Item("conjecture", "The supplement's conjecture", "conjecture"),
+    ),
+)
+PLANNER = Section(
+    paper="planner",
+    title="Planner: which mechanism should I use?",
+    items=(
+        Item(
+            "correct_labels",
+            "Expected right labels over the budget",
+            "planner",
+            alt="Line plot, one line per mechanism: expected right labels over the total epsilon, "
+            "logarithmic. All rise to the number of labels wanted; the order at small budgets is "
+            "that of the table below.",
+        ),
+        Item("planner", "Mechanisms at their best parameters, by budget", "planner"),
+        Item("audit", "One label of every mechanism, audited", "planner_audit"),
+    ),
+)
 NZC = Section(
     paper="nzc",
     title="NZC: a large constant, no privacy",
@@ -166,7 +194,6 @@ AUDIT = Section(
             "logarithmic. The published GNMax spends a quarter of its claim; exact noise, the "
             "ladder and the optimised DaRRM spend all; NZC's lines are red and leave the picture.",
         ),
-        Item("privacy_ledger", "The ledger", "ledger"),
     ),
 )
-SECTIONS = (DARRM, PATE, NZC, AUDIT)
+SECTIONS = (DARRM, PATE, DPBAG, NZC, PLANNER, AUDIT)

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from private_ensembles import pate
 from private_ensembles.composition import optimal_homogeneous
-from private_ensembles.pate.lnmax_rdp import (
+from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_log_q,

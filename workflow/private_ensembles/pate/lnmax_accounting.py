@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from private_ensembles.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import check_counts, check_orders
 
 BOUNDS = ("tight", "paper")
@@ -22,13 +23,6 @@ BOUNDS = ("tight", "paper")
 PAPER_ORDERS = np.arange(2.0, 10.0)
 ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
 _ROUNDOFF = 2.0**-53
-
-
-def check_scale(scale: float) -> float:
-    """Return scale as a float; ValueError unless it is finite and > 0."""
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale = {scale}: must be a finite number > 0")
-    return float(scale)
 
 
 def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:

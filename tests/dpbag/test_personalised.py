@@ -1,0 +1,75 @@
+"""Personal costs: the definition by loops, and no order or block that changes an integer."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.dpbag import personalised
+from private_ensembles.dpbag.personalised import running_costs
+
+
+def _by_definition(votes, shards, k):
+    """max over records of sum m(x; u)^2 over the queries so far, as fractions, by loops."""
+    records, queries = shards.shape[1], votes.shape[2]
+    spent = [Fraction(0)] * records
+    largest = []
+    for x in range(queries):
+        for u in range(records):
+            own = [votes[i, shards[i, u], x] for i in range(k) if shards[i, u] >= 0]
+            m = max(Fraction(own.count(c), k) for c in (0, 1))
+            spent[u] += m * m
+        largest.append(max(spent))
+    return largest
+
+
+@pytest.mark.parametrize(("k", "n", "records"), [(5, 4, 23), (7, 3, 20), (1, 5, 11)])
+def test_costs_are_those_of_the_definition(bagged, k, n, records):
+    votes, cast = bagged(k, n, records, 17)
+    sizes = sorted({1, (k + 1) // 2, k})
+    found = running_costs(votes, sizes)
+    for place, size in enumerate(sizes):
+        expected = _by_definition(cast, votes.shards, size)
+        assert [Fraction(int(value), size**2) for value in found[place]] == expected
+
+
+def test_blocks_and_left_out_records_change_no_integer(bagged, monkeypatch):
+    votes, cast = bagged(6, 5, 43, 40, seed=1)
+    whole = running_costs(votes, [2, 6])
+    monkeypatch.setattr(personalised, "_QUERIES", 16)
+    monkeypatch.setattr(personalised, "_RECORDS", 7)
+    np.testing.assert_array_equal(running_costs(votes, [2, 6]), whole)
+    assert (votes.shards < 0).any()
+    assert whole[1].tolist() == [int(36 * v) for v in _by_definition(cast, votes.shards, 6)]
+
+
+def test_more_partitions_than_a_byte_counts(bagged):
+    votes, cast = bagged(300, 2, 5, 3, seed=2)
+    found = running_costs(votes, [300])[0]
+    assert found.tolist() == [300**2 * v for v in _by_definition(cast, votes.shards, 300)]
+
+
+def test_one_partition_costs_one_a_label_and_no_size_costs_more(bagged):
+    votes, _ = bagged(8, 4, 40, 60, seed=3)
+    sizes = [1, 3, 8]
+    found = running_costs(votes, sizes)
+    labels = np.arange(1, 61)
+    np.testing.assert_array_equal(found[0], labels)
+    for size, row in zip(sizes, found, strict=True):
+        assert (row <= labels * size**2).all()
+        assert (4 * row >= labels * size**2).all()  # m is at least 1/2 for two classes
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 2], [3, 2], [2, 2], [4]])
+def test_sizes_out_of_range_are_refused(bagged, sizes):
+    votes, _ = bagged(3, 4, 40, 6)
+    with pytest.raises(ValueError, match=r"sizes = .*: must be increasing, from 1 to the 3"):
+        running_costs(votes, sizes)
+
+
+def test_no_count_moves_by_more_than_m():
+    """The theorem behind the cost: whatever u's teachers vote without u."""
+    for k in range(1, 7):
+        for own in range(k + 1):
+            m = max(own, k - own)
+            assert all(abs(other - own) <= m for other in range(k + 1))

@@ -1,0 +1,55 @@
+"""Boosted trees: votes by shard, the same on every run, and one label only."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.teachers.boosted_trees import fit, scores, shard_votes
+
+SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
+
+
+@pytest.fixture(scope="module")
+def records():
+    generator = np.random.default_rng(0)
+    features = generator.random((300, 4))
+    return features, ((features[:, 0] > 0.5) ^ (features[:, 1] > 0.7)).astype(np.uint8)
+
+
+def test_trees_learn_what_no_line_separates(records):
+    features, labels = records
+    model = fit(features[:200], labels[:200], SETTINGS)
+    predicted = scores(model, features[200:]) > 0.5
+    assert (predicted == labels[200:]).mean() > 0.85
+
+
+def test_votes_are_those_of_a_model_for_each_shard_and_repeat(records):
+    features, labels = records
+    shards = np.random.default_rng(1).permutation(300).reshape(3, 100)
+    done = []
+    votes = shard_votes(features, labels, shards, features, SETTINGS, done.append)
+    assert done == [1, 2, 3]
+    assert votes.dtype == np.uint8
+    alone = scores(fit(features[shards[1]], labels[shards[1]], SETTINGS), features) > 0.5
+    np.testing.assert_array_equal(votes[1], alone)
+    np.testing.assert_array_equal(votes, shard_votes(features, labels, shards, features, SETTINGS))
+
+
+def test_a_shard_with_one_label_votes_for_it(records):
+    features, labels = records
+    shards = np.stack([np.flatnonzero(labels == c)[:30] for c in (0, 1)])
+    votes = shard_votes(features, labels, shards, features, SETTINGS)
+    assert votes.mean(axis=1).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "message"),
+    [
+        (np.zeros((3, 0)), [0, 1, 1], "features has shape"),
+        (np.full((3, 2), np.nan), [0, 1, 1], "finite"),
+        (np.zeros((3, 2)), [0, 2, 1], "each 0 or 1"),
+        (np.zeros((3, 2)), [0, 1], "labels of shape"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(features, labels, message):
+    with pytest.raises(ValueError, match=message):
+        fit(features, labels, SETTINGS)

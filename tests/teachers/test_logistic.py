@@ -1,0 +1,146 @@
+"""Batched logistic regressions are scikit-learn's, and each is a function of its own shard."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from private_ensembles.datasets.shards import permutation_shards
+from private_ensembles.teachers import logistic
+from private_ensembles.teachers.logistic import fit_shards, predict
+
+
+def _records(seed=0, n=400, one_hot=12):
+    """Records like UCI Adult's: indicators of one attribute, a few numbers in 0..1."""
+    generator = np.random.default_rng(seed)
+    category = generator.integers(one_hot, size=n)
+    numbers = generator.random((n, 5))
+    features = np.hstack([np.eye(one_hot)[category], numbers])
+    chance = 1 / (1 + np.exp(-(4 * numbers[:, 0] - 3 + 0.3 * (category % 3))))
+    return features, (generator.random(n) < chance).astype(np.uint8)
+
+
+def _newton(features, labels, C):
+    """One fit by dense Newton steps down to rounding: an independent way to the optimum."""
+    extended = np.hstack([features, np.ones((len(features), 1))])
+    penalty = np.diag([1.0] * features.shape[1] + [0.0])
+    theta = np.zeros(len(penalty))
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-extended @ theta))
+        hessian = penalty + C * (extended.T * (p * (1 - p))) @ extended
+        theta -= np.linalg.solve(hessian, penalty @ theta + C * extended.T @ (p - labels))
+    return theta
+
+
+@pytest.mark.parametrize(("n_shards", "C"), [(16, 1.0), (4, 1.0), (4, 0.05), (4, 30.0)])
+def test_every_coefficient_is_within_its_proven_distance_of_the_optimum(n_shards, C):
+    features, labels = _records()
+    shards = permutation_shards(len(labels), n_shards, np.random.default_rng(1))
+    teachers = fit_shards(features, labels, shards, features, C=C, tolerance=1e-4)
+    assert (teachers.distance <= 1e-4).all()
+    for shard, w, b, distance in zip(
+        shards, teachers.coefficients, teachers.intercepts, teachers.distance, strict=True
+    ):
+        optimum = _newton(features[shard], labels[shard], C)
+        assert np.linalg.norm(w - optimum[:-1]) <= distance + 1e-12
+        assert abs(b - optimum[-1]) <= distance + 1e-12
+
+
+def test_fits_are_those_of_scikit_learn_to_a_thousandth_in_every_coefficient():
+    features, labels = _records(seed=3)
+    shards = permutation_shards(len(labels), 8, np.random.default_rng(2))
+    teachers = fit_shards(features, labels, shards, features)
+    for shard, w, b in zip(shards, teachers.coefficients, teachers.intercepts, strict=True):
+        fit = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features[shard], labels[shard])
+        assert abs(fit.coef_[0] - w).max() < 1e-3
+        assert abs(fit.intercept_[0] - b) < 1e-3
+
+
+def test_predictions_are_those_of_scikit_learn():
+    features, labels = _records(seed=4)
+    shards = permutation_shards(len(labels), 5, np.random.default_rng(2))
+    votes = predict(fit_shards(features, labels, shards, features), features)
+    for shard, cast in zip(shards, votes, strict=True):
+        fit = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features[shard], labels[shard])
+        np.testing.assert_array_equal(fit.predict(features), cast)
+
+
+def test_a_fit_is_a_function_of_its_own_shard_and_of_public_records():
+    features, labels = _records(seed=5)
+    shards = permutation_shards(len(labels), 10, np.random.default_rng(2))
+    before = fit_shards(features, labels, shards, features[:50].copy())
+    reference = features[:50].copy()
+    changed, flipped = features.copy(), labels.copy()
+    changed[shards[3]] *= 50  # slow to converge: the others must not wait, or go on, for it
+    flipped[shards[3]] = 1 - flipped[shards[3]]
+    after = fit_shards(changed, flipped, shards, reference)
+    others = [i for i in range(10) if i != 3]
+    assert not np.allclose(before.coefficients[3], after.coefficients[3])
+    np.testing.assert_array_equal(before.coefficients[others], after.coefficients[others])
+    np.testing.assert_array_equal(before.intercepts[others], after.intercepts[others])
+
+
+def test_chunks_do_not_change_a_fit(monkeypatch):
+    features, labels = _records(seed=6)
+    shards = permutation_shards(len(labels), 10, np.random.default_rng(2))
+    whole = fit_shards(features, labels, shards, features)
+    monkeypatch.setattr(logistic, "_ROWS", 100)
+    parts = fit_shards(features, labels, shards, features)
+    np.testing.assert_allclose(whole.coefficients, parts.coefficients, rtol=0, atol=1e-12)
+
+
+def test_a_shard_with_one_label_has_a_constant_teacher():
+    features, labels = _records(seed=7)
+    ones, zeros = np.flatnonzero(labels == 1)[:20], np.flatnonzero(labels == 0)[:20]
+    mixed = np.concatenate([ones[:10], zeros[:10]])
+    teachers = fit_shards(features, labels, np.stack([ones, zeros, mixed]), features)
+    assert np.isinf(teachers.intercepts).tolist() == [True, True, False]
+    votes = predict(teachers, features)
+    assert votes[0].all()
+    assert not votes[1].any()
+    assert 0 < votes[2].mean() < 1
+    assert teachers.distance[:2].tolist() == [0, 0]
+    only = fit_shards(features, labels, ones[None], features)
+    assert predict(only, features).all()
+
+
+def test_constant_features_and_scaled_ones_are_fitted():
+    features, labels = _records(seed=8)
+    features[:, 0] = 3.0
+    features[:, -1] *= 100
+    shards = permutation_shards(len(labels), 4, np.random.default_rng(2))
+    teachers = fit_shards(features, labels, shards, features)
+    optimum = _newton(features[shards[1]], labels[shards[1]], 1.0)
+    assert np.linalg.norm(teachers.coefficients[1] - optimum[:-1]) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": 0}, "C = 0: must be a finite number above 0"),
+        ({"tolerance": float("nan")}, "tolerance = nan: must be"),
+        ({"features": np.zeros((0, 3))}, "features has shape"),
+        ({"features": np.full((400, 17), np.nan)}, "features: must be finite"),
+        ({"labels": np.full(400, 2)}, "labels of shape"),
+        ({"labels": np.zeros(3)}, "labels of shape"),
+        ({"shards": np.zeros((2, 3))}, "shards is float64"),
+        ({"shards": np.array([[400]])}, "shards: must be indices of the 400 records"),
+        ({"reference": np.zeros((5, 3))}, r"reference has shape \(5, 3\)"),
+        ({"reference": np.full((5, 17), np.inf)}, "reference: must be finite"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_in_one_line(change, message):
+    features, labels = _records()
+    given = {"features": features, "labels": labels, "reference": features}
+    given["shards"] = permutation_shards(400, 4, np.random.default_rng(0))
+    options = {key: change[key] for key in ("C", "tolerance") if key in change}
+    given |= {key: value for key, value in change.items() if key not in options}
+    with pytest.raises(ValueError, match=message):
+        fit_shards(**given, **options)
+
+
+def test_a_fit_that_does_not_converge_says_so(monkeypatch):
+    features, labels = _records()
+    monkeypatch.setattr(logistic, "_NEWTON_STEPS", 1)
+    shards = permutation_shards(400, 4, np.random.default_rng(0))
+    with pytest.raises(RuntimeError, match=r"4 of 4 fits are up to .* after 1 Newton steps"):
+        fit_shards(features, labels, shards, features)

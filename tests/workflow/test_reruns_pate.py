@@ -1,0 +1,262 @@
+"""Each change reruns exactly what depends on it, after a run of tests/config/tiny_pate.yaml.
+
+Read test_reruns.py first: CONFIGURATION and FILES are tables as there, of what is PATE's alone.
+"""
+
+import shutil
+
+import pytest
+import yaml
+
+from . import changes
+from .changes import MODULE
+
+TINY = "tests/config/tiny_pate.yaml"
+
+# What hangs on what, once. ----------------------------------------------------------------------
+END = {"compare_published", "build_index"}
+TABLES = {"tabulate_students", "tabulate_sanitized_privacy"}
+ACCOUNT = {"account_votes", *TABLES, *END}
+FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
+STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
+BASELINES = {"train_baseline", "tabulate_students", *END}
+LABELS = {"buy_labels", *STUDENTS}
+# Of digits alone; Glyph's votes are drawn, not cast, and have no student.
+ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}
+LABELS_DIGITS = {"buy_labels/task=digits", *STUDENTS}
+VOTES = {"cast_votes", *ACCOUNT_DIGITS, *LABELS_DIGITS}
+TEACHERS = {"train_teachers", *VOTES}
+DATA = {"prepare_dataset", *TEACHERS, *BASELINES}
+GLYPH = {"account_votes/task=glyph", "buy_labels/task=glyph", *TABLES, *END}
+SYNTHETIC = {"synthesize_votes", "compare_noise", "draw_threshold_effects", *GLYPH}
+STUDY = ACCOUNT | LABELS | FIGURES
+NOTHING: set[str] = set()
+
+
+def teachers(K, seed, *slices):
+    """Names of the jobs that train an ensemble on digits and cast its votes."""
+    name = f"digits-10/kind=plain,K={K},seed={seed}"
+    parts = [f"train_teachers/{name}{',slice=' * bool(part)}{part}" for part in slices]
+    return {*parts, f"cast_votes/{name}"}
+
+
+# Changes of single values (a path of keys joined by __), and what they rerun. ------------------
+DIGITS, GLYPHS = "pate__tasks__digits__", "pate__tasks__glyph__"
+CONFIGURATION = {
+    "more teachers": (
+        {f"{DIGITS}K": 15},
+        teachers(15, 0, "1of3", "2of3", "3of3") | ACCOUNT_DIGITS | LABELS_DIGITS,
+    ),
+    "pool": ({f"{DIGITS}pool": 300}, ACCOUNT_DIGITS | LABELS_DIGITS | BASELINES),
+    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | {"draw_students"}),
+    "threshold": (
+        {f"{DIGITS}confident__threshold": 5},
+        ACCOUNT_DIGITS | LABELS_DIGITS,
+    ),
+    "noise of labels": ({f"{DIGITS}lnmax__scale": 3}, ACCOUNT_DIGITS | LABELS_DIGITS),
+    "one number of queries more": (
+        {f"{DIGITS}lnmax__queries": [30, 60]},
+        {"train_student/task=digits,aggregator=lnmax-30,seed=0"} | ACCOUNT_DIGITS | LABELS_DIGITS,
+    ),
+    "printed parameters": (
+        {f"{DIGITS}printed": {"answers": 30, "order": 4, "beta": 0.03, "sigma_ss": 6}},
+        ACCOUNT_DIGITS,
+    ),
+    "no student": (
+        {f"{DIGITS}student": None, "pate__figure1": None},
+        {"tabulate_students", *END},
+    ),
+    "one seed of students more": (
+        {f"{DIGITS}student_seeds": [0, 1]},
+        {
+            "train_student/task=digits,aggregator=lnmax-60,seed=1",
+            "train_student/task=digits,aggregator=confident,seed=1",
+            "train_baseline/task=digits,seed=1",
+            "tabulate_students",
+            "draw_students",
+            *END,
+        },
+    ),
+    "epochs of teachers": ({f"{DIGITS}teachers__epochs": 3}, TEACHERS),
+    "epochs of students": ({f"{DIGITS}student_parameters__epochs": 3}, STUDENTS),
+    "epochs of baselines": ({f"{DIGITS}baseline_parameters__epochs": 2}, BASELINES),
+    "the second round's student": (
+        {f"{GLYPHS}two_rounds__student_score": 0.8},
+        {"account_votes/task=glyph", *TABLES, *END},
+    ),
+    "draws of one task": (
+        {f"{GLYPHS}draws": 2},
+        {"account_votes/task=glyph", *TABLES, *END},
+    ),
+    "one task less": (
+        {"pate__tasks__glyph": None},
+        {*TABLES, *END},
+    ),
+    "a task that is not run": ({"pate__tasks__svhn__K": 10}, NOTHING),
+    "training seed": (
+        {"pate__training_seed": 1},
+        teachers(10, 1, "1of2", "2of2")
+        | {"synthesize_votes/glyph/K=10,seed=1", "synthesize_votes/glyph/K=20,seed=1"}
+        | STUDY,
+    ),
+    "seeds of students that have their own": ({"pate__student_seeds": [5]}, NOTHING),
+    "how networks learn": ({"pate__students__vat": {"learning_rate": 0.01}}, STUDENTS),
+    "how forests learn": ({"pate__students__forest": {"n_trees": 5}}, NOTHING),
+    "how baselines learn": (
+        {"pate__baselines__vat": {"method": "supervised", "learning_rate": 0.01}},
+        BASELINES,
+    ),
+    "what a release reports": ({"pate__release__report": "data_independent"}, ACCOUNT),
+    "answers after which it stops": ({"pate__release__answer_cap": 20}, ACCOUNT | LABELS),
+    "draws": ({"pate__draws": 3}, ACCOUNT_DIGITS),
+    "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES),
+    "figure 1": ({"pate__figure1": None}, {"build_index"}),
+    "figure 4": ({"pate__figure4__gnmax": [0.2]}, {"compare_noise", "build_index"}),
+    "figure 4 with another ensemble": (
+        {"pate__figure4__teachers": [20, 40]},
+        {"synthesize_votes/glyph/K=40,seed=0", "compare_noise", "build_index"},
+    ),
+    "no figure 4": ({"pate__figure4": None}, {"build_index"}),
+    "figure 5": ({"pate__figure5__points": 6}, {"draw_threshold_effects", "build_index"}),
+    "no figure 5": ({"pate__figure5": None}, {"build_index"}),
+    "way of training": ({"teachers__backend": "opacus"}, TEACHERS),
+    "teachers per job": (
+        {"teachers__per_job": 10},
+        teachers(10, 0, "") | ACCOUNT_DIGITS | LABELS_DIGITS,
+    ),
+    "seconds between checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
+    "profile of synthetic votes": ({"synthetic_votes__glyph__imbalance": 2}, SYNTHETIC),
+    "forests that are not run": ({"forest_teachers__n_estimators": 3}, NOTHING),
+    "another paper's parameters": ({"darrm__draws": 4}, NOTHING),
+    "seed": ({"seed": 1}, DATA | SYNTHETIC | FIGURES),
+    "noise": ({"noise": "secure"}, ACCOUNT | LABELS),
+    "device": ({"device": "cpu"}, TEACHERS | BASELINES),
+    "split of the data": (
+        {"datasets__digits-10__n_train": 990, "datasets__digits-10__n_test": 807},
+        DATA,
+    ),
+}
+
+# Files of the workflow, and what an edit of their code or content reruns. -----------------------
+FILES = {
+    # Figures and tables know the marks of the study, so they count among what it makes.
+    f"{MODULE}/pate_study.py": STUDY,
+    f"{MODULE}/pate/confident.py": STUDY,
+    f"{MODULE}/pate/mechanisms.py": STUDY,
+    f"{MODULE}/pate/rdp.py": STUDY | {"check_printed_arithmetic"},
+    f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
+    f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/pate_settings.py": NOTHING,  # its values are what counts
+    f"{MODULE}/pate_checks.py": NOTHING,
+    f"{MODULE}/printed_arithmetic.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/published_pate.py": END,
+    f"{MODULE}/student_study.py": STUDENTS | BASELINES,
+    f"{MODULE}/student/images.py": STUDENTS | BASELINES,
+    f"{MODULE}/synthetic_votes.py": SYNTHETIC,
+    f"{MODULE}/secure_noise.py": TEACHERS | STUDY,
+    f"{MODULE}/teachers/models.py": TEACHERS,
+    f"{MODULE}/teachers/slices.py": TEACHERS,
+    f"{MODULE}/teachers/forest.py": NOTHING,
+    f"{MODULE}/report/pate_tables.py": {*TABLES, *END},
+    f"{MODULE}/report/pate_figures.py": FIGURES,
+    f"{MODULE}/report/sections.py": {"build_index"},
+    f"{MODULE}/darrm/optimize.py": NOTHING,
+    "scripts/account_votes.py": ACCOUNT,
+    "scripts/train_student.py": STUDENTS,
+    "published/pate_table2.csv": {"check_printed_arithmetic", *END},
+    "published/darrm_table2.csv": END,
+    "report/pate_table1.rst": {"build_index"},
+    "rules/pate.smk": NOTHING,
+}
+
+ACTS = {
+    "nothing": (lambda folder: None, NOTHING),
+    "one student deleted": (
+        lambda folder: next((folder / "results/pate/students").glob("*lnmax-60*.pt")).unlink(),
+        {
+            "train_student/task=digits,aggregator=lnmax-60,seed=0",
+            "tabulate_students",
+            "draw_students",
+            *END,
+        },
+    ),
+}
+
+CASES = {
+    **{f"value: {name}": jobs for name, (_, jobs) in CONFIGURATION.items()},
+    **{f"file: {name}": jobs for name, jobs in FILES.items()},
+    **{f"act: {name}": jobs for name, (_, jobs) in ACTS.items()},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(finished_tiny_pate_run, tmp_path_factory):
+    """The finished run, in a copy without messages."""
+    folder = tmp_path_factory.mktemp("plans") / "finished"
+    return changes.silenced(shutil.copytree(finished_tiny_pate_run, folder))
+
+
+@pytest.fixture(scope="module")
+def universe(finished, run_snakemake):
+    """All jobs of the tiny run."""
+    return changes.universe(finished, run_snakemake, TINY)
+
+
+@pytest.fixture(scope="module")
+def plans(request, finished, run_snakemake, tmp_path_factory):
+    """What each selected case reruns."""
+    cases = changes.selected(request)
+    return changes.plans(
+        *(cases, finished, run_snakemake, tmp_path_factory, TINY, CONFIGURATION, ACTS)
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_change_reruns_exactly(case, plans, universe):
+    planned = plans[case]
+    assert isinstance(planned, set), planned
+    expected = changes.expand(CASES[case], universe)
+    assert (planned - expected, expected - planned) == (set(), set())
+
+
+def test_every_key_of_pate_and_its_tasks_has_a_row(root):
+    pate = yaml.safe_load((root / "config.yaml").read_text())["pate"]
+    keys = {f"pate__{key}" for key in pate} | {
+        f"pate__tasks__{name}__{key}" for name in ("digits", "glyph") for key in pate["tasks"][name]
+    }
+    rows = {path for values, _ in CONFIGURATION.values() for path in values}
+    # A key of one task is a key of all.
+    covered = {row.replace("__glyph__", "__digits__") for row in rows}
+    without = {
+        key
+        for key in (key.replace("__glyph__", "__digits__") for key in keys)
+        if not any(f"{row}__".startswith(f"{key}__") for row in covered)
+    }
+    # They say whose votes these are, and whether the task is run: another task, in effect.
+    assert without == {f"{DIGITS}data", f"{DIGITS}dataset", f"{DIGITS}kind"}
+
+
+def test_every_room_that_only_pate_has_has_a_row(root):
+    package = root / "workflow" / MODULE
+    rooms = {path.name for path in package.glob("*pate*.py")} | {"student_study.py", "student"}
+    rows = {name.split("/")[1] for name in FILES if name.startswith(MODULE)}
+    assert rooms <= rows
+
+
+def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_pate_run):
+    folder = finished_tiny_pate_run / "results/pate/tables"
+    for name in ("table1", "table2", "figure1", "figure4", "figure5"):
+        header, *rows = (folder / f"{name}.csv").read_text().splitlines()
+        assert header.endswith(",release"), name
+        assert rows, name
+        assert all(row.endswith(",not for release") for row in rows), name
+    page = (finished_tiny_pate_run / "results/index.html").read_text()
+    assert page.count('<span class="secret">not for release</span>') >= 5
+    assert 'digits <span class="standin">stand-in</span>' in page
+    assert 'glyph <span class="standin">synthetic</span>' in page
+
+
+def test_run_leaves_neither_temporary_files_nor_checkpoints(finished_tiny_pate_run):
+    results = finished_tiny_pate_run / "results"
+    assert list(results.rglob(".*.part*")) == []
+    assert not [path for path in (results / "pate/checkpoints").rglob("*") if path.is_file()]

@@ -1,0 +1,90 @@
+"""How many labels a privacy budget buys, by the moments accountant of PATE (2017) and DPBag.
+
+T labels of costs m_1, ..., m_T cost the l-th moment alpha_l = 2 lambda^2 l (l + 1) S with
+S = sum m_t^2, and epsilon = min over l of (alpha_l + ln(1 / delta)) / l. SAA, and any record by the
+data-independent bound m = 1, has S = T.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Relative: larger than all rounding in the few operations below.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class LabelCount:
+    """Labels bought from a list of queries until the budget is spent.
+
+    releasable: the most labels with epsilon <= budget. published: the first number with epsilon >
+    budget, which is what the papers print; None where all queries are affordable.
+    """
+
+    releasable: int
+    published: int | None
+
+
+def check_budget(noise, delta, order_max):
+    """Raises ValueError unless noise > 0, 0 < delta < 1 and order_max is an integer >= 1."""
+    if not (np.isfinite(noise) and noise > 0):
+        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be between 0 and 1")
+    if isinstance(order_max, bool) or int(order_max) != order_max or order_max < 1:
+        raise ValueError(f"order_max = {order_max}: must be an integer >= 1")
+
+
+def epsilon(total, noise, delta, order_max):
+    """(epsilon, order l) of sum m^2 = total, the best over l = 1..order_max, rounded up.
+
+    total: array-like, at least 0. noise: lambda, the inverse scale of Laplace noise on counts of
+    one partition's votes. Returns two arrays of the shape of total. Raises ValueError as
+    `check_budget`.
+    """
+    check_budget(noise, delta, order_max)
+    l = np.arange(1, int(order_max) + 1)
+    total = np.asarray(total, np.float64)
+    if not (total >= 0).all():
+        raise ValueError("total: must be at least 0")
+    costs = 2 * noise**2 * (l + 1) * total[..., None] + np.log(1 / delta) / l
+    best = costs.argmin(axis=-1)
+    return costs.min(axis=-1) * (1 + _ROUNDING), l[best]
+
+
+def affordable(budget, noise, delta, order_max):
+    """The largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
+
+    Raises ValueError as `check_budget`, or unless the budget is above 0.
+    """
+    check_budget(noise, delta, order_max)
+    if not (np.isfinite(budget) and budget > 0):
+        raise ValueError(f"budget = {budget}: must be a finite number above 0")
+    l = np.arange(1, int(order_max) + 1)
+    totals = (budget - np.log(1 / delta) / l) / (2 * noise**2 * (l + 1))
+    return max(0.0, float(totals.max())) * (1 - _ROUNDING)
+
+
+def label_count(running, k, budget, noise, delta, order_max):
+    """How many labels may be bought before some record's budget is spent.
+
+    running: int (Q,), max over records of sum (k m)^2 over the first T + 1 queries, as
+    `personalised.running_costs` gives it; k: its number of partitions.
+
+    Raises ValueError as `affordable`, or where `running` decreases.
+    """
+    running = np.asarray(running)
+    if running.ndim != 1 or running.size == 0 or (np.diff(running) < 0).any():
+        raise ValueError("running: must be one list that never decreases")
+    limit = affordable(budget, noise, delta, order_max) * int(k) ** 2
+    releasable = int(np.searchsorted(running, limit, side="right"))
+    return LabelCount(releasable, releasable + 1 if releasable < len(running) else None)
+
+
+def data_independent_count(budget, noise, delta, order_max):
+    """The same for m = 1, which holds whatever the votes are: SAA's, and DPBag-'s, label count.
+
+    The queries are taken to suffice. Raises ValueError as `affordable`.
+    """
+    releasable = int(np.floor(affordable(budget, noise, delta, order_max)))
+    return LabelCount(releasable, releasable + 1)

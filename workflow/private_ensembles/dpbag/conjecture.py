@@ -1,0 +1,132 @@
+"""PATE's data-dependent bound with personalisation: equations 1-3 of DPBag's supplement.
+
+A conjecture of its authors, which they do not prove; nothing in this workflow rests on it. `study`
+compares it with the exact moments of the label on small ensembles.
+"""
+
+from itertools import pairwise, product
+
+import numpy as np
+from scipy.special import logsumexp
+
+from private_ensembles.dpbag.mechanism import ones_probability
+
+
+def wrong_probability(gaps, noise):
+    """Equation 2: q = sum over the other classes of (2 + lambda |g|) / (4 exp(lambda |g|)).
+
+    gaps: (..., C - 1), the lead over each other class. Exact for two classes, else a bound on the
+    probability that the label is not the one with most votes.
+    """
+    y = noise * np.abs(np.asarray(gaps, np.float64))
+    return ((2 + y) / (4 * np.exp(y))).sum(axis=-1)
+
+
+def conjectured_moment(q, noise, m, l):
+    """Equation 3: log((1 - q) ((1 - q) / (1 - e^(2 lambda m) q))^l + q e^(2 lambda m l)).
+
+    Equation 1 is m = 1. NaN where e^(2 lambda m) q >= 1, where the formula has no value. All
+    arguments broadcast.
+    """
+    q, shift = np.asarray(q, np.float64), 2 * noise * np.asarray(m, np.float64)
+    defined = np.exp(shift) * q < 1
+    rest = np.where(defined, 1 - np.exp(shift) * q, 1)
+    first = np.log1p(-q) + l * (np.log1p(-q) - np.log(rest))
+    return np.where(defined, np.logaddexp(first, np.log(q) + shift * l), np.nan)
+
+
+def condition(q, noise, m):
+    """Whether q < (e^(2 lambda m) - 1) / (e^(4 lambda m) - 1) = 1 / (e^(2 lambda m) + 1).
+
+    PATE's theorem demands this with m = 1; the supplement does not mention it.
+    """
+    return np.asarray(q) < 1 / (np.exp(2 * noise * np.asarray(m, np.float64)) + 1)
+
+
+def exact_moment(p, p_other, l):
+    """log E_{o ~ p}[(p(o) / p_other(o))^l], p and p_other: Pr[label = 1] of two data sets."""
+    ones = (l + 1) * np.log(p) - l * np.log(p_other)
+    zeros = (l + 1) * np.log1p(-p) - l * np.log1p(-p_other)
+    return np.logaddexp(ones, zeros)
+
+
+def study(noises, teachers, partitions, orders):
+    """Compare the conjecture with the exact moments at every vote of small two-class ensembles.
+
+    noises: values of lambda. teachers: n, per partition. partitions: k. orders: values of l. For
+    every number of votes for 1 of the other teachers, every number `own` of a record's k teachers
+    that vote 1, and every number that vote 1 without the record, with m = max(own, k - own) / k:
+    the moment from the data set with the record to the one without (`direction` forward) and back.
+
+    Returns rows (dicts), one per noise, l, direction and whether the `condition` holds: cases,
+    undefined (cases where the formula has no value), violations (exact moment > conjectured by more
+    than 1e-9 of it), and the worst case: excess (exact - conjectured), its m, gap (n_1 - n_0 with
+    the record) and gap_without.
+    """
+    rows = []
+    n, k = teachers, partitions
+    others, own, without = (
+        array.ravel()
+        for array in np.meshgrid(
+            *(np.arange(k * (n - 1) + 1), np.arange(k + 1), np.arange(k + 1)), indexing="ij"
+        )
+    )
+    gap, gap_without = (2 * (others + votes) / k - n for votes in (own, without))
+    m = np.maximum(own, k - own) / k
+    for noise, l in product(noises, orders):
+        p, p_without = ones_probability(gap, noise), ones_probability(gap_without, noise)
+        q = wrong_probability(gap[:, None], noise)
+        bound = conjectured_moment(q, noise, m, l)
+        for direction, exact in (
+            ("forward", exact_moment(p, p_without, l)),
+            ("backward", exact_moment(p_without, p, l)),
+        ):
+            for held in (True, False):
+                chosen = np.flatnonzero(condition(q, noise, m) == held)
+                facts = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}
+                rows.append(facts | {"condition": held} | _worst(chosen, exact, bound))
+                worst = rows[-1].pop("case")
+                for name, values in (("m", m), ("gap", gap), ("gap_without", gap_without)):
+                    rows[-1][name] = np.nan if worst is None else float(values[worst])
+    return rows
+
+
+def _worst(chosen, exact, bound):
+    excess = exact[chosen] - bound[chosen]
+    violated = excess > 1e-9 * np.abs(exact[chosen])
+    defined = np.isfinite(bound[chosen])
+    worst = None if not defined.any() else int(np.nanargmax(excess))
+    return {
+        "cases": len(chosen),
+        "undefined": int((~defined).sum()),
+        "violations": int(violated.sum()),
+        "excess": np.nan if worst is None else float(excess[worst]),
+        "case": None if worst is None else int(chosen[worst]),
+    }
+
+
+def exact_label_probabilities(counts, noise):
+    """Pr[label = c] for any number of classes, by quadrature; counts (C,), returns (C,).
+
+    The label is argmax_c n_c + Lap(1 / lambda). Integrates the density of class c's noisy count
+    times the distribution functions of the others, which is smooth between neighbouring counts: by
+    Gauss-Legendre on pieces of at most one unit of scale. Errors about 1e-13: for comparisons, not
+    for privacy claims.
+    """
+    counts = np.asarray(counts, np.float64) * noise
+    kinks = np.concatenate([[counts.min() - 40], np.unique(counts), [counts.max() + 40]])
+    pieces = np.ceil(np.diff(kinks)).astype(int)
+    edges = np.concatenate(
+        [
+            np.linspace(*pair, n, endpoint=False)
+            for pair, n in zip(pairwise(kinks), pieces, strict=True)
+        ]
+        + [kinks[-1:]]
+    )
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = np.diff(edges)[:, None] / 2
+    grid = (edges[:-1, None] + half * (1 + nodes)).ravel()
+    y = grid - counts[:, None]
+    log_below = np.where(y < 0, y - np.log(2), np.log1p(-0.5 * np.exp(-np.abs(y))))
+    logs = -np.abs(y) - np.log(2) + log_below.sum(axis=0) - log_below
+    return np.exp(logsumexp(logs, axis=1, b=(half * weights).ravel()))

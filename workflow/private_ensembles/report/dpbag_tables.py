@@ -1,0 +1,148 @@
+"""DPBag's tables: what students achieve, how many labels a budget buys, and what they truly cost.
+
+Every function takes data frames or plain values and returns a data frame; columns are only added,
+never renamed. epsilon in nats, metrics as fractions.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from private_ensembles.dpbag.budget import data_independent_count
+from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
+
+METRICS = ("accuracy", "auroc", "auprc")
+_PLAIN = "(epsilon, delta)-DP for everyone"
+# What a number in these tables promises; shown beside it.
+GUARANTEES = {
+    "dpbag": (
+        "personalised (epsilon, delta), weaker than DP: each record's cost, and when to stop, "
+        "depend on the data; plain_epsilon holds for everyone after as many labels"
+    ),
+    "dpbag_minus": _PLAIN,
+    "saa": _PLAIN,
+    "npb": "none",
+}
+# One record is in one shard of each partition; the shards are cut from permutations.
+_MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one"}
+_ACCURACY_KEY = ["dataset", "stand_in", "model", "method", "n", "k", "epsilon", "delta"]
+_LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon", "delta"]
+
+
+def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
+    """Summarise students over splits of the data and draws of the noise: Tables 5 and 7.
+
+    students: rows of ``results/dpbag/students/*/*.csv``. Returns one row per _ACCURACY_KEY with
+
+    labels, label_accuracy       means of the number of labels and the share of right ones
+    plain_epsilon                largest of the splits: what as many labels cost everyone
+    <metric>_mean, <metric>_sd   over all splits and draws (n - 1; missing for one)
+    <metric>_sd_splits           of the means of each split
+    splits, draws                how many; draws of all splits together
+    privacy_model, adjacency, guarantee    what epsilon and delta promise
+
+    Raises ValueError for missing columns or a metric outside [0, 1].
+    """
+    _require(students, [*_ACCURACY_KEY, "seed", "labels", "plain_epsilon", *METRICS], "students")
+    for metric in METRICS:
+        if not (students[metric].isna() | students[metric].between(0, 1)).all():
+            raise ValueError(f"students: {metric} must be in [0, 1]")
+    rows = []
+    for key, group in students.groupby(_ACCURACY_KEY, sort=False, dropna=False):
+        row = dict(zip(_ACCURACY_KEY, key, strict=True))
+        row |= {name: group[name].mean() for name in ("labels", "label_accuracy")}
+        row["plain_epsilon"] = group["plain_epsilon"].max()
+        for metric in METRICS:
+            row[f"{metric}_mean"] = group[metric].mean()
+            row[f"{metric}_sd"] = group[metric].std()
+            row[f"{metric}_sd_splits"] = group.groupby("seed")[metric].mean().std()
+        row |= {"splits": group["seed"].nunique(), "draws": len(group)}
+        rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
+    return pd.DataFrame(rows)
+
+
+def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame:
+    """Summarise how many labels a budget buys over splits of the data: Tables 6 and 8.
+
+    counts: rows of ``results/dpbag/privacy/*/*.csv``. affordable: `affordable_labels`. Returns one
+    row per _LABEL_KEY with
+
+    releasable_mean, _sd         most labels within the budget
+    first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing where
+                                 a split's queries end first
+    gain                         releasable_mean over the data-independent releasable
+    rms_m                        of the record that the labels cost most, mean over splits
+    plain_epsilon                largest of the splits: what as many labels cost everyone
+    plain_labels                 labels that are (epsilon, delta)-DP for everyone, by exact
+                                 composition, whatever the votes
+    splits, privacy_model, adjacency, release
+
+    Raises ValueError for missing columns.
+    """
+    _require(counts, [*_LABEL_KEY, "seed", "releasable", "first_exceeding"], "counts")
+    plain = affordable.set_index(["n", "epsilon", "delta"])
+    rows = []
+    for key, group in counts.groupby(_LABEL_KEY, sort=False):
+        row = dict(zip(_LABEL_KEY, key, strict=True))
+        best = plain.loc[(row["n"], row["epsilon"], row["delta"])]
+        for name in ("releasable", "first_exceeding"):
+            whole = group[name].notna().all()
+            row[f"{name}_mean"] = group[name].mean() if whole else None
+            row[f"{name}_sd"] = group[name].std() if whole else None
+        free = best["data_independent"]
+        row["gain"] = row["releasable_mean"] / free if free else None
+        row["rms_m"] = group["rms_m"].mean()
+        row["plain_epsilon"] = group["plain_epsilon"].max()
+        row["plain_labels"] = int(best["plain"])
+        row["splits"] = group["seed"].nunique()
+        rows.append(row | _MODEL | {"release": group["release"].iloc[0]})
+    return pd.DataFrame(rows).sort_values(
+        ["dataset", "model", "accounting", "n", "k", "delta", "epsilon"], kind="stable"
+    )
+
+
+def affordable_labels(
+    shards: Iterable[int],
+    epsilons: Iterable[float],
+    deltas: Iterable[float],
+    *,
+    noise: float,
+    order_max: int,
+) -> pd.DataFrame:
+    """How many labels everyone's budget buys whatever the data are: SAA, DPBag-, and exactly.
+
+    noise: lambda times the number of shards. Columns: n, noise (lambda), epsilon, delta,
+    data_independent (most labels within the budget by the papers' moments accountant),
+    first_exceeding (one more, as the papers print), plain (most labels by exact composition),
+    plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
+    """
+    rows = []
+    for n in shards:
+        scale = noise / n
+        for delta in deltas:
+            for epsilon in epsilons:
+                count = data_independent_count(epsilon, scale, delta, order_max)
+                rows.append(
+                    {
+                        "n": n,
+                        "noise": scale,
+                        "epsilon": epsilon,
+                        "delta": delta,
+                        "data_independent": count.releasable,
+                        "first_exceeding": count.published,
+                        "plain": plain_label_count(epsilon, scale, delta),
+                        "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def with_facts(rows: Iterable[Mapping[str, object]], **facts: object) -> list[dict[str, object]]:
+    """Return the rows with the same facts (data set, model, seed, ...) in front of each."""
+    return [facts | dict(row) for row in rows]
+
+
+def _require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ValueError(f"{name}: lacks the columns {', '.join(missing)}")

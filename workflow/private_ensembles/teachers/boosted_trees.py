@@ -1,0 +1,65 @@
+"""Gradient-boosted trees (LightGBM), one small model after the other.
+
+The supplement of DPBag says "GBM" and no more; the settings are LightGBM's defaults unless the
+configuration says otherwise. Parallelism is across jobs: one thread each, and the same trees
+whatever the number of cores.
+"""
+
+import numpy as np
+
+SETTINGS = ("rounds", "learning_rate", "leaves", "records_per_leaf")
+
+
+def fit(features, labels, settings):
+    """Fit one model and return it; None where all labels are the same, which no tree can split.
+
+    features: float (N, d), finite. labels: (N,), 0 or 1. settings: rounds, learning_rate, leaves
+    (most of a tree), records_per_leaf (fewest of a leaf).
+
+    Raises ValueError for shapes or values that are none of these.
+    """
+    import lightgbm  # late: half a second
+
+    features, labels = np.asarray(features, np.float32), np.asarray(labels)
+    if features.ndim != 2 or 0 in features.shape or not np.isfinite(features).all():
+        raise ValueError(f"features has shape {features.shape}: must be (N, d), finite, not empty")
+    if labels.shape != features.shape[:1] or not np.isin(labels, (0, 1)).all():
+        raise ValueError(f"labels of shape {labels.shape}: must be {len(features)}, each 0 or 1")
+    if labels.min() == labels.max():
+        return None
+    parameters = {
+        "objective": "binary",
+        "learning_rate": settings["learning_rate"],
+        "num_leaves": settings["leaves"],
+        "min_data_in_leaf": settings["records_per_leaf"],
+        # The same trees everywhere, and no search for the faster layout at each of 15,000 starts.
+        "num_threads": 1,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(features, labels.astype(np.float32), params=parameters)
+    return lightgbm.train(parameters, data, num_boost_round=settings["rounds"])
+
+
+def scores(model, features, constant=0.0):
+    """Probability of label 1 for records (Q, d), float64 (Q,); `constant` where model is None."""
+    if model is None:
+        return np.full(len(features), float(constant))
+    return model.predict(np.asarray(features, np.float32), num_threads=1)
+
+
+def shard_votes(features, labels, shards, queries, settings, progress=None):
+    """Fit a model to each shard and let it vote: uint8 (n_shards, Q), 1 where probability > 1/2.
+
+    features (N, d), labels (N,) of the records; shards: int (n_shards, size); queries: (Q, d).
+    A shard with one label only votes for it. progress: called with the number of shards done.
+    """
+    votes = np.empty((len(shards), len(queries)), np.uint8)
+    # LightGBM trains one model at a time.
+    for number, shard in enumerate(shards):
+        model = fit(features[shard], labels[shard], settings)
+        votes[number] = scores(model, queries, labels[shard][0]) > 0.5
+        if progress is not None:
+            progress(number + 1)
+    return votes

@@ -1,0 +1,13 @@
+"""Account for what labels of bagged teachers cost each record, and how many a budget buys."""
+
+from private_ensembles import io
+from private_ensembles.bagging_experiment import account
+from private_ensembles.dpbag.votes import concatenate, read_votes
+from private_ensembles.report.dpbag_tables import with_facts
+
+with io.job(snakemake) as job:
+    votes = concatenate([read_votes(path) for path in job.input])
+    rows, arrays = account(votes, job.params.budget, job.params.k)
+    io.write_csv(job.output.counts, with_facts(rows, **job.params.facts))
+    # Not for release: without noise. ones: votes for 1; running: what the dearest record has spent.
+    io.write_npz(job.output.costs, **arrays)

@@ -1,0 +1,29 @@
+"""Train the teachers of a few partitions and let them vote on the public queries."""
+
+from private_ensembles import io
+from private_ensembles.bagging_experiment import (
+    NOT_FOR_RELEASE,
+    cast_votes,
+    queries_needed,
+    split_thirds,
+)
+from private_ensembles.datasets.tabular import read_records
+from private_ensembles.dpbag.votes import write_votes
+
+with io.job(snakemake) as job:
+    options = job.params
+    records = read_records(job.input.dataset)
+    thirds = split_thirds(records, options.scaling, options.seed, options.repeat)
+    votes = cast_votes(
+        thirds,
+        options.model,
+        options.training,
+        n=options.n,
+        partitions=options.partitions,
+        n_queries=queries_needed(options.budget, options.n, len(thirds.queries[1])),
+        seed=options.seed,
+        path=("dpbag", records.name, options.repeat),
+        progress=lambda done, all: job.progress("%d of %d teachers", done, all),
+    )
+    votes.provenance.update(dataset=records.provenance, release=NOT_FOR_RELEASE)
+    write_votes(job.output[0], votes)

@@ -1,0 +1,11 @@
+"""Compare the conjecture of DPBag's supplement with exact moments on small ensembles."""
+
+from private_ensembles import io
+from private_ensembles.dpbag.conjecture import study
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    arguments = (settings[name] for name in ("noise", "teachers", "partitions", "orders"))
+    rows = study(*arguments)
+    io.write_csv(job.output[0], rows)
+    job.log.info("%d violations", sum(row["violations"] for row in rows))

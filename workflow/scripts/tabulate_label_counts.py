@@ -1,0 +1,10 @@
+"""Tabulate how many labels each budget buys from bagged teachers."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.report.dpbag_tables import label_counts
+
+with io.job(snakemake) as job:
+    counts = pd.concat([pd.read_csv(path) for path in job.input.counts], ignore_index=True)
+    io.write_csv(job.output[0], label_counts(counts, pd.read_csv(job.input.affordable)))

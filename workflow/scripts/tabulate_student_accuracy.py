@@ -1,0 +1,10 @@
+"""Tabulate what students of bagged teachers achieve at each budget."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.report.dpbag_tables import student_accuracy
+
+with io.job(snakemake) as job:
+    students = pd.concat([pd.read_csv(path) for path in job.input], ignore_index=True)
+    io.write_csv(job.output[0], student_accuracy(students))

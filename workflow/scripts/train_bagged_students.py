@@ -1,0 +1,25 @@
+"""Train students on the labels of bagged teachers that a budget buys, and test them."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.bagging_experiment import split_thirds
+from private_ensembles.bagging_students import run
+from private_ensembles.datasets.tabular import read_records
+from private_ensembles.report.dpbag_tables import with_facts
+
+with io.job(snakemake) as job:
+    options = job.params
+    records = read_records(job.input.dataset)
+    accounts = {}
+    for counts, costs in zip(job.input.counts, job.input.costs, strict=True):
+        rows = pd.read_csv(counts).to_dict("records")
+        accounts[rows[0]["n"]] = rows, io.read_npz(costs, required=("k", "ones"))
+    rows = run(
+        split_thirds(records, options.scaling, options.seed, options.repeat),
+        *(options.model, options.training, options.settings, accounts, options.seed),
+        path=("dpbag", records.name, options.repeat, options.model),
+        progress=job.progress,
+    )
+    facts = {"dataset": records.name, "stand_in": records.stand_in, "model": options.model}
+    io.write_csv(job.output[0], with_facts(rows, **facts, seed=options.repeat))
