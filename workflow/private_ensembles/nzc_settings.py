@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from private_ensembles.pate_settings import task_of
+
 
 def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
     """Return the tasks that this configuration runs, in the order of config.yaml.
@@ -23,11 +25,21 @@ def ensemble(config: Mapping, K: int) -> dict:
 def sizes(config: Mapping, task: str) -> list[int]:
     """Return the sizes of a task's ensembles, ascending: Figure 2's, and the two of Table 1."""
     settings = config["nzc"]["tasks"][task]
-    return sorted({settings["K"], settings["few"], *(each["K"] for each in settings["ensembles"])})
+    return sorted({largest(config, task), *(each["K"] for each in settings["ensembles"])})
+
+
+def largest(config: Mapping, task: str) -> int:
+    """Return the teachers of Tables 1 and 2: those of PATE's task on the same data set."""
+    return task_of(config, config["nzc"]["tasks"][task]["dataset"])["K"]
 
 
 def retraining(config: Mapping, dataset: str, K: int) -> dict:
-    """Return what else than PATE's parameters an ensemble of K teachers trains with: its epochs."""
+    """Return what else than PATE's parameters an ensemble of K teachers trains with: its epochs.
+
+    Nothing for the ensemble of PATE's task itself.
+    """
+    if task_of(config, dataset)["K"] == K:
+        return {}
     for task in config["nzc"]["tasks"].values():
         if task is not None and task["dataset"] == dataset:
             for each in task["ensembles"]:
@@ -44,8 +56,9 @@ def mechanism(config: Mapping) -> dict:
 def labels(config: Mapping, task: str) -> dict:
     """Return what labels of a task cost and how they are drawn: all but how anything trains."""
     settings = config["nzc"]["tasks"][task]
-    keys = ("K", "few", "pool", "delta", "lnmax")
-    return {key: settings[key] for key in keys} | {"mechanism": mechanism(config)}
+    keys = ("few", "pool", "delta", "lnmax")
+    found = {key: settings[key] for key in keys}
+    return found | {"K": largest(config, task), "mechanism": mechanism(config)}
 
 
 def student(config: Mapping, task: str) -> dict:
@@ -66,7 +79,7 @@ def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
     for name in names:
         task = config["nzc"]["tasks"][name]
         stand_in = bool(config["datasets"][task["dataset"]].get("stand_in", False))
-        found[name] = {"stand_in": stand_in, "K": task["K"], "few": task["few"]}
+        found[name] = {"stand_in": stand_in, "K": largest(config, name), "few": task["few"]}
     return found
 
 
@@ -105,37 +118,37 @@ def audit(config: Mapping) -> dict:
 
 def mistakes(config: Mapping):
     """Yield (path, value, allowed) for what the schema lets pass and must not be."""
-    plain = {
-        task["dataset"]: task["K"]
+    for name, budget in (config["audit"] or {"budgets": {}})["budgets"].items():
+        if budget["m"] > budget["K"]:
+            yield f"audit.budgets.{name}.m", budget["m"], f"at most K = {budget['K']}"
+    if "nzc" not in config["papers"]:
+        return  # its ensembles are PATE's, which may have been changed without it in mind
+    plain = [
+        task["dataset"]
         for task in config["pate"]["tasks"].values()
         if task is not None and task["kind"] == "plain"
-    }
+    ]
     for name, task in config["nzc"]["tasks"].items():
         if task is None:
             continue
-        path, dataset = f"nzc.tasks.{name}", task["dataset"]
-        if dataset not in plain:
+        path, sizes = f"nzc.tasks.{name}", config["datasets"].get(task["dataset"])
+        if task["dataset"] not in plain:
             known = ", ".join(plain) or "none"
-            yield f"{path}.dataset", dataset, f"that of a plain task under pate.tasks: {known}"
+            yield f"{path}.dataset", task["dataset"], f"that of a plain task of PATE: {known}"
             continue
-        if task["K"] != plain[dataset]:
-            yield f"{path}.K", task["K"], f"{plain[dataset]}, as in PATE's task on {dataset}"
-        for index, each in enumerate(task["ensembles"]):
-            if each["K"] == task["K"]:
-                where = f"{path}.ensembles[{index}].K"
-                yield where, each["K"], f"another size than {path}.K, which PATE's task trains"
-            if each["K"] > (most := config["datasets"][dataset]["n_train"]):
-                where = f"{path}.ensembles[{index}].K"
-                yield where, each["K"], f"at most datasets.{dataset}.n_train = {most}"
-        if task["few"] not in [each["K"] for each in task["ensembles"]]:
+        trained = [each["K"] for each in task["ensembles"]]
+        for index, K in enumerate(trained):
+            if sizes["n_train"] < K:
+                most = f"datasets.{task['dataset']}.n_train = {sizes['n_train']}"
+                yield f"{path}.ensembles[{index}].K", K, f"at most {most}"
+            if K in trained[:index]:
+                yield f"{path}.ensembles[{index}].K", K, "a size that is not there yet"
+        if task["few"] not in trained:
             yield f"{path}.few", task["few"], f"one of the sizes of {path}.ensembles"
-        n_test = config["datasets"][dataset]["n_test"]
-        if task["pool"] >= n_test:
-            yield f"{path}.pool", task["pool"], f"below datasets.{dataset}.n_test = {n_test}"
+        if task["pool"] >= sizes["n_test"]:
+            most = f"datasets.{task['dataset']}.n_test = {sizes['n_test']}"
+            yield f"{path}.pool", task["pool"], f"below {most}"
         for index, queries in enumerate(task["lnmax"]["queries"]):
             if queries > task["pool"]:
                 allowed = f"at most {path}.pool = {task['pool']}"
                 yield f"{path}.lnmax.queries[{index}]", queries, allowed
-    for name, budget in (config["audit"] or {"budgets": {}})["budgets"].items():
-        if budget["m"] > budget["K"]:
-            yield f"audit.budgets.{name}.m", budget["m"], f"at most K = {budget['K']}"

@@ -215,11 +215,10 @@ def baseline_files(task):
     return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
 
 
-def nzc_votes_file(task, size):
-    """Votes of one of a task's ensembles; size: a number of teachers, or the key that has it."""
-    settings = config["nzc"]["tasks"][task]
-    ensemble = instance(**nzc.ensemble(config, settings.get(size, size)))
-    return f"results/votes/{settings['dataset']}/{ensemble}.npz"
+def nzc_votes_file(task, K):
+    """Votes of one of a task's ensembles."""
+    dataset = config["nzc"]["tasks"][task]["dataset"]
+    return f"results/votes/{dataset}/{instance(**nzc.ensemble(config, K))}.npz"
 
 
 def nzc_student_files(task):

@@ -15,8 +15,8 @@ rule ask_nzc_labels:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
     input:
-        many=lambda wc: nzc_votes_file(wc.nzc_task, "K"),
-        few=lambda wc: nzc_votes_file(wc.nzc_task, "few"),
+        many=lambda wc: nzc_votes_file(wc.nzc_task, nzc.largest(config, wc.nzc_task)),
+        few=lambda wc: nzc_votes_file(wc.nzc_task, config["nzc"]["tasks"][wc.nzc_task]["few"]),
     output:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
