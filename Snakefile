@@ -25,6 +25,8 @@ include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
 include: "workflow/rules/dpbag.smk"
 include: "workflow/rules/apply.smk"
+include: "workflow/rules/nzc.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -43,6 +45,7 @@ rule all:
             if config["votes"]
             else [
                 *(getattr(rules, paper).input for paper in config["papers"]),
+                rules.audit.input,
                 rules.report.input,
                 "results/fidelity.csv",
             ]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
-from private_ensembles import dpbag_config, pate_checks, pate_settings
+from private_ensembles import dpbag_config, nzc_settings, pate_checks, pate_settings
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -353,6 +353,7 @@ def _across(config: dict) -> Iterator[tuple]:
         if name in datasets:  # their votes would be one folder
             yield f"synthetic_votes.{name}", name, "another name than those under datasets"
     yield from pate_checks.mistakes(config)
+    yield from nzc_settings.mistakes(config)
     fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
     for is_embedded, path, name in (
         *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),
@@ -473,14 +474,15 @@ def dataset_settings(config: dict, dataset: str) -> dict:
     return {key: section[key] if key in section else darrm[key] for key in keys}
 
 
-def teachers(config: dict, dataset: str, kind: str) -> dict:
-    """Return the training parameters of one kind ("private" or "plain") of teachers.
+def teachers(config: dict, dataset: str, kind: str, K: int | None = None) -> dict:
+    """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
 
-    Those of a task of PATE, where its votes are cast on this data set, else DaRRM's.
+    Those of a task of PATE, where its votes are cast on this data set, else DaRRM's. Ensembles of
+    other sizes, which NZC compares, may train for another number of epochs.
     """
     task = pate_settings.task_of(config, dataset)
     if task is not None and task["kind"] == kind:
-        return task["teachers"]
+        return task["teachers"] | nzc_settings.retraining(config, dataset, K)
     return dataset_settings(config, dataset)[f"{kind}_teachers"]
 
 

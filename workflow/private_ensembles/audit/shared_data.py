@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,8 @@ class WorstTeachers:
 def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
     """The (8, 2) vertices (p, p') of what an (epsilon, Delta)-DP teacher may do on two data sets.
 
-    The region is |constraints| p <= e^epsilon p' + Delta, 1 - p <= e^epsilon (1 - p') + Delta, and
-    both with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
+    The region is p <= e^epsilon p' + Delta, 1 - p <= e^epsilon (1 - p') + Delta, and both
+    with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
     [0, 1].
     """
     if not (math.isfinite(epsilon) and epsilon >= 0):
@@ -64,11 +65,11 @@ def shared_data_delta(
     values = _check(probability_of_one)
     if not epsilon >= 0:
         raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
-    here, there, error = _expectations(values, teacher_epsilon, teacher_Delta)
     growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * _ROUNDOFF)
-    cost = np.maximum(here - growth * there, (1 - here) - growth * (1 - there))
-    worst = float(cost.max()) + (1 + growth) * (error + 4 * _ROUNDOFF)
-    return min(1.0, max(0.0, worst))
+    worst = 0.0
+    for above, below in _sides(values, teacher_epsilon, teacher_Delta):
+        worst = max(worst, float((above - growth * below).max()))
+    return min(1.0, worst * (1 + 4 * _ROUNDOFF) + 4 * _ROUNDOFF * worst)
 
 
 def shared_data_epsilon(
@@ -76,8 +77,8 @@ def shared_data_epsilon(
 ) -> float:
     """Least epsilon with which the released label is (epsilon, delta)-DP, for the worst teachers.
 
-    Arguments as :func:`shared_data_delta`, delta in [0, 1]. Infinite if none is enough, which
-    rounding can make of a probability below 1e-14.
+    Arguments as :func:`shared_data_delta`, delta in [0, 1]. Infinite if none is enough; so it is
+    for a delta that is all used up by leaks and missed by a round-off.
     """
     return worst_teachers(probability_of_one, teacher_epsilon, teacher_Delta, delta).epsilon
 
@@ -89,11 +90,9 @@ def worst_teachers(
     values = _check(probability_of_one)
     if not 0 <= delta <= 1:
         raise ValueError(f"delta = {delta}: must be in [0, 1]")
-    here, there, error = _expectations(values, teacher_epsilon, teacher_Delta)
     worst, at = -1.0, 0
-    for above, below in ((here, there), (1 - here, 1 - there)):
-        room = (above + error + 2 * _ROUNDOFF) - delta
-        paid = np.maximum(0.0, below - error - 2 * _ROUNDOFF)
+    for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
+        room = above - delta
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = np.where(room > 0, np.log(np.maximum(room, 0)) - np.log(paid), -np.inf)
         if losses.max() > worst:
@@ -115,15 +114,17 @@ def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-def _expectations(values: NDArray, epsilon: float, Delta: float) -> tuple[NDArray, NDArray, float]:
-    """A(p) and A(p') at every choice of corners, and a bound on their rounding error.
+def _sides(values: NDArray, epsilon: float, Delta: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """For each label, Pr[label | p] rounded up and Pr[label | p'] rounded down, at all choices.
 
-    A pmf of K steps x (1 - q) + x' q in [0, 1] is off by 4 K round-offs in total, its corners by
-    6 each, the dot product by K + 1.
+    Everything is sums and products of probabilities whose complements are worked out apart, so that
+    errors are relative: 4 K round-offs for K steps, 8 per teacher for its corner, K + 3 for the
+    rest. What is 0 stays 0.
     """
-    K = len(values) - 1
-    first, second = corner_pmfs(K, epsilon, Delta)
-    return first @ values, second @ values, 16 * (K + 2) * _ROUNDOFF
+    first, second = corner_pmfs(len(values) - 1, epsilon, Delta)
+    slack = 16 * (len(values) + 2) * _ROUNDOFF
+    for chosen in (values, 1 - values):
+        yield (first @ chosen) * (1 + slack), (second @ chosen) * (1 - slack)
 
 
 @functools.lru_cache(maxsize=4)
@@ -133,16 +134,17 @@ def corner_pmfs(K: int, epsilon: float, Delta: float) -> tuple[NDArray, NDArray]
     Multisets grow by one teacher at a time, whose corner never comes before the last one.
     """
     corners = teacher_corners(epsilon, Delta)
+    # 1 - p of every corner is p of another one: no difference is taken, nothing cancels.
+    complements = corners[[3, 4, 5, 0, 1, 2, 7, 6]]
     groups = [np.zeros((0, 2, 1)) for _ in corners]
     groups[0] = np.ones((1, 2, 1))  # by largest corner so far; nobody yet
     for _ in range(K):
         grown = []
-        for last, p in enumerate(corners):
+        for last, (p, rest) in enumerate(zip(corners, complements, strict=True)):
             rows = np.concatenate(groups[: last + 1])
-            q = p[:, None]
             wider = np.zeros((*rows.shape[:2], rows.shape[2] + 1))
-            wider[..., :-1] = rows * (1 - q)
-            wider[..., 1:] += rows * q
+            wider[..., :-1] = rows * rest[:, None]
+            wider[..., 1:] += rows * p[:, None]
             grown.append(wider)
         groups = grown
     rows = np.concatenate(groups)

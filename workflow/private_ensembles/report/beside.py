@@ -17,7 +17,7 @@ def beside_printed(
     """
     lookup = {(cell["dataset"], cell["row"], cell["column"]): cell for cell in _records(printed)}
     out = table.copy()
-    if paper == "pate":
+    if paper in ("pate", "nzc"):
         return _pate_beside_printed(table, lookup)
     if name in ACCURACY_ITEMS:
         keys = [(r["dataset"], f"Q={r['queries']}", r["mechanism"]) for r in _records(table)]
