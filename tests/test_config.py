@@ -189,8 +189,11 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         ({"darrm__plain_teachers__momentum": 1}, "darrm.plain_teachers.momentum = 1: must be a"),
         (
             {"darrm__plain_teachers__model": "cnn"},
-            "model = 'cnn': must be one of darrm_cnn, linear",
+            "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
         ),
+        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, ensemble, opacus"),
+        ({"teachers__per_job": 0}, "teachers.per_job = 0: must be an integer >= 1"),
+        ({"teachers__checkpoint_seconds": -1}, "seconds = -1: must be a number >= 0"),
         ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of 2 values"),
         (
             {"datasets__mnist__classes": [5, 5]},
