@@ -216,6 +216,9 @@ def test_schema_knows_the_parameters_of_students_and_no_others():
             "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
         ),
         ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of at least 2 values"),
+        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, ensemble, opacus"),
+        ({"teachers__per_job": 0}, "teachers.per_job = 0: must be an integer >= 1"),
+        ({"teachers__checkpoint_seconds": -1}, "seconds = -1: must be a number >= 0"),
         (
             {"datasets__mnist__classes": [5, 5]},
             "classes = [5, 5]: must be a list without repetition",

@@ -23,7 +23,7 @@ def test_device_is_chosen_and_checked(monkeypatch):
 
 
 def test_pixels_are_scaled_to_the_unit_interval():
-    tensor = scaled(np.array([[[0, 16]]], np.uint8), 16)
+    tensor = scaled(torch.tensor([[[0, 16]]], dtype=torch.uint8), 16)
     assert tensor.shape == (1, 1, 1, 2)
     assert tensor.flatten().tolist() == [0.0, 1.0]
 
@@ -31,10 +31,16 @@ def test_pixels_are_scaled_to_the_unit_interval():
 def test_colour_comes_first_and_contiguous():
     # Opacus computes wrong gradients of convolutions otherwise (test_stacked.py would show it).
     images = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)
-    tensor = scaled(images, 255, dtype=torch.float64)
+    tensor = scaled(torch.from_numpy(images), 255, dtype=torch.float64)
     assert tensor.is_contiguous()
     assert tensor.dtype == torch.float64
     assert np.array_equal(tensor.numpy(), images.transpose(0, 3, 1, 2) / 255)
+
+
+def test_pixels_stay_on_their_device():
+    # No GPU here, but a device without data shows as well where a tensor goes.
+    pixels = torch.zeros((2, 4, 4), dtype=torch.uint8, device="meta")
+    assert scaled(pixels, 255).device.type == "meta"
 
 
 def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(monkeypatch):

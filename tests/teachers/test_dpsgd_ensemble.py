@@ -165,3 +165,12 @@ def test_global_generator_is_left_alone():
     before = torch.get_rng_state()
     train(*problem())
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
+    # No GPU here; on a device without data, a tensor left on the CPU fails as it would on a GPU.
+    monkeypatch.setattr(dpsgd_ensemble, "finite_states", lambda rows, model: rows)
+    models, images, labels, shards = problem("darrm_cnn")
+    rows = train(models, images.to("meta"), labels.to("meta"), shards)
+    assert rows.device.type == "meta"
+    assert rows.shape == (3, sum(p.numel() for p in models[0].parameters()))

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from private_ensembles.teachers import plain_ensemble
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
@@ -71,3 +72,11 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
 def test_impossible_training_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         train(*problem("mlp"), **changes)
+
+
+def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
+    # No GPU here; on a device without data, a tensor left on the CPU fails as it would on a GPU.
+    monkeypatch.setattr(plain_ensemble, "finite_states", lambda rows, model: rows)
+    models, images, labels, shards = problem("darrm_cnn")
+    rows = train(models, images.to("meta"), labels.to("meta"), shards, momentum=0.9)
+    assert rows.device.type == "meta"

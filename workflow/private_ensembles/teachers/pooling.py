@@ -59,10 +59,11 @@ class _Pool(torch.autograd.Function):
     def backward(ctx, gradient, *_):
         images, right, below = ctx.saved_tensors
         height, width = images.shape[-2:]
-        corners = torch.arange(0, height // 2 * 2, 2)[:, None] * width
-        corners = corners + torch.arange(0, width // 2 * 2, 2)
+        rows, columns = (
+            torch.arange(0, side // 2 * 2, 2, device=gradient.device) for side in (height, width)
+        )
         # in 16 bits, because 64 take three times as long
         within = below.to(torch.int16) * width + right
         return torch.ops.aten.max_pool2d_with_indices_backward(
-            gradient, images, *SQUARE, within.to(torch.int64) + corners
+            gradient, images, *SQUARE, within.to(torch.int64) + (rows[:, None] * width + columns)
         )
