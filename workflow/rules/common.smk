@@ -253,4 +253,4 @@ def figure_files():
 def docs_file(path):
     """Where publish_docs copies a result to: results/pate/tables/x.csv to docs/pate/x.csv."""
     _, *folders, name = path.split("/")
-    return "/".join(["docs", *folders[:1], name])
+    return f"docs/{folders[0]}/{name}" if folders else f"docs/{name}"

@@ -18,9 +18,8 @@ with io.job(snakemake) as job:
         pd.read_csv(job.input.teachers[0]) if job.input.teachers else None,
         published.sizes(read_dataset(path) for path in job.input.datasets),
     )
-    more, notes = published_pate.reproduced_numbers(
-        tables["pate"], published_pate.altered(job.params.tasks)
-    )
+    altered = published_pate.altered(job.params.tasks)
+    more, notes = published_pate.reproduced_numbers(tables["pate"], altered)
     bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
     nzc, nzc_notes = published_nzc.reproduced_numbers(tables["nzc"], job.params.nzc)
     table = published.compare(
