@@ -28,7 +28,7 @@ from private_ensembles.student.training import Training
 DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
 PAPER = "darrm.datasets.mnist"
 # Parameters of students, whose code has defaults (compared with the schema below).
-PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters")
+PARAMETERS = (".nzc.student", ".vat", ".forest", ".student_parameters", ".baseline_parameters")
 
 
 def changed(**values):
@@ -55,7 +55,9 @@ def test_default_configuration_is_valid_for_any_json_schema_validator():
     jsonschema.validate(DEFAULT, schema)
 
 
-@pytest.mark.parametrize("name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml"])
+@pytest.mark.parametrize(
+    "name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml", "tiny_nzc.yaml"]
+)
 def test_test_configurations_are_valid(root, name, tmp_path):
     config = copy.deepcopy(DEFAULT)
     _merge(config, yaml.safe_load((root / "tests" / "config" / name).read_text()))
@@ -104,9 +106,10 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         for key, below in rule.get("properties", {}).items():
             if path.endswith(PARAMETERS):
                 continue
-            if re.fullmatch(r"\.(datasets|pate\.tasks)\.[^.]+", path):
+            if re.fullmatch(r"\.(datasets|(pate|nzc)\.tasks)\.[^.]+", path):
                 # Each format, and each kind of votes, has keys of its own.
-                named = DEFAULT["datasets"] if "tasks" not in path else DEFAULT["pate"]["tasks"]
+                section = path.split(".")[1]
+                named = DEFAULT[section] if section == "datasets" else DEFAULT[section]["tasks"]
                 assert any(key in each for each in named.values()), key
                 if key not in value:
                     continue
