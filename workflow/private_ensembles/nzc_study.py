@@ -19,8 +19,8 @@ from private_ensembles.nzc.ensembles import (
 )
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
 from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
+from private_ensembles.pate.lnmax_accounting import PAPER_ORDERS, lnmax_privacy
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.lnmax_rdp import PAPER_ORDERS, lnmax_privacy
 from private_ensembles.pate.mechanisms import lnmax
 from private_ensembles.pate_study import FREE, NOT_FOR_RELEASE, draw_queries
 from private_ensembles.randomness import generator
