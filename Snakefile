@@ -24,6 +24,9 @@ include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
 include: "workflow/rules/dpbag.smk"
+include: "workflow/rules/apply.smk"
+include: "workflow/rules/nzc.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -36,6 +39,23 @@ for cached in workflow.rules:
 rule all:
     default_target: True
     input:
-        [getattr(rules, paper).input for paper in config["papers"]],
-        rules.report.input,
-        "results/fidelity.csv",
+        # Own votes take the papers' place.
+        *(
+            ["results/own/index.html"]
+            if config["votes"]
+            else [
+                *(getattr(rules, paper).input for paper in config["papers"]),
+                rules.audit.input,
+                rules.report.input,
+                "results/fidelity.csv",
+            ]
+        ),
+
+
+# Not on dry runs, and not in the jobs of a cluster.
+onstart:
+    announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
+
+
+onsuccess:
+    announce.say(announce.end(PAGES))

@@ -28,7 +28,7 @@ from private_ensembles.student.training import Training
 DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
 PAPER = "darrm.datasets.mnist"
 # Parameters of students, whose code has defaults (compared with the schema below).
-PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters")
+PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters", ".nzc.student")
 
 
 def changed(**values):
@@ -104,9 +104,11 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
         for key, below in rule.get("properties", {}).items():
             if path.endswith(PARAMETERS):
                 continue
-            if re.fullmatch(r"\.(datasets|pate\.tasks)\.[^.]+", path):
+            if match := re.fullmatch(r"\.(datasets|(?:pate|nzc)\.tasks)\.[^.]+", path):
                 # Each format, and each kind of votes, has keys of its own.
-                named = DEFAULT["datasets"] if "tasks" not in path else DEFAULT["pate"]["tasks"]
+                named = DEFAULT
+                for step in match[1].split("."):
+                    named = named[step]
                 assert any(key in each for each in named.values()), key
                 if key not in value:
                     continue
@@ -216,6 +218,9 @@ def test_schema_knows_the_parameters_of_students_and_no_others():
             "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
         ),
         ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of at least 2 values"),
+        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, ensemble, opacus"),
+        ({"teachers__per_job": 0}, "teachers.per_job = 0: must be an integer >= 1"),
+        ({"teachers__checkpoint_seconds": -1}, "seconds = -1: must be a number >= 0"),
         (
             {"datasets__mnist__classes": [5, 5]},
             "classes = [5, 5]: must be a list without repetition",

@@ -19,11 +19,20 @@ SETTINGS = {
 }  # fmt: skip
 PARAMETERS = {
     "gnmax": {"sigma": 3.0},
+    "gnmax_improved": {"sigma": 2.5},
     "gnmax_analytic": {"sigma": 2.0},
+    "gnmax_exact": {"sigma": 1.5},
+    "lnmax_pure": {"scale": 3.0},
+    "lnmax_exact": {"scale": 2.0},
+    "exponential": {"rate": 0.2},
+    "permute_and_flip": {"rate": 0.2},
+    "ladder": {"epsilon": 0.3, "delta": 1e-3},
     "darrm_sub": {"gamma": gamma_subsampling(K, 3)},
     "darrm_opt": {"gamma": np.ones(K + 1)},
     "majority_private": {},
 }
+SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic", "exact")}
+PRIVATE = ("darrm_sub", "darrm_opt", "majority_private")
 
 
 def cache(seed, n=40):
@@ -47,7 +56,7 @@ def test_every_release_has_a_row_and_its_accuracy(votes):
         i, j = names.index(row["mechanism"]), row["training_seed"]
         released = arrays[f"labels_{Q}"][i, j, row["draw"]]
         index = arrays[f"queries_{Q}"][row["draw"]]
-        kind = "plain" if row["mechanism"].startswith("gnmax") else "private"
+        kind = "private" if row["mechanism"] in PRIVATE else "plain"
         truth = votes[kind][j].labels[index]
         assert row["accuracy"] == np.mean(released == truth)
 
@@ -72,7 +81,7 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
     _, arrays = run("digits", SETTINGS | {"queries": [40], "draws": 400}, votes, PARAMETERS, 0)
     index = arrays["queries_40"]
     for i, name in enumerate(arrays["mechanisms"]):
-        kind = "plain" if name.startswith("gnmax") else "private"
+        kind = "private" if name in PRIVATE else "plain"
         caches = votes[kind][0]
         released = arrays["labels_40"][i, 0]
         measured = (released == caches.labels[index]).mean()
@@ -89,14 +98,14 @@ def test_votes_of_another_ensemble_are_refused(votes):
 
 def test_every_gamma_that_releases_labels_is_certified():
     gamma = optimize_gamma(K, 3, 0.1, 1e-4).gamma
-    chosen = parameters(SETTINGS, gamma, {"sigma_rdp": 3.0, "sigma_analytic": 2.0})
+    chosen = parameters(SETTINGS, gamma, SIGMAS)
     assert set(chosen) == set(MECHANISMS)
     for name in ("darrm_sub", "darrm_opt"):
         assert certify(chosen[name]["gamma"], 3, 0.1, 1e-4, SETTINGS["delta_gamma"]).holds
     np.testing.assert_allclose(chosen["darrm_sub"]["gamma"], gamma_subsampling(K, 3), rtol=1e-10)
     wrong = {**SETTINGS, "m": 1}
     with pytest.raises(ValueError, match="must be private"):
-        parameters(wrong, gamma, {"sigma_rdp": 3.0, "sigma_analytic": 2.0})
+        parameters(wrong, gamma, SIGMAS)
 
 
 def test_unknown_labels_are_refused():

@@ -146,9 +146,11 @@ def test_an_unknown_format_is_refused(tmp_path, search):
 def test_every_mechanism_has_one_look_and_no_two_share_it():
     from private_ensembles.registry import MECHANISMS
 
-    colors = [style.look(name)["color"] for name in MECHANISMS]
+    looks = [tuple(style.look(name).values()) for name in MECHANISMS]
     assert set(MECHANISMS) <= set(style.LOOKS)
-    assert len(set(colors)) == len(colors)
+    assert len(set(looks)) == len(looks)
+    # In grey the mark alone must tell them apart.
+    assert len({look[1] for look in looks}) == len(looks)
     assert style.look("gamma_opt") == style.look("darrm_opt")
 
 

@@ -1,19 +1,12 @@
-"""ensemble: independent teachers, one file, read without trusting it."""
-
-import pickle
+"""ensemble: independent teachers, by either backend, in one job or several, killed or not."""
 
 import numpy as np
 import pytest
 import torch
 
-from private_ensembles.teachers.ensemble import (
-    TRAINERS,
-    choose_device,
-    load_ensemble,
-    save_ensemble,
-    scaled,
-    train_ensemble,
-)
+from private_ensembles.teachers.checkpoint import Checkpoint
+from private_ensembles.teachers.ensemble import TRAINERS, choose_backend, train_ensemble
+from private_ensembles.teachers.slices import slice_members, slice_names
 from private_ensembles.teachers.voting import cast_votes
 
 PLAIN = {"model": "linear", "batch_size": 8, "epochs": 2, "learning_rate": 0.1, "momentum": 0}
@@ -41,20 +34,127 @@ def weights(teacher):
     return teacher["1.weight"]
 
 
-@pytest.mark.parametrize("kind", ["plain", "private"])
-def test_teacher_depends_on_its_own_shard_only(kind):
-    three, two = train(kind), train(kind, SHARDS[:2])
-    assert torch.equal(weights(three[0]), weights(two[0]))
-    assert torch.equal(weights(three[1]), weights(two[1]))
-    swapped = train(kind, SHARDS[[0, 2, 1]])
-    assert torch.equal(weights(three[0]), weights(swapped[0]))
+def same(first, second):
+    return all(
+        list(a) == list(b) and all(torch.equal(a[name], b[name]) for name in a)
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+WAYS = pytest.mark.parametrize(
+    ("kind", "backend"), [(k, b) for k in ("plain", "private") for b in ("ensemble", "opacus")]
+)
+
+
+@WAYS
+def test_teacher_depends_on_its_own_shard_only(kind, backend):
+    three, two = train(kind, backend=backend), train(kind, SHARDS[:2], backend=backend)
+    assert same(three[:2], two)
+    swapped = train(kind, SHARDS[[0, 2, 1]], backend=backend)
+    assert same(three[:1], swapped[:1])
     assert not torch.equal(weights(three[1]), weights(swapped[1]))
 
 
-@pytest.mark.parametrize("kind", ["plain", "private"])
-def test_teachers_on_equal_shards_differ_by_their_own_randomness(kind):
-    first, second = train(kind, SHARDS[[0, 0]])
+@WAYS
+def test_teachers_on_equal_shards_differ_by_their_own_randomness(kind, backend):
+    first, second = train(kind, SHARDS[[0, 0]], backend=backend)
     assert not torch.equal(weights(first), weights(second))
+
+
+@pytest.mark.parametrize("kind", ["plain", "private"])
+@pytest.mark.parametrize("model", ["linear", "darrm_cnn"])
+def test_backends_give_the_same_teachers_and_votes_up_to_rounding(kind, model):
+    parameters = PARAMETERS[kind] | {"model": model}
+    one, two = (train(kind, parameters=parameters, backend=b) for b in ("opacus", "ensemble"))
+    for a, b in zip(one, two, strict=True):
+        assert all((a[name] - b[name]).abs().max() < 1e-5 for name in a)
+    how = {"model": model, "pixel_max": 16, "n_classes": 2}
+    assert np.array_equal(cast_votes(one, IMAGES, **how), cast_votes(two, IMAGES, **how))
+
+
+@WAYS
+@pytest.mark.parametrize("per_job", [1, 2])
+def test_slices_trained_by_other_jobs_in_any_order_are_the_ensemble(kind, backend, per_job):
+    whole = train(kind, backend=backend)
+    names = slice_names(len(SHARDS), per_job)
+    parts = {
+        name: train(kind, members=slice_members(len(SHARDS), name), backend=backend)
+        for name in reversed(names)
+    }
+    assert same(whole, [teacher for name in names for teacher in parts[name]])
+
+
+class Killed(BaseException):
+    pass
+
+
+class Fragile(Checkpoint):
+    """A checkpoint written at every chance, after some of which the process is killed."""
+
+    def __init__(self, path, saves, identity="this", **more):
+        super().__init__(path, identity, every=0, **more)
+        self.left = saves
+
+    def save(self, **content):
+        super().save(**content)
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+@WAYS
+@pytest.mark.parametrize("saves", [1, 2, (2, 1)])
+def test_killed_training_resumes_to_the_same_bits(kind, backend, saves, tmp_path):
+    parameters = PARAMETERS[kind] | {"epochs": 3}
+    if kind == "plain":
+        parameters["momentum"] = 0.9
+    # 20 images in batches of 8: three steps in an epoch
+    whole = train(kind, parameters=parameters, backend=backend)
+    path, lines = tmp_path / "checkpoint", []
+    for number in saves if isinstance(saves, tuple) else (saves,):
+        with pytest.raises(Killed):
+            train(kind, parameters=parameters, backend=backend, checkpoint=Fragile(path, number))
+    resumed = Fragile(path, 1000, report=lines.append)
+    assert same(whole, train(kind, parameters=parameters, backend=backend, checkpoint=resumed))
+    assert lines == [f"{path}: training goes on from there"]
+    # what was done before was not done again
+    steps = 3 if backend == "opacus" else 9
+    before = sum(saves) if isinstance(saves, tuple) else saves
+    assert 1000 - resumed.left == steps - before
+    assert list(tmp_path.iterdir()) == []
+
+
+@WAYS
+def test_checkpoint_of_another_training_is_refused(kind, backend, tmp_path):
+    path, lines = tmp_path / "checkpoint", []
+    with pytest.raises(Killed):
+        train(kind, backend=backend, seed=1, checkpoint=Fragile(path, 2, "seed 1"))
+    mine = Fragile(path, 1000, "seed 0", report=lines.append)
+    assert same(train(kind, backend=backend), train(kind, backend=backend, checkpoint=mine))
+    assert lines == [f"{path}: belongs to another training: training starts anew"]
+
+
+def test_backend_is_chosen_by_kind_and_device():
+    assert choose_backend("auto", "private", "cpu") == "ensemble"
+    assert choose_backend("auto", "plain", "cpu") == "opacus"
+    assert choose_backend("auto", "plain", "cuda") == "ensemble"
+    assert choose_backend("opacus", "private", "cuda") == "opacus"
+    with pytest.raises(ValueError, match="backend = 'jax': must be one of auto, ensemble, opacus"):
+        choose_backend("jax", "plain", "cpu")
+
+
+def test_colour_images_train_and_vote():
+    images = SOURCE.integers(0, 17, (60, 8, 8, 3)).astype(np.uint8)
+    for kind in ("plain", "private"):
+        teachers = train_ensemble(
+            *(kind, images, LABELS, SHARDS),
+            pixel_max=16,
+            n_classes=2,
+            seed=0,
+            parameters=PARAMETERS[kind] | {"model": "svhn_cnn", "epochs": 1},
+        )
+        votes = cast_votes(teachers, images, model="svhn_cnn", pixel_max=16, n_classes=2)
+        assert votes.shape == (60, 3)
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"path": ("other",)}])
@@ -63,14 +163,13 @@ def test_seed_and_path_change_every_teacher(change):
     assert not any(torch.equal(weights(a), weights(b)) for a, b in pairs)
 
 
-def test_progress_is_told_after_every_teacher():
+@WAYS
+def test_progress_is_told_in_the_end_at_least(kind, backend):
     lines = []
-    train("plain", progress=lines.append)
-    assert [line.split(",")[0] for line in lines] == [
-        f"plain teacher {i} of 3 trained" for i in (1, 2, 3)
-    ]
-    assert "elapsed" in lines[0]
-    assert "remaining" in lines[0]
+    train(kind, backend=backend, progress=lines.append)
+    assert "3 of 3," in lines[-1] if backend == "opacus" else "6 of 6," in lines[-1]
+    for part in (f"3 {kind} teachers: ", "images/s", "elapsed", "0 s remaining"):
+        assert part in lines[-1]
 
 
 def test_unknown_kind_and_parameter_are_refused():
@@ -92,84 +191,15 @@ def test_gpu_out_of_memory_is_one_line_that_says_what_to_do(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-def test_pixels_are_scaled_to_the_unit_interval():
-    tensor = scaled(np.array([[[0, 16]]], np.uint8), 16)
-    assert tensor.shape == (1, 1, 1, 2)
-    assert tensor.flatten().tolist() == [0.0, 1.0]
-
-
-def test_ensemble_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path):
-    teachers = train("private")
-    for name in ("a.pt", "another_name.pt"):
-        save_ensemble(tmp_path / name, teachers, {"K": 3, "b": [1]})
-    assert (tmp_path / "a.pt").read_bytes() == (tmp_path / "another_name.pt").read_bytes()
-    read, metadata = load_ensemble(tmp_path / "a.pt")
-    assert metadata == {"K": 3, "b": [1]}
-    assert all(torch.equal(weights(a), weights(b)) for a, b in zip(read, teachers, strict=True))
-
-
-def test_damaged_ensemble_files_are_refused_by_name(tmp_path):
-    save_ensemble(tmp_path / "whole.pt", train("plain"), {})
-    data = (tmp_path / "whole.pt").read_bytes()
-    for length in (0, 10, len(data) // 2, len(data) - 1):
-        (tmp_path / "short.pt").write_bytes(data[:length])
-        with pytest.raises(ValueError, match=r"short\.pt: not a readable ensemble"):
-            load_ensemble(tmp_path / "short.pt")
-    torch.save({"teachers": []}, tmp_path / "other.pt")
-    with pytest.raises(ValueError, match=r"other\.pt"):
-        load_ensemble(tmp_path / "other.pt")
-
-
-def test_code_in_an_ensemble_file_is_not_run(tmp_path):
-    class Bomb:
-        def __reduce__(self):
-            return (open, (str(tmp_path / "executed"), "w"))
-
-    torch.save({"teachers": Bomb(), "metadata": "{}"}, tmp_path / "bomb.pt")
-    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Bomb()))
-    for name in ("bomb.pt", "plain.pt"):
-        with pytest.raises(ValueError, match=name):
-            load_ensemble(tmp_path / name)
-    assert not (tmp_path / "executed").exists()
-
-
-def test_device_is_chosen_and_checked(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert choose_device("auto").type == choose_device("cpu").type == "cpu"
-    with pytest.raises(ValueError, match="device = 'cuda': PyTorch finds no GPU"):
-        choose_device("cuda")
-    with pytest.raises(ValueError, match="device = 'tpu': must be auto, cpu or cuda"):
-        choose_device("tpu")
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 @pytest.mark.parametrize("model", ["linear", "darrm_cnn"])
-def test_gpu_trains_the_same_teachers_within_rounding(model):
-    parameters = PRIVATE | {"model": model}
-    pairs = zip(
-        train("private", parameters=parameters),
-        train("private", parameters=parameters, device="cuda"),
-        strict=True,
+@pytest.mark.parametrize("kind", ["plain", "private"])
+def test_gpu_trains_the_same_teachers_within_rounding(kind, model):
+    parameters = PARAMETERS[kind] | {"model": model}
+    on_cpu, *on_gpu = (
+        train(kind, parameters=parameters, device=device, backend=backend)
+        for device, backend in (("cpu", "opacus"), ("cuda", "opacus"), ("cuda", "ensemble"))
     )
-    for on_cpu, on_gpu in pairs:
-        for name in on_cpu:
-            assert torch.allclose(on_cpu[name], on_gpu[name], atol=1e-4)
-
-
-def test_votes_are_the_largest_logits_one_column_per_teacher():
-    teachers = train("plain")
-    votes = cast_votes(teachers, IMAGES, model="linear", pixel_max=16, n_classes=2, batch_size=7)
-    inputs = scaled(IMAGES, 16).flatten(1)
-    assert votes.dtype == np.uint8
-    for i, teacher in enumerate(teachers):
-        logits = inputs @ teacher["1.weight"].T + teacher["1.bias"]
-        assert np.array_equal(votes[:, i], logits.argmax(1).numpy())
-
-
-def test_teacher_that_cannot_vote_is_named():
-    teachers = train("plain")
-    with pytest.raises(ValueError, match="teacher 0 does not fit model darrm_cnn"):
-        cast_votes(teachers, IMAGES, model="darrm_cnn", pixel_max=16, n_classes=2)
-    teachers[1]["1.bias"][0] = float("nan")
-    with pytest.raises(ValueError, match="teacher 1: logits are not finite"):
-        cast_votes(teachers, IMAGES, model="linear", pixel_max=16, n_classes=2)
+    for other in on_gpu:
+        for a, b in zip(on_cpu, other, strict=True):
+            assert all(torch.allclose(a[name], b[name], atol=1e-4) for name in a)

@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 # What differs between two runs by its nature, and nothing else (results/README.md says the same).
 VOLATILE_FOLDERS = ("benchmarks", "provenance")
 VOLATILE_KEYS = {"darrm/gamma": [("solver", "seconds")]}
+# The page's part about revisions, versions, machine and times (`report.run_facts.VARIES`).
+VOLATILE_PART = re.compile(rb"<!-- varies from run to run -->.*?<!-- /varies -->", re.DOTALL)
 
 
 def contents(folder: Path) -> dict[str, str]:
     """Return the sha256 of every result of a run by its path below `folder`/results.
 
-    JSON is compared without its volatile keys, all other files byte for byte.
+    JSON is compared without its volatile keys, the page without its volatile part, all other files
+    byte for byte.
     """
     results = folder / "results"
     found = {}
@@ -24,6 +28,9 @@ def contents(folder: Path) -> dict[str, str]:
         for start, keys in VOLATILE_KEYS.items():
             if name.startswith(start):
                 data = _without(json.loads(data), keys)
+        if path.suffix == ".html":
+            data, number = VOLATILE_PART.subn(b"", data)
+            assert number == 1, name
         found[name] = hashlib.sha256(data).hexdigest()
     assert found, f"no results in {results}"
     return found

@@ -124,6 +124,13 @@ def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
     assert all(float(row["scaling"]) < 1e-9 for row in rows)
 
 
+def test_large_ensemble_is_trained_by_as_many_jobs_as_it_needs(folder, planned):
+    target = "results/votes/digits/kind=plain,K={},seed=0.npz"
+    others = {"prepare_dataset": 1, "cast_votes": 1}
+    assert planned(folder, target.format(250)) == {"train_slice": 2, **others}
+    assert planned(folder, target.format(125)) == {"train_teachers": 1, **others}
+
+
 def test_docs_are_written_on_request_only(folder, planned):
     assert "publish_docs" not in planned(folder)
     assert planned(folder, "publish_docs")["publish_docs"] == 1

@@ -212,6 +212,17 @@ CONFIGURATION = {
     ),
     "solver": ({"solver": "highs"}, GAMMA | STUDY),
     "device": ({"device": "cpu"}, VOTES),
+    "backend of training": ({"teachers__backend": "opacus"}, VOTES),
+    "teachers in a job": (
+        {"teachers__per_job": 3},
+        {
+            f"train_teachers/digits/kind={kind},K=5,seed=0,slice={part}"
+            for kind in ("private", "plain")
+            for part in ("1of2", "2of2")
+        }
+        | {"cast_votes", *ACCURACY},
+    ),
+    "checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
     "address": (
         {"datasets__mnist__files__t10k-labels-idx1-ubyte.gz__urls": ["https://example.org/x"]},
         NOTHING,
@@ -267,6 +278,8 @@ FILES = {
     f"{MODULE}/teachers/forest.py": NOTHING,
     f"{MODULE}/datasets/shards.py": VOTES,
     f"{MODULE}/teachers/models.py": VOTES,
+    f"{MODULE}/teachers/stacked.py": VOTES,
+    f"{MODULE}/teachers/slices.py": VOTES,
     f"{MODULE}/teachers/voting.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
     f"{MODULE}/teachers/schedule.py": TEACHERS,

@@ -5,7 +5,7 @@ import re
 import yaml
 
 DIRECTIVES = ("message", "output", "params", "log", "benchmark", "threads", "resources", "script")
-TARGETS = {"all", "darrm", "pate", "dpbag", "report", "sweeps"}
+TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps"}
 
 
 def _rules(root):

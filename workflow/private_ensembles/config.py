@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 
-from private_ensembles import dpbag_config, pate_checks, pate_settings
+from private_ensembles import dpbag_config, nzc_settings, pate_checks, pate_settings
 from private_ensembles.dataset_config import has_two_classes_of_images, is_stand_in, mistakes
 from private_ensembles.naming import delta_of, multiply
 
@@ -67,14 +67,15 @@ def check_or_exit(config: dict, folders: list[str], sources: list[tuple[str, dic
 def check(config: dict, *folders: str) -> dict:
     """Return a checked copy of the configuration: numbers as numbers, the mirror's path absolute.
 
-    folders: what a relative `data_mirror` may be relative to, best first; the current one if none
-    is given. Raises ConfigError.
+    folders: what a relative `data_mirror` or `votes` may be relative to, best first; the current
+    one if none is given. Raises ConfigError.
     """
     checked = _convert(config, _schema(), "")
     _validate(checked, _schema(), "")
     for path, value, allowed in _across(checked):
         raise _wrong(path, value, allowed)
     checked["data_mirror"] = _mirror(checked["data_mirror"], checked["data"], folders)
+    checked["votes"] = _votes(checked["votes"], folders)
     return checked
 
 
@@ -183,7 +184,7 @@ def _convert(value, rule: dict, path: str):
             return None
         if {"integer", "number"} & set(types):
             value = _parse_number(value)
-    if path == "data_mirror" and value in ("null", "~"):
+    if path in ("data_mirror", "votes") and value in ("null", "~"):
         return None  # as `--config data_mirror=null` hands it over
     integral = isinstance(value, float) and value.is_integer()
     return int(value) if integral and "integer" in types else value
@@ -301,10 +302,23 @@ def _wrong(path: str, value, allowed: str) -> ConfigError:
     return ConfigError(path, f"{path} = {shown}: must be {allowed}")
 
 
+def _offered() -> list[str]:
+    from private_ensembles.mechanisms import offered
+
+    return offered()
+
+
 def _across(config: dict) -> Iterator[tuple]:
     """Yield (path, value, allowed) for what no single key of the schema can show."""
     darrm, datasets = config["darrm"], config["datasets"]
     K = darrm["K"]
+    planned = config["planner"]
+    if planned["labels"] > planned["queries"]:
+        allowed = f"at most planner.queries = {planned['queries']}"
+        yield "planner.labels", planned["labels"], allowed
+    for index, name in enumerate(planned["mechanisms"]):
+        if name not in _offered():
+            yield f"planner.mechanisms[{index}]", name, f"one of {', '.join(_offered())}"
     figures = {name: darrm[name] for name in (*SHAPE_FIGURES, "figure9") if darrm[name]}
     for path, ms, owner, teachers in (
         ("darrm.m", darrm["m"], "darrm.K", K),
@@ -350,6 +364,7 @@ def _across(config: dict) -> Iterator[tuple]:
         if name in datasets:  # their votes would be one folder
             yield f"synthetic_votes.{name}", name, "another name than those under datasets"
     yield from pate_checks.mistakes(config)
+    yield from nzc_settings.mistakes(config)
     fit = [name for name in datasets if has_two_classes_of_images(datasets[name])]
     for is_embedded, path, name in (
         *((False, f"darrm.datasets.{name}", name) for name in darrm["datasets"]),
@@ -392,6 +407,19 @@ def _mirror(mirror: str | None, data: str, folders: Sequence[str]) -> str | None
         looked = " and ".join(dict.fromkeys(paths))
         raise _wrong("data_mirror", mirror, f"an existing folder (looked at {looked}) or URL")
     return found or paths[0]
+
+
+def _votes(votes: str | None, folders: Sequence[str]) -> str | None:
+    """Return the absolute path of somebody's own votes; ConfigError where there is no such file."""
+    if votes is None:
+        return None
+    wanted = os.path.expanduser(votes)
+    paths = [os.path.abspath(os.path.join(folder, wanted)) for folder in folders or ["."]]
+    found = next((path for path in paths if os.path.isfile(path)), None)
+    if found is None:
+        looked = " and ".join(dict.fromkeys(paths))
+        raise _wrong("votes", votes, f"an existing file (looked at {looked})")
+    return found
 
 
 # Slices ------------------------------------------------------------------------------------------
@@ -457,14 +485,15 @@ def dataset_settings(config: dict, dataset: str) -> dict:
     return {key: section[key] if key in section else darrm[key] for key in keys}
 
 
-def teachers(config: dict, dataset: str, kind: str) -> dict:
-    """Return the training parameters of one kind ("private" or "plain") of teachers.
+def teachers(config: dict, dataset: str, kind: str, K: int | None = None) -> dict:
+    """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
 
-    Those of a task of PATE, where its votes are cast on this data set, else DaRRM's.
+    Those of a task of PATE, where its votes are cast on this data set, else DaRRM's. Ensembles of
+    other sizes, which NZC compares, may train for another number of epochs.
     """
     task = pate_settings.task_of(config, dataset)
     if task is not None and task["kind"] == kind:
-        return task["teachers"]
+        return task["teachers"] | nzc_settings.retraining(config, dataset, K)
     return dataset_settings(config, dataset)[f"{kind}_teachers"]
 
 

@@ -16,11 +16,11 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 
-from private_ensembles import records
+from private_ensembles import records, watch
 
 # Failures that a user can act on are reported by their message alone; others with their type.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
@@ -68,7 +68,22 @@ class Job:
         """Write a line to the log and to the terminal, so that a long job is seen to advance."""
         text = message % arguments if arguments else message
         self.log.info("%s", text)
+        self._say(text)
+
+    def _say(self, text: str) -> None:
         print(f"{self.rule}: {text}", file=sys.stderr, flush=True)
+
+    def meter(self, total: int | None, unit: str) -> watch.Meter:
+        """Return what counts `total` things called `unit`: seen in a terminal, quiet elsewhere."""
+        return watch.Meter(total, unit, **self._watched())
+
+    def track(self, items: Iterable, unit: str, total: int | None = None) -> Iterator:
+        """Yield the items, counted as :meth:`meter` does."""
+        return watch.track(items, unit, total=total, **self._watched())
+
+    def _watched(self) -> dict:
+        say = self._say if watch.terminal() else None
+        return {"say": say, "log": lambda line: self.log.info("%s", line)}
 
 
 class _Stopped(BaseException):

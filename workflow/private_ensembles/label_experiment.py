@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import secure_noise
+from private_ensembles.baselines.noise import NAMES as TIGHT
+from private_ensembles.baselines.noise import noise_parameters
 from private_ensembles.composition import replace_one
 from private_ensembles.darrm.certificate import certify_problem, scale_to_allowance
 from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling
@@ -16,6 +18,15 @@ from private_ensembles.randomness import generator
 from private_ensembles.registry import require
 from private_ensembles.release import expected_accuracy, label_probability, release
 from private_ensembles.votes import Votes
+
+# GNMax with the paper's sigma, and what else the same budget buys.
+SIGMAS = {
+    "gnmax": "sigma_rdp",
+    "gnmax_improved": "sigma_improved_rdp",
+    "gnmax_analytic": "sigma_analytic",
+    "gnmax_exact": "sigma_exact",
+}
+ON_COUNTS = (*SIGMAS, *TIGHT)
 
 
 def claims(settings: Mapping) -> dict[str, dict]:
@@ -26,15 +37,14 @@ def claims(settings: Mapping) -> dict[str, dict]:
     the teachers' accountant. The noiseless majority of private teachers costs what one teacher
     does, for any number of queries, on disjoint shards only (DESIGN 5.6); the shards are cut from
     a permutation, which serves replace_one, so that cost is one teacher's by group privacy.
-    Whatever happens to one plain teacher moves one vote: GNMax's claim is for replace_one too.
+    Whatever happens to one plain teacher moves one vote: GNMax's claim is for replace_one too, as
+    are those of the tight baselines, which have GNMax's budget.
     """
-    gnmax = (settings["epsilon_query"], settings["delta_query"], "disjoint_shards", "replace_one")
+    counts = (settings["epsilon_query"], settings["delta_query"], "disjoint_shards", "replace_one")
     darrm = (settings["epsilon_query"], settings["delta_gamma"], "shared_data", "add_remove")
     one = replace_one(settings["epsilon"], settings["Delta"])
     majority = (one.epsilon, one.delta, "disjoint_shards", "replace_one")
-    rows = {
-        "gnmax": gnmax,
-        "gnmax_analytic": gnmax,
+    rows = dict.fromkeys(ON_COUNTS, counts) | {
         "darrm_sub": darrm,
         "darrm_opt": darrm,
         "majority_private": majority,
@@ -54,8 +64,9 @@ def parameters(
     gamma : (K + 1,), the optimised one; sigma : by quantity, as `search_gnmax_sigma` writes them.
     Subsampling's closed form spends its allowance exactly, so it is scaled (by about 1e-12) until
     its certificate holds in floating point. Secure noise is discrete: the analytic sigma is raised
-    until the discrete mechanism is proven, the Renyi one serves as it is. Raises ValueError where
-    gamma's own certificate does not hold.
+    until the discrete mechanism is proven, the Renyi ones serve as they are, and what is exact is
+    drawn from the label's own distribution. Raises ValueError where gamma's own certificate does
+    not hold.
     """
     problem = PrivacyProblem(
         settings["K"],
@@ -68,13 +79,14 @@ def parameters(
     if not certify_problem(problem, optimal).holds:
         raise ValueError(f"gamma: must be private for K = {problem.K}, m = {problem.m}, and is not")
     subsampling, _ = scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))
-    analytic = sigma["sigma_analytic"]
+    cost = settings["epsilon_query"], settings["delta_query"]
+    noisy = {name: {"sigma": sigma[quantity]} for name, quantity in SIGMAS.items()}
     if secure_noise.check_mode(noise) == "secure":
-        cost = settings["epsilon_query"], settings["delta_query"]
-        analytic = secure_noise.sufficient_sigma(analytic, *cost)
+        analytic = secure_noise.sufficient_sigma(sigma["sigma_analytic"], *cost)
+        noisy["gnmax_analytic"] = {"sigma": analytic}
     return {
-        "gnmax": {"sigma": sigma["sigma_rdp"]},
-        "gnmax_analytic": {"sigma": analytic},
+        **noisy,
+        **noise_parameters(*cost, problem.K),
         "darrm_sub": {"gamma": subsampling},
         "darrm_opt": {"gamma": optimal},
         "majority_private": {},

@@ -111,6 +111,17 @@ def parameters(config: Mapping, names: list[str]) -> dict[str, dict]:
     return found
 
 
+def budgets(config: Mapping, names: list[str]) -> dict[str, dict]:
+    """Return, by task, what the comparison at equal budgets depends on."""
+    found = {}
+    for name, facts in descriptions(config, names).items():
+        task = config["pate"]["tasks"][name]
+        found[name] = {key: task[key] for key in ("pool", "delta")}
+        found[name] |= {"queries": task["lnmax"]["queries"], **config["pate"]["equal_budget"]}
+        found[name] |= {key: facts[key] for key in ("stand_in", "synthetic")}
+    return found
+
+
 def with_orders(config: Mapping, figure: str) -> dict:
     """Return a figure's settings and the grid of orders."""
     return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}

@@ -32,35 +32,84 @@ class Mechanism:
     released: bool
 
 
-def _noisy_plurality(name: str, label: str, source: str, *, data_dependent: bool) -> Mechanism:
-    """One of PATE's: noise on the counts of plain teachers, hence one record per teacher."""
+def _on_counts(
+    name: str, label: str, paper: str, source: str, *, data_dependent=False, released=True
+) -> Mechanism:
+    """A mechanism on the counts of plain teachers: one vote moves where shards are disjoint."""
     return Mechanism(
         name=name,
         label=label,
-        paper="PATE",
+        paper=paper,
         source=source,
         teachers="plain",
         privacy_models=frozenset({"disjoint_shards"}),
         adjacency=ADJACENCIES,
         data_dependent=data_dependent,
-        released=True,
+        released=released,
     )
 
 
 MECHANISMS = {
     mechanism.name: mechanism
     for mechanism in (
-        _noisy_plurality(
-            "gnmax",
-            "GNMax, σ by RDP",
-            "PATE section 4.1; σ as in DaRRM appendix D.2.1",
-            data_dependent=False,
+        _on_counts(
+            "gnmax", "GNMax, σ by RDP", "PATE", "PATE section 4.1; σ as in DaRRM appendix D.2.1"
         ),
-        _noisy_plurality(
+        _on_counts(
             "gnmax_analytic",
             "GNMax, σ by the analytic Gaussian mechanism",
+            "PATE",
             "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8",
-            data_dependent=False,
+        ),
+        _on_counts(
+            "gnmax_improved",
+            "GNMax, σ by the improved RDP conversion",
+            "PATE",
+            "PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12",
+        ),
+        _on_counts(
+            "gnmax_exact",
+            "GNMax, σ by the exact audit of the label",
+            "PATE",
+            "PATE section 4.1; σ by DESIGN 5.5, two classes and this number of teachers",
+        ),
+        _on_counts(
+            "lnmax_pure",
+            "LNMax, scale 2/ε",
+            "PATE",
+            "PATE 2017 (LNMax); one moved vote changes two counts by one",
+        ),
+        _on_counts(
+            "lnmax_exact",
+            "LNMax, scale by the exact audit of the label",
+            "PATE",
+            "PATE 2017 (LNMax); closed form on two classes and this number of teachers",
+        ),
+        _on_counts(
+            "exponential",
+            "Exponential mechanism on the counts",
+            "tight baselines",
+            "McSherry and Talwar 2007, Theorem 6",
+        ),
+        _on_counts(
+            "permute_and_flip",
+            "Permute-and-flip on the counts",
+            "tight baselines",
+            "McKenna and Sheldon 2020, Algorithm 1",
+        ),
+        _on_counts(
+            "ladder",
+            "Optimal ladder on two classes",
+            "tight baselines",
+            "docs/ladder.md: no label-symmetric release is better",
+        ),
+        # Its claim is false (docs/nzc.md), so its labels stay inside.
+        _on_counts(
+            "nzc",
+            "NZC, immutable noisy ArgMax",
+            "NZC",
+            "NZC section 3.2 and Theorem 4",
+            released=False,
         ),
         Mechanism(
             name="darrm_sub",
@@ -95,15 +144,20 @@ MECHANISMS = {
             data_dependent=False,
             released=True,
         ),
-        _noisy_plurality(
-            "lnmax", "LNMax", "PATE section 3.1 (Papernot et al. 2017)", data_dependent=True
+        _on_counts(
+            "lnmax",
+            "LNMax",
+            "PATE",
+            "PATE section 3.1 (Papernot et al. 2017)",
+            data_dependent=True,
         ),
-        _noisy_plurality(
-            "confident_gnmax", "Confident-GNMax", "PATE Algorithm 1", data_dependent=True
+        _on_counts(
+            "confident_gnmax", "Confident-GNMax", "PATE", "PATE Algorithm 1", data_dependent=True
         ),
-        _noisy_plurality(
+        _on_counts(
             "interactive_gnmax",
             "Interactive-GNMax",
+            "PATE",
             "PATE Algorithm 2; the student's scores must come from released labels only",
             data_dependent=True,
         ),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import secure_noise as secure
+from private_ensembles.baselines import exponential, ladder, laplace
 from private_ensembles.darrm import release as darrm
 from private_ensembles.pate import gnmax
 
@@ -50,9 +51,61 @@ _DARRM = TwoClassMechanism(
     secure_probability=lambda K, gamma: darrm.label_probability(gamma),
     secure_sample=lambda counts, K, gamma: secure.darrm_release(counts, gamma),
 )
+
+
+def _from_table(matrix: Callable, sample: Callable) -> TwoClassMechanism:
+    """A mechanism given by matrix(K, **parameters) (K + 1, 2), Pr[label | count of ones].
+
+    Secure labels are the majority's, flipped by an exact coin: both probabilities of the table keep
+    their relative error, which the audit behind the noise's scale has granted.
+    """
+
+    def probability(K: int, **parameters) -> NDArray[np.float64]:
+        return matrix(K, **parameters)[:, 1]
+
+    def secure_sample(counts: ArrayLike, K: int, **parameters) -> NDArray[np.uint8]:
+        table = matrix(K, **parameters)[np.asarray(counts)]
+        flip = secure.coins(table.min(axis=-1))
+        return (np.argmax(table, axis=-1) ^ flip).astype(np.uint8)
+
+    return TwoClassMechanism(probability, sample, probability, secure_sample)
+
+
+def _selection(distribution: Callable, choose: Callable) -> TwoClassMechanism:
+    """One that weighs classes by their counts, as `baselines.exponential` does."""
+
+    def both(counts: ArrayLike, K: int) -> NDArray:
+        return np.stack([K - np.asarray(counts), np.asarray(counts)], axis=-1)
+
+    def sample(counts: ArrayLike, K: int, generator, rate: float) -> NDArray[np.uint8]:
+        return choose(both(counts, K), generator, rate=rate).astype(np.uint8)
+
+    return _from_table(lambda K, rate: distribution(both(np.arange(K + 1), K), rate), sample)
+
+
+# Its sigma is exact for continuous noise, which a table of the label's distribution can stand for.
+_GNMAX_EXACT = _from_table(
+    lambda K, sigma: np.stack([(p := gnmax.label_probability(K, sigma))[::-1], p], axis=1),
+    _GNMAX.sample,
+)
+_LNMAX = _from_table(
+    laplace.lnmax_matrix,
+    lambda counts, K, generator, scale: laplace.release(counts, K, generator, scale=scale),
+)
 MECHANISMS = {
     "gnmax": _GNMAX,
+    "gnmax_improved": _GNMAX,
     "gnmax_analytic": _GNMAX,
+    "gnmax_exact": _GNMAX_EXACT,
+    "lnmax_pure": _LNMAX,
+    "lnmax_exact": _LNMAX,
+    "exponential": _selection(
+        exponential.exponential_distribution, exponential.exponential_release
+    ),
+    "permute_and_flip": _selection(
+        exponential.permute_and_flip_distribution, exponential.permute_and_flip_release
+    ),
+    "ladder": _from_table(ladder.ladder_matrix, ladder.release),
     "darrm_sub": _DARRM,
     "darrm_opt": _DARRM,
     "majority_private": TwoClassMechanism(

@@ -16,8 +16,10 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
+from private_ensembles import announce
 from private_ensembles import config as settings
 from private_ensembles import dataset_config, dpbag_config
+from private_ensembles import nzc_settings as nzc
 from private_ensembles import pate_settings as pate
 from private_ensembles.fingerprint import fingerprint
 from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
@@ -50,6 +52,7 @@ wildcard_constraints:
     loss_table="table2|table5|table7|table9",
     task="|".join(config["pate"]["tasks"]),
     aggregator=r"lnmax-\d+|confident",
+    nzc_task="|".join(config["nzc"]["tasks"]),
 
 
 # One name for each thing that more than one rule speaks of. ------------------------------------
@@ -80,6 +83,14 @@ FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
 PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
 PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
+EQUAL_BUDGET = ["equal_budget"] * bool(TASKS and config["pate"]["equal_budget"])
+PATE_TABLES = [*PATE_TABLES, *EQUAL_BUDGET]
+# NZC's tasks of this configuration, and what they fill; the audit of all papers.
+NZC_TASKS = nzc.tasks(config, lambda dataset: dataset_config.available(config, dataset))
+NZC_TABLES = [*["table1", "table2"] * bool(NZC_TASKS), "leads"]
+NZC_FIGURES = ["figure2"] * bool(NZC_TASKS)
+LEDGER = ["results/privacy_ledger.csv"] * bool(config["audit"])
+AUDIT = [*LEDGER, *["results/audit/figures/claimed_exact.png"] * bool(LEDGER)]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # The tables of the models that this configuration trains, and the records that are counted.
@@ -91,6 +102,8 @@ DPBAG_TABLES = [
 BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
     "dpbag" in config["papers"] and config["data"] == "paper"
 )
+# Where a run ends: the page to open.
+PAGES = ["results/own/index.html" if config["votes"] else "results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
@@ -202,6 +215,18 @@ def baseline_files(task):
     return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
 
 
+def nzc_votes_file(task, K):
+    """Votes of one of a task's ensembles."""
+    dataset = config["nzc"]["tasks"][task]["dataset"]
+    return f"results/votes/{dataset}/{instance(**nzc.ensemble(config, K))}.npz"
+
+
+def nzc_student_files(task):
+    """Summaries of all students of one task."""
+    seeds = nzc.student_seeds(config, task)
+    return collect(f"results/nzc/students/task={task},seed={{seed}}.csv", seed=seeds)
+
+
 def _made(folder, items):
     """Names of the tables or figures of all papers that the configuration covers."""
     return [
@@ -215,15 +240,17 @@ def table_files():
     """Every table of the papers covered."""
     tables = {"darrm": ALL_TABLES, "pate": PATE_TABLES}
     tables["dpbag"] = [*DPBAG_TABLES, "labels", "conjecture"]
+    tables["nzc"] = NZC_TABLES
     return _made("tables/{item}.csv", tables)
 
 
 def figure_files():
     """Every figure of the papers covered."""
-    return _made("figures/{item}.png", {"darrm": FIGURES, "pate": PATE_FIGURES, "dpbag": []})
+    figures = {"darrm": FIGURES, "pate": PATE_FIGURES, "dpbag": [], "nzc": NZC_FIGURES}
+    return _made("figures/{item}.png", figures)
 
 
 def docs_file(path):
     """Where publish_docs copies a result to: results/pate/tables/x.csv to docs/pate/x.csv."""
-    _, paper, _, name = path.split("/")
-    return f"docs/{paper}/{name}"
+    _, *folders, name = path.split("/")
+    return f"docs/{folders[0]}/{name}" if folders else f"docs/{name}"

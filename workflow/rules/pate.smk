@@ -192,6 +192,36 @@ rule tabulate_sanitized_privacy:
         "../scripts/tabulate_sanitized_privacy.py"
 
 
+# input: votes, in the order of params.tasks (by name: pool, delta, queries, epsilon, stand_in,
+# synthetic). params: seed.
+rule compare_equal_budgets:
+    message:
+        "Comparing mechanisms at the same total budget, equal_budget"
+    input:
+        [pate_votes_file(task) for task in TASKS],
+    output:
+        report(
+            "results/pate/tables/equal_budget.csv",
+            caption="../report/pate_equal_budget.rst",
+            category="PATE",
+            subcategory="Mechanisms",
+        ),
+    params:
+        code=fingerprint("compare_equal_budgets.py"),
+        tasks=pate.budgets(config, TASKS) if EQUAL_BUDGET else {},
+        seed=config["seed"],
+    log:
+        "logs/compare_equal_budgets/equal_budget.log",
+    benchmark:
+        "results/benchmarks/compare_equal_budgets/equal_budget.tsv"
+    threads: 1
+    resources:
+        mem_mb=growing(1500),
+        runtime=30,
+    script:
+        "../scripts/compare_equal_budgets.py"
+
+
 # What the printed numbers imply about each other; needs neither votes nor parameters.
 rule check_printed_arithmetic:
     message:

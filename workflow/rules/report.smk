@@ -8,8 +8,9 @@ rule report:
 
 
 # input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
-# nothing). params: data, tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts).
-# The published numbers lie beside the code (workflow/published), part of its fingerprint.
+# nothing). params: data, tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts),
+# nzc (sizes of NZC's data, by task that is run). The published numbers lie beside the code
+# (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -29,6 +30,7 @@ rule compare_published:
         data=config["data"],
         tasks=pate.parameters(config, TASKS),
         deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
+        nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -42,19 +44,24 @@ rule compare_published:
         "../scripts/compare_published.py"
 
 
-# input: fidelity, tables, figures, teachers. params: data.
+# input: fidelity, tables, figures, teachers, ledger. params: data.
 rule build_index:
     message:
         "Building the page of results"
     input:
         fidelity="results/fidelity.csv",
-        tables=table_files(),
-        figures=figure_files(),
+        tables=[
+            *table_files(),
+            rules.plan_mechanisms.output.table,
+            rules.plan_mechanisms.output.audit,
+        ],
+        figures=[*figure_files(), *AUDIT[1:], rules.plan_mechanisms.output.png],
         teachers=TEACHERS,
+        ledger=LEDGER,
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also="../report/*.rst"),
+        code=fingerprint("build_index.py", also="../report/*"),
         data=config["data"],
     log:
         "logs/build_index/index.log",
@@ -76,13 +83,13 @@ rule publish_docs:
         "Copying tables and figures into docs/"
     input:
         fidelity="results/fidelity.csv",
-        tables=[*TEACHERS, *table_files()],
-        figures=figure_files(),
+        tables=[*TEACHERS, *LEDGER, *table_files()],
+        figures=[*AUDIT[1:], *figure_files()],
     output:
         fidelity="docs/fidelity.csv",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
-        tables=[docs_file(path) for path in [*TEACHERS, *table_files()]],
-        figures=[docs_file(path) for path in figure_files()],
+        tables=[docs_file(path) for path in [*TEACHERS, *LEDGER, *table_files()]],
+        figures=[docs_file(path) for path in [*AUDIT[1:], *figure_files()]],
     params:
         code=fingerprint("publish_docs.py"),
         papers=config["papers"],

@@ -12,5 +12,7 @@ with io.job(snakemake) as job:
         figures=job.input.figures,
         teachers=job.input.teachers,
         data=job.params.data,
+        ledger=job.input.ledger,
+        config=job.config,
     )
     Path(job.output[0]).write_text(page, encoding="utf-8")

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles import io, published, published_pate
+from private_ensembles import io, published, published_nzc, published_pate
 from private_ensembles.datasets.images import read_dataset
 from private_ensembles.report import dpbag_published
 
 with io.job(snakemake) as job:
     printed = published.read_published(published.FOLDER.glob("*.csv"))
-    tables = {"darrm": {}, "pate": {}, "dpbag": {}}
+    tables = {"darrm": {}, "pate": {}, "dpbag": {}, "nzc": {}}
     for path in map(Path, job.input.tables):
         tables[path.parts[-3]][path.stem] = pd.read_csv(path)
     numbers = published.reproduced_numbers(
@@ -18,21 +18,22 @@ with io.job(snakemake) as job:
         pd.read_csv(job.input.teachers[0]) if job.input.teachers else None,
         published.sizes(read_dataset(path) for path in job.input.datasets),
     )
-    more, notes = published_pate.reproduced_numbers(
-        tables["pate"], published_pate.altered(job.params.tasks)
-    )
+    altered = published_pate.altered(job.params.tasks)
+    more, notes = published_pate.reproduced_numbers(tables["pate"], altered)
     bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
+    nzc, nzc_notes = published_nzc.reproduced_numbers(tables["nzc"], job.params.nzc)
     table = published.compare(
         printed,
-        numbers | more | bagged,
+        numbers | more | bagged | nzc,
         data=job.params.data,
         explanations=published.EXPLANATIONS
         | published_pate.EXPLANATIONS
         | dpbag_published.EXPLANATIONS,
-        notes=notes,
+        notes=notes | dpbag_published.notes(bagged) | nzc_notes,
         remarks=published_pate.REMARKS,
         reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
-        | dpbag_published.reasons(printed),
+        | dpbag_published.reasons(printed)
+        | published_nzc.reasons(printed, job.params.nzc, job.params.data),
     )
     io.write_csv(job.output[0], table)
     job.progress("%s", ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items()))

@@ -106,6 +106,20 @@ def of_run(
     return reproduced(numbered, tables["labels"], **deltas, sizes=sizes)
 
 
+def notes(
+    numbers: Mapping[tuple[str, str, str, str, str], tuple[float, float]],
+) -> dict[tuple[str, str, str, str, str], str]:
+    """Say of numbers of one split of the data that there is no spread to judge them by.
+
+    numbers: of :func:`of_run`. SAA's counts and the sizes of the data depend on no split.
+    """
+    return {
+        key: "One split of the data: no spread of our own to judge by, and none is printed."
+        for key, (_, sd) in numbers.items()
+        if math.isnan(sd) and key[1] in ("table7", "table8") and not key[3].startswith("SAA n")
+    }
+
+
 def reasons(published: pd.DataFrame) -> dict[tuple[str, ...], str]:
     """Say why numbers on Heart Failure, Tables 1 to 4, cannot be reproduced."""
     private = published[(published["paper"] == PAPER) & (published["dataset"] == "heart-failure")]

@@ -130,6 +130,7 @@ PATE = Section(
     items=(
         Item("table1", "Table 1: utility and privacy of students", "pate_table1"),
         Item("table2", "Table 2: sanitised privacy costs", "pate_table2"),
+        Item("equal_budget", "Every mechanism at the same budget", "pate_equal_budget"),
         Item("printed_arithmetic", "What the printed numbers imply", "pate_arithmetic"),
         Item("small_print", "Claims made in passing", "pate_small_print"),
         *_PATE_FIGURES,
@@ -147,4 +148,52 @@ DPBAG = Section(
         Item("conjecture", "The supplement's conjecture", "conjecture"),
     ),
 )
-SECTIONS = (DARRM, PATE, DPBAG)
+PLANNER = Section(
+    paper="planner",
+    title="Planner: which mechanism should I use?",
+    items=(
+        Item(
+            "correct_labels",
+            "Expected right labels over the budget",
+            "planner",
+            alt="Line plot, one line per mechanism: expected right labels over the total epsilon, "
+            "logarithmic. All rise to the number of labels wanted; the order at small budgets is "
+            "that of the table below.",
+        ),
+        Item("planner", "Mechanisms at their best parameters, by budget", "planner"),
+        Item("audit", "One label of every mechanism, audited", "planner_audit"),
+    ),
+)
+NZC = Section(
+    paper="nzc",
+    title="NZC: a large constant, no privacy",
+    items=(
+        Item("table1", "Table 1: students and claimed privacy", "nzc_table1"),
+        Item("table2", "Table 2: accuracy of labels", "nzc_table2"),
+        Item("leads", "The truth: delta of one label by lead and rule for ties", "nzc_leads"),
+        Item(
+            "figure2",
+            "Figure 2: ensembles and distances",
+            "nzc_figure2",
+            alt="Three panels. Left: accuracy of the plurality falls as teachers become more. "
+            "Middle: share of queries whose lead exceeds n, falling with n. Right: share of "
+            "queries with a lead above 2, which grows with the teachers, and how many of them "
+            "are wrong, which grows as well.",
+        ),
+    ),
+)
+AUDIT = Section(
+    paper="audit",
+    title="Audit: claimed, proven and exact privacy of every mechanism",
+    items=(
+        Item(
+            "claimed_exact",
+            "Claimed against exact privacy",
+            "claimed_exact",
+            alt="One line per mechanism and setting from its exact to its claimed epsilon, "
+            "logarithmic. The published GNMax spends a quarter of its claim; exact noise, the "
+            "ladder and the optimised DaRRM spend all; NZC's lines are red and leave the picture.",
+        ),
+    ),
+)
+SECTIONS = (DARRM, PATE, DPBAG, NZC, PLANNER, AUDIT)

@@ -16,17 +16,18 @@ def choose_device(device, threads=1):
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
     torch.set_num_threads(max(1, int(threads)))
+    # A GPU's convolutions would round to ten bits otherwise, far from what a CPU computes.
+    torch.backends.cudnn.allow_tf32 = False
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def scaled(images, pixel_max, device="cpu", dtype=torch.float32):
+def scaled(images, pixel_max, dtype=torch.float32):
     """uint8 images in 0..pixel_max -> float tensor (N, channels, height, width) in [0, 1].
 
-    images: array or tensor (N, height, width), or (N, height, width, channels) in colour.
-    pixel_max is a property of the format, not of the data, so scaling costs no privacy.
+    images: tensor (N, height, width), or (N, height, width, channels) in colour; the result is on
+    its device. pixel_max is a property of the format, not of the data, so scaling costs no privacy.
     """
-    pixels = torch.as_tensor(images).to(device)
-    pixels = pixels.unsqueeze(1) if pixels.ndim == 3 else pixels.movedim(3, 1)
+    pixels = images.unsqueeze(1) if images.ndim == 3 else images.movedim(3, 1)
     # Contiguous: of channels-last input, Opacus 1.6 computes wrong gradients of convolutions.
     return pixels.to(dtype).contiguous() / pixel_max
 

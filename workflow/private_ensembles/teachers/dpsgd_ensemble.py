@@ -105,4 +105,4 @@ def _states(generators):
 def _set_states(generators, states):
     if generators[0] is not None:
         for generator, state in zip(generators, states, strict=True):
-            generator.set_state(state)
+            generator.set_state(state.clone())  # of a row, PyTorch would read the first one

@@ -7,6 +7,8 @@ no dropout), so that one record's gradient depends on that record alone, as DP-S
 import torch
 from torch import nn
 
+from private_ensembles.teachers.pooling import MaxPool2x2
+
 
 def darrm_cnn(image_shape, n_classes):
     """The CNN of DaRRM section 6.2: (N, channels, height, width) in [0, 1] -> (N, n_classes).
@@ -98,7 +100,7 @@ def build_model(name, image_shape, n_classes, seed=0):
 
 def _stage(channels, outputs, kernel, padding=0):
     """A convolution, ReLU, and 2x2 max pooling."""
-    return nn.Conv2d(channels, outputs, kernel, padding=padding), nn.ReLU(), nn.MaxPool2d(2)
+    return nn.Conv2d(channels, outputs, kernel, padding=padding), nn.ReLU(), MaxPool2x2()
 
 
 def _dimensions(name, image_shape, smallest):

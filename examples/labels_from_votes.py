@@ -1,0 +1,35 @@
+"""Labels from votes in a few lines of Python: python examples/labels_from_votes.py
+
+Read from top to bottom like a notebook; every step prints what it found. Needs `pip install .`, not
+Snakemake.
+"""
+
+import numpy as np
+
+from private_ensembles import darrm, mechanisms, planner
+from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.synthetic_votes import ConsensusProfile, synthetic_counts
+
+# 1. Votes. Here those of an ensemble that does not exist: 100 teachers, 4 classes, 300 queries.
+profile = ConsensusProfile(n_classes=4, easy_share=0.8, easy=(20, 2), hard=(2, 2), confusion=1.0)
+counts, truth = synthetic_counts(profile, 100, 300, np.random.default_rng(0))
+print(f"plurality right: {(counts.argmax(axis=1) == truth).mean():.2f}")
+
+# 2. What may all labels together cost, and how many are wanted?
+task = Task(epsilon=4.0, delta=1e-5, queries=300, labels=150, n_teachers=100, n_classes=4)
+
+# 3. Which mechanism? Planned on votes that are not private.
+for plan in planner.plan(task, counts, truth):
+    note = plan.refusal or f"{plan.correct:6.1f} right labels expected, epsilon {plan.epsilon:.3f}"
+    print(f"  {plan.mechanism:18} {note}")
+
+# 4. Release labels with the best of them. None in place of the generator: secure noise.
+best = planner.plan(task, counts, truth)[0]
+labels = mechanisms.load(best.mechanism).release(counts, best.parameters, np.random.default_rng(1))
+answered = labels >= 0
+right = (labels[answered] == truth[answered]).sum()
+print(f"{best.mechanism}: {answered.sum()} labels released, {right} right")
+
+# 5. Private teachers that all see the same data: DaRRM's optimal noise, with its certificate.
+solution = darrm.optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
+print(f"DaRRM: utility {solution.utility:.6f}, proven private: {solution.certificate.holds}")

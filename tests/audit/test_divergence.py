@@ -1,0 +1,261 @@
+"""The audit against closed forms, brute force over events, and fractions."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from private_ensembles.audit import (
+    delta_curve,
+    enumerate_histograms,
+    exact_delta,
+    exact_epsilon,
+    neighbour_pairs,
+    reduced_histograms,
+    renyi_curve,
+    two_class_matrix,
+    two_class_pairs,
+    worst_pair,
+)
+from private_ensembles.baselines.exponential import (
+    exponential_distribution,
+    permute_and_flip_distribution,
+)
+from private_ensembles.baselines.laplace import lnmax_matrix
+from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
+
+from . import oracle
+
+ONE_PAIR = [(0, 1)]
+
+
+def random_matrix(rng, rows, labels, zeros=0.2):
+    """Rows of probabilities that add up to 1, some of them 0 or nearly so."""
+    weights = rng.random((rows, labels)) ** rng.integers(1, 12)
+    weights[rng.random(weights.shape) < zeros] = 0
+    weights[:, 0] += 1e-3
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0, 30.0])
+def test_randomised_response_has_its_closed_form(epsilon):
+    high = 1 / (1 + math.exp(-epsilon))
+    low = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+    matrix = [[high, low], [low, high]]
+    error = {"relative_error": 1e-15}
+    assert exact_epsilon(matrix, ONE_PAIR, 0.0, **error) == pytest.approx(epsilon, abs=1e-10)
+    for x in (0.0, epsilon / 2, epsilon * 0.99):
+        closed = high - math.exp(x) * low
+        assert exact_delta(matrix, ONE_PAIR, x, **error) == pytest.approx(closed, abs=1e-10)
+        if closed < 0.99:  # nearer to 1, a round-off of delta is worth more than 1e-9 of epsilon
+            back = exact_epsilon(matrix, ONE_PAIR, closed, **error)
+            assert back == pytest.approx(x, abs=1e-9)
+    assert exact_delta(matrix, ONE_PAIR, epsilon + 1e-9, **error) == 0
+
+
+def test_randomised_response_has_its_renyi_curve():
+    high, orders = 0.7, np.array([1.001, 2.0, 10.0, 300.0])
+    matrix = two_class_matrix([0.3, high])
+    with mpmath.workdps(40):
+        h, l = mpmath.mpf(high), 1 - mpmath.mpf(high)
+        closed = [mpmath.log(h**a * l ** (1 - a) + l**a * h ** (1 - a)) / (a - 1) for a in orders]
+    found = renyi_curve(matrix, ONE_PAIR, orders, relative_error=1e-15)
+    np.testing.assert_allclose(found, np.array(closed, dtype=float), atol=1e-10)
+    assert (found >= np.array(closed, dtype=float)).all()
+
+
+@pytest.mark.parametrize("n_teachers", [1, 11, 12, 250])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2676])
+def test_two_class_gnmax_and_lnmax_have_their_closed_forms(n_teachers, epsilon):
+    pairs, scale = two_class_pairs(n_teachers), 7.683
+    ones = label_probability(n_teachers, scale)
+    tables = {
+        "gnmax": np.stack([ones[::-1], ones], axis=1),
+        "lnmax": lnmax_matrix(n_teachers, scale),
+    }
+    with mpmath.workdps(40):
+        s, grow = mpmath.mpf(scale), mpmath.exp(mpmath.mpf(epsilon))
+
+        def lnmax_tail(lead):
+            y = abs(lead) / s
+            tail = mpmath.exp(-y) * (2 + y) / 4
+            return 1 - tail if lead > 0 else tail
+
+        tails = {
+            "gnmax": lambda lead: mpmath.ncdf(lead / (mpmath.sqrt(2) * s)),
+            "lnmax": lnmax_tail,
+        }
+        for name, tail in tails.items():
+            p = [tail(2 * n - n_teachers) for n in range(n_teachers + 1)]
+            exact = max(0, *(p[n + 1] - grow * p[n] for n in range(n_teachers)))
+            found = exact_delta(tables[name], pairs, epsilon, relative_error=1e-12)
+            assert float(exact) <= found <= float(exact) + 1e-10, name
+
+
+def test_design_value_of_the_exact_gaussian_scale():
+    sigma = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=11)
+    ones = label_probability(11, sigma)
+    matrix = np.stack([ones[::-1], ones], axis=1)
+    found = exact_epsilon(matrix, two_class_pairs(11), 3e-4, relative_error=1e-12)
+    assert found == pytest.approx(0.2676, abs=1e-8)
+    # It is exact for these eleven teachers: with more, wider leads need more noise.
+    ones = label_probability(5000, sigma)
+    matrix = np.stack([ones[::-1], ones], axis=1)
+    errors = {"relative_error": 1e-12, "absolute_error": 1e-300}
+    assert exact_epsilon(matrix, two_class_pairs(5000), 3e-4, **errors) > 0.48
+
+
+@pytest.mark.parametrize("n_teachers", [1, 4, 9])
+@pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip", "gnmax"])
+def test_three_classes_agree_with_brute_force_over_all_histograms(n_teachers, mechanism):
+    distribution = {
+        "exponential": lambda h: exponential_distribution(h, 0.3),
+        "permute_and_flip": lambda h: permute_and_flip_distribution(h, 0.3),
+        "gnmax": lambda h: oracle.gnmax_distribution(h, 3.0),
+    }[mechanism]
+    everything = oracle.all_histograms(n_teachers, 3)
+    pairs = oracle.all_pairs(everything)
+    rows, reduced = reduced_histograms(n_teachers, 3)
+    errors = {"relative_error": 1e-12, "absolute_error": 1e-16}
+    matrix = distribution(everything)
+    for delta in (1e-6, 1e-2):
+        true = float(oracle.epsilon(matrix, pairs, delta))
+        assert np.array_equal(enumerate_histograms(n_teachers, 3), everything)
+        full = exact_epsilon(matrix, neighbour_pairs(everything), delta, **errors)
+        short = exact_epsilon(distribution(rows), reduced, delta, **errors)
+        assert full == pytest.approx(true, abs=1e-10)
+        assert short == pytest.approx(true, abs=1e-10)
+    growth = Fraction(math.exp(0.2))
+    true = float(oracle.delta(matrix, pairs, growth))
+    assert exact_delta(matrix, pairs, 0.2, **errors) == pytest.approx(true, abs=1e-10)
+
+
+@given(st.integers(0, 10**9), st.integers(2, 5), st.sampled_from([0.0, 1e-9, 0.03]))
+def test_results_enclose_the_exact_rational_value(seed, labels, delta):
+    matrix = random_matrix(np.random.default_rng(seed), 3, labels)
+    pairs = [(0, 1), (2, 1)]
+    # The floats' rows add up to 1 only roughly: what they stand for lies within 1e-15.
+    errors = {"relative_error": 1e-15}
+    true = oracle.epsilon(matrix, pairs, delta)
+    upper = exact_epsilon(matrix, pairs, delta, **errors)
+    assert upper >= true
+    assert exact_epsilon(matrix, pairs, delta, side="lower", **errors) <= true
+    if math.isfinite(true) and delta == 0:
+        assert upper <= float(true) + 1e-12
+    for epsilon in (0.0, 0.7):
+        with mpmath.workdps(40):
+            low = Fraction(str(mpmath.exp(epsilon) * (1 - mpmath.mpf("1e-30"))))
+            high = Fraction(str(mpmath.exp(epsilon) * (1 + mpmath.mpf("1e-30"))))
+        found = exact_delta(matrix, pairs, epsilon, **errors)
+        assert found >= oracle.delta(matrix, pairs, high)
+        assert found <= float(oracle.delta(matrix, pairs, low)) + 1e-13
+        lower = exact_delta(matrix, pairs, epsilon, side="lower", **errors)
+        assert lower <= oracle.delta(matrix, pairs, low)
+
+
+@given(st.integers(0, 10**9))
+def test_stated_errors_of_the_probabilities_are_covered(seed):
+    rng = np.random.default_rng(seed)
+    exact = random_matrix(rng, 2, 3, zeros=0.0)
+    seen = exact * (1 + 1e-4 * rng.uniform(-1, 1, exact.shape)) + 1e-6 * rng.uniform(-1, 1)
+    seen = np.clip(seen, 0, 1)
+    errors = {"relative_error": 1.1e-4, "absolute_error": 1e-6}
+    for x in (0.0, 0.3):
+        true = exact_delta(exact, ONE_PAIR, x, relative_error=1e-15)
+        assert exact_delta(seen, ONE_PAIR, x, **errors) >= true
+        assert exact_delta(seen, ONE_PAIR, x, side="lower", **errors) <= true
+    orders = [1.5, 8.0]
+    true = renyi_curve(exact, ONE_PAIR, orders, relative_error=1e-15)
+    assert (renyi_curve(seen, ONE_PAIR, orders, **errors) >= true * (1 - 1e-12)).all()
+
+
+@given(st.integers(0, 10**9), st.floats(1.0001, 500))
+def test_renyi_curve_is_an_upper_bound_close_to_forty_digits(seed, order):
+    matrix = random_matrix(np.random.default_rng(seed), 2, 4, zeros=0.0)
+    with mpmath.workdps(40):
+        worst = mpmath.mpf(0)
+        for a, b in ((0, 1), (1, 0)):
+            terms = [
+                mpmath.mpf(p) ** order * mpmath.mpf(q) ** (1 - mpmath.mpf(order))
+                for p, q in zip(matrix[a], matrix[b], strict=True)
+            ]
+            worst = max(worst, mpmath.log(sum(terms)) / (mpmath.mpf(order) - 1))
+    found = renyi_curve(matrix, ONE_PAIR, [order], relative_error=1e-15)[0]
+    slack = 1e-10 + 1e-13 * order / (order - 1)
+    assert worst <= found <= float(worst) * (1 + 1e-12) + slack
+
+
+def test_label_that_is_impossible_on_one_side_costs_everything():
+    matrix = [[1.0, 0.0], [0.5, 0.5]]
+    assert exact_epsilon(matrix, ONE_PAIR, 0.4) == math.inf
+    assert exact_epsilon(matrix, ONE_PAIR, 0.5000001) == pytest.approx(0.0, abs=1e-6)
+    assert exact_delta(matrix, ONE_PAIR, 1e6) == pytest.approx(0.5)
+    assert renyi_curve(matrix, ONE_PAIR, [2.0])[0] == math.inf
+    found = worst_pair(matrix, ONE_PAIR, epsilon=50.0)
+    assert (found.first, found.second, found.labels) == (1, 0, (1,))
+
+
+def test_curve_and_worst_pair_agree_with_single_values():
+    rng = np.random.default_rng(5)
+    matrix = random_matrix(rng, 6, 3)
+    pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    grid = [0.0, 0.4, 2.0]
+    errors = {"relative_error": 1e-15}
+    curve = delta_curve(matrix, pairs, grid, **errors)
+    assert curve.tolist() == [exact_delta(matrix, pairs, x, **errors) for x in grid]
+    for x in grid:
+        found = worst_pair(matrix, pairs, epsilon=x, **errors)
+        chosen = list(found.labels)
+        by_hand = (matrix[found.first] - math.exp(x) * matrix[found.second])[chosen].sum()
+        assert found.value == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_neighbours_may_be_pairs_a_sparse_relation_or_a_function():
+    matrix = random_matrix(np.random.default_rng(0), 5, 3, zeros=0.0)
+    pairs = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    relation = sparse.coo_array(([True] * 4, tuple(zip(*pairs, strict=True))), shape=(5, 5))
+    given_ways = (pairs, np.array(pairs), relation, lambda row: [row + 1] if row < 4 else [])
+    values = {exact_epsilon(matrix, way, 1e-3) for way in given_ways}
+    assert len(values) == 1
+    assert exact_epsilon(matrix, [(b, a) for a, b in pairs], 1e-3) in values
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"prob_matrix": [[0.5, 0.6], [0.5, 0.5]]}, "prob_matrix: row 0 adds up to"),
+        ({"prob_matrix": [[-0.1, 1.1], [0.5, 0.5]]}, "prob_matrix"),
+        ({"prob_matrix": [[math.nan, 1.0], [0.5, 0.5]]}, "prob_matrix"),
+        ({"prob_matrix": [0.5, 0.5]}, "prob_matrix"),
+        ({"neighbours": [(0, 2)]}, "neighbours"),
+        ({"neighbours": np.zeros((0, 2), int)}, "neighbours"),
+        ({"neighbours": [(0.0, 1.0)]}, "neighbours"),
+        ({"neighbours": sparse.eye_array(3)}, "neighbours"),
+        ({"epsilon": -0.1}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"relative_error": -1.0}, "relative_error"),
+        ({"absolute_error": 1.0}, "absolute_error"),
+        ({"side": "left"}, "side"),
+    ],
+)
+def test_bad_input_is_named(change, name):
+    arguments = {"prob_matrix": [[0.5, 0.5], [0.4, 0.6]], "neighbours": ONE_PAIR, "epsilon": 0.1}
+    with pytest.raises(ValueError, match=name):
+        exact_delta(**(arguments | change))
+
+
+def test_delta_and_orders_out_of_range_are_named():
+    matrix = [[0.5, 0.5], [0.4, 0.6]]
+    with pytest.raises(ValueError, match="delta"):
+        exact_epsilon(matrix, ONE_PAIR, 1.5)
+    with pytest.raises(ValueError, match="orders"):
+        renyi_curve(matrix, ONE_PAIR, [1.0])
+    with pytest.raises(ValueError, match="epsilon, delta"):
+        worst_pair(matrix, ONE_PAIR)
+    with pytest.raises(ValueError, match="epsilons"):
+        delta_curve(matrix, ONE_PAIR, [-1.0])

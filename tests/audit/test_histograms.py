@@ -1,0 +1,94 @@
+"""Histograms and their neighbours against trying everything."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.audit import (
+    enumerate_histograms,
+    exact_delta,
+    leading_pairs,
+    neighbour_pairs,
+    reduced_histograms,
+    two_class_matrix,
+    two_class_pairs,
+)
+from private_ensembles.baselines.exponential import exponential_distribution
+
+from . import oracle
+
+SIZES = [(1, 2), (7, 2), (5, 3), (9, 3), (4, 4), (3, 5), (2, 6)]
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), SIZES)
+def test_all_histograms_and_all_neighbours_are_there_once(n_teachers, n_classes):
+    histograms = enumerate_histograms(n_teachers, n_classes)
+    assert np.array_equal(histograms, oracle.all_histograms(n_teachers, n_classes))
+    assert len(histograms) == math.comb(n_teachers + n_classes - 1, n_classes - 1)
+    found = {tuple(sorted(pair)) for pair in neighbour_pairs(histograms).tolist()}
+    assert found == set(oracle.all_pairs(histograms))
+    assert len(found) == len(neighbour_pairs(histograms))
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), SIZES)
+def test_reduced_pairs_stand_for_all_pairs_up_to_renaming(n_teachers, n_classes):
+    def renamed(pair):
+        """The same for every way of naming the classes: the columns of the pair, sorted."""
+        ways = [tuple(sorted(zip(a, b, strict=True))) for a, b in (pair, pair[::-1])]
+        return min(ways)
+
+    histograms = enumerate_histograms(n_teachers, n_classes)
+    everything = {
+        renamed(histograms[pair].tolist()) for pair in neighbour_pairs(histograms).tolist()
+    }
+    rows, pairs = reduced_histograms(n_teachers, n_classes)
+    reduced = {renamed(rows[pair].tolist()) for pair in pairs.tolist()}
+    assert reduced == everything
+    assert len(pairs) <= len(neighbour_pairs(histograms))
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+@given(st.integers(1, 40), st.integers(2, 12))
+def test_leading_pairs_are_neighbours_and_prove_lower_bounds(n_teachers, n_classes):
+    rows, pairs = leading_pairs(n_teachers, n_classes)
+    assert (rows >= 0).all()
+    assert (rows.sum(axis=1) == n_teachers).all()
+    difference = np.abs(rows[pairs[:, 0]] - rows[pairs[:, 1]])
+    assert (difference.sum(axis=1) == 2).all()
+    assert len(rows) < 40 * (n_teachers + 1)
+
+
+def test_leading_pairs_find_what_all_pairs_find_for_the_exponential_mechanism():
+    rows, pairs = leading_pairs(12, 4)
+    few = exact_delta(exponential_distribution(rows, 0.4), pairs, 0.3, side="lower",
+                      relative_error=1e-13)  # fmt: skip
+    rows, pairs = reduced_histograms(12, 4)
+    all_ = exact_delta(exponential_distribution(rows, 0.4), pairs, 0.3, relative_error=1e-13)
+    assert 0.5 * all_ < few <= all_
+
+
+def test_two_class_matrix_is_the_histogram_table():
+    matrix = two_class_matrix([0.1, 0.25, 0.9])
+    np.testing.assert_allclose(matrix, [[0.9, 0.1], [0.75, 0.25], [0.1, 0.9]])
+    assert two_class_pairs(2).tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: enumerate_histograms(0, 3), "n_teachers"),
+        (lambda: enumerate_histograms(2.5, 3), "n_teachers"),
+        (lambda: enumerate_histograms(3, 1), "n_classes"),
+        (lambda: enumerate_histograms(250, 10), "at most 5,000,000"),
+        (lambda: reduced_histograms(250, 10), "at most 5,000,000"),
+        (lambda: neighbour_pairs(np.array([[1, 1], [2, 0]])), "histograms"),
+        (lambda: two_class_matrix([[0.5]]), "probability_of_one"),
+        (lambda: two_class_pairs(0), "n_teachers"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()

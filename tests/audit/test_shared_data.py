@@ -1,0 +1,134 @@
+"""The worst private teachers against DaRRM's certificate, the paper's formula and random ones."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.audit import shared_data_delta, shared_data_epsilon, worst_teachers
+from private_ensembles.audit.shared_data import (
+    corner_multisets,
+    corner_pmfs,
+    teacher_corners,
+)
+from private_ensembles.darrm import certify, gamma_subsampling
+from private_ensembles.darrm.release import label_probability
+from private_ensembles.poisson_binomial import pmf
+
+from ..darrm import oracle
+
+
+def wild_mechanism(rng, K):
+    """Pr[1 | l] in [0, 1], neither symmetric nor monotone."""
+    return rng.random(K + 1)
+
+
+@pytest.mark.parametrize(("K", "epsilon", "Delta"), [(1, 0.3, 0.0), (3, 0.1, 1e-3), (5, 0.7, 0.05)])
+def test_darrms_cost_has_the_papers_worst_case(K, epsilon, Delta):
+    """delta(m epsilon) = (worst f - e^(m epsilon) + 1) / 2, Lemma 3.4, in 40 digits."""
+    rng = np.random.default_rng(K)
+    for m in {1, K}:
+        gamma = oracle.random_gamma(rng, K)
+        worst = oracle.worst_cost(gamma, m, epsilon, Delta)
+        exact = max(0, (worst - mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon)) + 1) / 2)
+        found = shared_data_delta(label_probability(gamma), epsilon, Delta, m * epsilon)
+        assert exact <= found <= float(exact) + 1e-10
+
+
+def test_random_multisets_of_corners_give_f_in_forty_digits():
+    K, m, epsilon, Delta = 9, 2, 0.2, 1e-3
+    rng = np.random.default_rng(3)
+    gamma = oracle.random_gamma(rng, K)
+    ones = label_probability(gamma)
+    first, second = corner_pmfs(K, epsilon, Delta)
+    corners = teacher_corners(epsilon, Delta)
+    order = [tuple(map(float, corner)) for corner in oracle.corners(epsilon, Delta)]
+    places = [int(np.argmin([np.abs(np.subtract(c, o)).sum() for o in order])) for c in corners]
+    growth = math.exp(m * epsilon)
+    for row in rng.integers(0, len(first), 200):
+        used = np.bincount([places[c] for c in corner_multisets(K)[row]], minlength=8)
+        # Pr[1] = (1 + G) / 2, so f = G - c G' = 2 (A - c A') - 1 + c.
+        f = 2 * (first[row] @ ones - growth * (second[row] @ ones)) - 1 + growth
+        assert f == pytest.approx(float(oracle.cost(gamma, m, epsilon, Delta, used)), abs=1e-10)
+
+
+@pytest.mark.parametrize(("K", "m"), [(7, 2), (11, 3)])
+def test_certificate_of_subsampling_is_the_audits_value(K, m):
+    epsilon, Delta = 0.0892, 1e-4
+    gamma = gamma_subsampling(K, m)
+    found = shared_data_delta(label_probability(gamma), epsilon, Delta, m * epsilon)
+    certificate = certify(gamma, m, epsilon, Delta, 3e-4)
+    by_cost = (certificate.worst_cost - math.expm1(m * epsilon)) / 2
+    assert found == pytest.approx(by_cost, abs=1e-10)
+
+
+def test_no_feasible_teachers_are_worse_than_the_corners():
+    rng = np.random.default_rng(0)
+    K, epsilon, Delta = 5, 0.4, 0.02
+    ones = wild_mechanism(rng, K)
+    found = shared_data_epsilon(ones, epsilon, Delta, 0.03)
+    growth = math.exp(found)
+    corners = teacher_corners(epsilon, Delta)
+    for _ in range(300):
+        mixture = rng.dirichlet(np.full(8, rng.uniform(0.05, 1)), K)
+        p, q = (mixture @ corners).T
+        here, there = pmf(p) @ ones, pmf(q) @ ones
+        assert here <= growth * there + 0.03 + 1e-12
+        assert 1 - here <= growth * (1 - there) + 0.03 + 1e-12
+
+
+def test_corners_are_what_privacy_allows_and_nothing_less():
+    epsilon, Delta = 0.4, 0.02
+    p, q = teacher_corners(epsilon, Delta).T
+    slacks = np.stack(
+        [
+            math.exp(epsilon) * q + Delta - p,
+            math.exp(epsilon) * (1 - q) + Delta - (1 - p),
+            math.exp(epsilon) * p + Delta - q,
+            math.exp(epsilon) * (1 - p) + Delta - (1 - q),
+            p, q, 1 - p, 1 - q,
+        ]
+    )  # fmt: skip
+    assert (slacks > -1e-12).all()
+    assert (np.sum(slacks < 1e-12, axis=0) >= 2).all()  # each is a vertex
+
+
+def test_epsilon_and_delta_are_inverse_and_attained():
+    ones = label_probability(gamma_subsampling(7, 2))
+    found = worst_teachers(ones, 0.2, 1e-3, 2e-3)
+    assert shared_data_delta(ones, 0.2, 1e-3, found.epsilon) == pytest.approx(2e-3, abs=1e-10)
+    here, there = pmf(found.first) @ ones, pmf(found.second) @ ones
+    attained = max(math.log((here - 2e-3) / there), math.log((1 - here - 2e-3) / (1 - there)))
+    assert attained == pytest.approx(found.epsilon, abs=1e-9)
+
+
+def test_all_teachers_together_cost_simple_composition_at_most():
+    majority = (2 * np.arange(6) > 5).astype(float)
+    assert shared_data_epsilon(majority, 0.3, 0.0, 0.0) <= 5 * 0.3 + 1e-9
+    assert shared_data_epsilon(np.array([0.0, 1.0]), 0.3, 0.0, 0.0) == pytest.approx(0.3, abs=1e-9)
+    assert shared_data_epsilon(np.full(6, 0.5), 0.3, 0.01, 0.0) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (([0.5], 0.1, 0.0, 0.1), "probability_of_one"),
+        (([0.5, 1.5], 0.1, 0.0, 0.1), "probability_of_one"),
+        ((np.full(20, 0.5), 0.1, 0.0, 0.1), "K = 19"),
+        (([0.5, 0.5], -0.1, 0.0, 0.1), "epsilon"),
+        (([0.5, 0.5], 0.1, 1.5, 0.1), "Delta"),
+        (([0.5, 0.5], 0.1, 0.0, -1.0), "epsilon"),
+    ],
+)
+def test_bad_input_is_named(arguments, name):
+    with pytest.raises(ValueError, match=name):
+        shared_data_delta(*arguments)
+    if name == "probability_of_one":
+        with pytest.raises(ValueError, match=name):
+            shared_data_epsilon(*arguments)
+
+
+def test_delta_out_of_range_is_named():
+    with pytest.raises(ValueError, match="delta"):
+        shared_data_epsilon([0.5, 0.5], 0.1, 0.0, 1.5)

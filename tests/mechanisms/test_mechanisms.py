@@ -1,0 +1,206 @@
+"""Every mechanism keeps its budget, releases what its distribution says, and passes the audit."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms, planner_study, registry
+from private_ensembles.mechanisms import composed
+from private_ensembles.mechanisms.confident_gnmax import served_probability
+from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
+from private_ensembles.mechanisms.protocol import Task, largest_within
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+NAMES = mechanisms.offered()
+
+
+def counts(task, seed=0):
+    generator = np.random.default_rng(seed)
+    p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
+    return generator.multinomial(task.n_teachers, p)
+
+
+def free_points(mechanism, number=12):
+    """The ends of every free parameter, and random points between."""
+    generator = np.random.default_rng(1)
+    low = {name: ends[0] for name, ends in mechanism.free.items()}
+    high = {name: ends[1] for name, ends in mechanism.free.items()}
+    between = [
+        {name: float(generator.uniform(*ends)) for name, ends in mechanism.free.items()}
+        for _ in range(number)
+    ]
+    return [{}, low, high, *between]
+
+
+def test_the_offered_mechanisms_are_known_and_of_every_family():
+    assert set(NAMES) <= set(registry.MECHANISMS)
+    assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("labels", [1, 7, 40])
+@pytest.mark.parametrize("epsilon", [0.7, 3.0])
+def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilon):
+    mechanism = mechanisms.load(name)
+    task = replace(BASE, n_classes=n_classes, labels=labels, epsilon=epsilon)
+    if mechanism.refusal(task):
+        assert (name, n_classes) == ("ladder", 4)
+        return
+    for free in free_points(mechanism):
+        parameters = mechanism.calibrate(task, **free)
+        assert 1 <= parameters["labels"] <= labels
+        assert 0 < mechanism.epsilon(task, parameters) <= epsilon
+        rows = mechanism.distribution(counts(task), parameters)
+        assert rows.shape == (task.queries, n_classes)
+        assert (rows >= 0).all()
+        assert (rows.sum(axis=1) <= 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
+    mechanism = mechanisms.load(name)
+    task = replace(BASE, labels=60, epsilon=20.0)
+    parameters = mechanism.calibrate(task)
+    one = np.tile(counts(task)[:1], (60, 1))
+    expected = mechanism.distribution(one, parameters)[0]
+    generator = np.random.default_rng(3)
+    seen = np.concatenate([mechanism.release(one, parameters, generator) for _ in range(200)])
+    for label in range(2):
+        share, n = (seen == label).mean(), len(seen)
+        sd = np.sqrt(max(expected[label] * (1 - expected[label]), 1 / n) / n)
+        assert abs(share - expected[label]) < 5 * sd
+    capped = mechanism.calibrate(replace(task, labels=5))
+    released = mechanism.release(counts(task), capped, generator)
+    assert released.dtype == np.int64
+    assert (released >= 0).sum() <= 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
+    task = replace(BASE, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
+    row = planner_study.audit_row(name, task)
+    unaudited = ("for two classes only", "rests on the teachers' own privacy", "one teacher costs")
+    if not row["verdict"].startswith(unaudited):
+        assert row["verdict"] == "holds", row
+        assert 0 < row["exact"] <= epsilon
+
+
+def test_the_audit_catches_half_the_noise(monkeypatch):
+    mechanism = mechanisms.load("permute_and_flip")
+    honest = type(mechanism).distribution
+    monkeypatch.setattr(
+        type(mechanism),
+        "distribution",
+        lambda self, c, p: honest(self, c, {**p, "label_epsilon": 2 * p["label_epsilon"]}),
+    )
+    task = replace(BASE, queries=1, labels=1)
+    assert planner_study.audit_row("permute_and_flip", task)["verdict"] == "fails"
+
+
+def test_the_ladder_is_exactly_as_private_as_it_says():
+    row = planner_study.audit_row("ladder", replace(BASE, queries=1, labels=1))
+    assert row["exact"] == pytest.approx(row["claimed"], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("gnmax", {"privacy_model": "shared_data"}, "private for disjoint_shards only"),
+        ("gnmax_analytic", {"secure": True}, "its noise is continuous"),
+        ("exponential", {"secure": True}, "has no sampler for noise: secure"),
+        ("ladder", {"n_classes": 3}, "for two classes only"),
+        ("majority_private", {"teacher_epsilon": None}, "needs teachers that are private"),
+        ("majority_private", {"teacher_epsilon": 0.6}, "one teacher costs (1.2, 0), more than"),
+        ("majority_private", {"teacher_Delta": 1e-4}, "one teacher costs (0.6, 0.000235)"),
+    ],
+)
+def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
+    assert mechanisms.load(name).refusal(BASE) is None
+    assert reason in mechanisms.load(name).refusal(replace(BASE, **change))
+
+
+def test_secure_noise_serves_gnmax_and_the_ladder():
+    for name in ("gnmax_improved", "confident_gnmax", "ladder"):
+        mechanism = mechanisms.load(name)
+        task = replace(BASE, secure=True)
+        assert mechanism.refusal(task) is None
+        released = mechanism.release(counts(task), mechanism.calibrate(task), None)
+        assert set(released) <= {-1, 0, 1}
+
+
+@pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.05, 1.0])
+def test_composition_of_many_labels_is_no_less_than_the_optimal_one(labels, epsilon):
+    optimal = composed.optimal_homogeneous(epsilon, 0.0, labels, 1e-5).epsilon
+    found = composed.composed(epsilon, labels, 1e-5)
+    assert found >= optimal * (1 - 1e-12)
+    assert found <= 1.35 * optimal + 1e-9
+
+
+def test_largest_within_keeps_the_budget_and_is_tight():
+    x = largest_within(2.0, lambda x: x**2)
+    assert x**2 <= 2
+    assert x == pytest.approx(2**0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="nothing is cheap enough"):
+        largest_within(1.0, lambda x: 2.0)
+
+
+@pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
+def test_rho_spends_the_budget(analysis):
+    rho = rho_within(1.5, 1e-6, analysis)
+    assert 1.4999 < rho_cost(rho, 1e-6, analysis) <= 1.5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 1.0}, "delta = 1.0: must be in"),
+        ({"epsilon": 0.0}, "epsilon = 0.0: must be a finite number > 0"),
+        ({"labels": 61}, "labels = 61: must be at most queries = 60"),
+        ({"n_teachers": 1}, "n_teachers = 1: must be an integer >= 2"),
+        ({"n_classes": 2.5}, "n_classes = 2.5: must be an integer >= 2"),
+        ({"privacy_model": "none"}, "privacy_model = 'none': is unknown"),
+        ({"adjacency": "none"}, "adjacency = 'none': is unknown"),
+        ({"teacher_epsilon": -1.0}, "teacher_epsilon = -1.0: must be > 0"),
+        ({"teacher_Delta": 1.0}, "teacher_Delta = 1.0: must be in"),
+    ],
+)
+def test_a_task_out_of_range_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(BASE, **change)
+
+
+def test_a_mechanism_without_a_file_or_an_entry_is_refused():
+    with pytest.raises(ValueError, match="must be one of gnmax"):
+        mechanisms.load("unheard_of")
+    with pytest.raises(ValueError, match="has no file"):
+        mechanisms.load("nzc")
+
+
+def test_served_is_the_chance_of_being_early_in_random_order():
+    generator = np.random.default_rng(0)
+    for cap in (1, 3, 6, 9):
+        passes = generator.random(8) * [1, 1, 1, 1, 1, 1, 0, 1]
+        passes[0] = 1.0
+        found = served_probability(passes, cap)
+        for q in range(8):
+            others = np.delete(passes, q)
+            exact = 0.0
+            for outcome in itertools.product((0, 1), repeat=7):
+                chance = np.prod(np.where(outcome, others, 1 - others))
+                exact += chance * min(1, cap / (sum(outcome) + 1))
+            assert found[q] == pytest.approx(exact, rel=1e-12)
+
+
+def test_served_is_stable_for_many_queries():
+    passes = np.random.default_rng(1).beta(0.3, 0.3, 2000)
+    served = served_probability(passes, 300)
+    # All served answers together: E min(N, cap), and N is far above the cap here.
+    assert served @ passes == pytest.approx(300, rel=1e-9)

@@ -1,0 +1,107 @@
+"""Immutable noisy ArgMax: what it releases, with huge and with moderate constants."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.nzc import immutable_noisy_argmax, label_distribution
+from private_ensembles.nzc.mechanism import NOISES, TIES
+
+
+def literal(counts, constant, noise):
+    """Section 3.2 in doubles, word for word."""
+    raised = counts.astype(float)
+    raised[np.arange(len(counts)), np.argmax(counts, axis=1)] += constant
+    return np.argmax(raised + noise, axis=1)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_with_the_papers_constants_the_label_is_the_plurality(noise):
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(250, np.full(10, 0.1), 2000)
+    labels = immutable_noisy_argmax(counts, rng, noise=noise)
+    assert np.array_equal(labels, np.argmax(counts, axis=1))
+    # And so it is in the paper's own arithmetic, where c absorbs votes and noise alike.
+    assert 1e100 + 250 == 1e100 + 1e10 == 1e100
+    assert np.array_equal(labels, literal(counts, 1e100, rng.laplace(scale=1e10, size=(2000, 10))))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("counts", [[5, 4], [4, 5], [3, 3], [9, 0]])
+def test_two_class_distribution_is_what_is_sampled(noise, ties, counts):
+    parameters = {"constant": 3.0, "noise_scale": 4.0, "noise": noise, "ties": ties}
+    runs = 40_000
+    labels = immutable_noisy_argmax(
+        np.tile(counts, (runs, 1)), np.random.default_rng(1), **parameters
+    )
+    exact, _ = label_distribution(np.array([counts]), **parameters)
+    # Hoeffding: all 24 cases within this but once in 1e9.
+    assert abs(labels.mean() - exact[0, 1]) < math.sqrt(math.log(48e9) / (2 * runs))
+    np.testing.assert_allclose(exact.sum(axis=1), 1, rtol=1e-14)
+
+
+def test_two_class_distribution_in_forty_digits():
+    for noise in NOISES:
+        for constant, scale, n in ((0.0, 1.0, 3), (30.0, 2.0, 5), (600.0, 1.0, 0)):
+            exact, error = label_distribution(
+                np.array([[n, 9 - n]]), constant=constant, noise_scale=scale, noise=noise
+            )
+            with mpmath.workdps(40):
+                y = (mpmath.mpf(constant) + abs(9 - 2 * n)) / scale
+                lost = {
+                    "laplace": mpmath.exp(-y) * (2 + y) / 4,
+                    "gaussian": mpmath.ncdf(-y / mpmath.sqrt(2)),
+                }[noise]
+            assert abs(exact[0].min() - lost) <= 1e-12 * lost + error
+
+
+def test_more_classes_have_a_bound_on_what_noise_can_change():
+    counts = np.array([[6, 5, 0], [5, 5, 1]])
+    exact, error = label_distribution(counts, constant=40.0, noise_scale=2.0)
+    assert exact.tolist() == [[1, 0, 0], [1, 0, 0]]
+    labels = immutable_noisy_argmax(
+        np.tile(counts[0], (100_000, 1)), np.random.default_rng(0), constant=4.0, noise_scale=2.0
+    )
+    _, error = label_distribution(counts, constant=4.0, noise_scale=2.0)
+    assert 0 < (labels != 0).mean() < error < 1
+    random, _ = label_distribution(np.array([[4, 4, 4]]), ties="random")
+    np.testing.assert_allclose(random, 1 / 3)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(TIES))
+def test_a_label_does_not_depend_on_the_queries_after_it(seed, ties):
+    counts = np.random.default_rng(seed).integers(0, 4, (20, 3))
+    parameters = {"constant": 1.0, "noise_scale": 2.0, "ties": ties}
+    long = immutable_noisy_argmax(counts, np.random.default_rng(seed), **parameters)
+    short = immutable_noisy_argmax(counts[:7], np.random.default_rng(seed), **parameters)
+    assert np.array_equal(long[:7], short)
+
+
+def test_tie_rules_choose_among_the_largest():
+    counts = np.tile([1, 4, 4, 0], (400, 1))
+    drawn = {t: immutable_noisy_argmax(counts, np.random.default_rng(0), ties=t) for t in TIES}
+    assert set(drawn["first"]) == {1}
+    assert set(drawn["last"]) == {2}
+    assert set(drawn["random"]) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"counts": [[1]]}, "counts"),
+        ({"counts": [[1.0, 2.0]]}, "counts"),
+        ({"constant": -1.0}, "constant"),
+        ({"noise_scale": 0.0}, "noise_scale"),
+        ({"noise": "cauchy"}, "noise"),
+        ({"ties": "both"}, "ties"),
+    ],
+)
+def test_bad_input_is_named(change, name):
+    arguments = {"counts": [[1, 2]]} | change
+    with pytest.raises(ValueError, match=name):
+        immutable_noisy_argmax(arguments.pop("counts"), np.random.default_rng(0), **arguments)

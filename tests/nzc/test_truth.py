@@ -1,0 +1,102 @@
+"""NZC's claim, and the audit that refutes it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.audit import delta_lower_bound
+from private_ensembles.nzc import (
+    claimed_epsilon,
+    claimed_readings,
+    delta_by_lead,
+    immutability_constant,
+    immutable_noisy_argmax,
+    lead_one_epsilon,
+    proven_epsilon,
+)
+from private_ensembles.nzc.mechanism import NOISES, TIES
+
+
+def test_theorem_4_claims_nothing_or_everything():
+    readings = claimed_readings(1e10, 9000, 1e-5)
+    assert readings["scale"] == pytest.approx(9.1e-8, rel=0.01)
+    assert readings["inverse_scale"] == pytest.approx(3.6e24, rel=1e-6)
+    assert claimed_epsilon(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
+
+
+def test_constant_of_lemma_1_bounds_every_noise():
+    c = immutability_constant(10, 1e-3, gamma=0.05)
+    assert c == pytest.approx(20 * math.log(1e4))
+    noise = np.random.default_rng(0).laplace(scale=20, size=(100_000, 10))
+    assert (np.abs(noise).max(axis=1) >= c).mean() < 1.3e-3
+    c = immutability_constant(10, 1e-3, sigma=20.0)
+    noise = np.random.default_rng(0).normal(scale=20, size=(100_000, 10))
+    assert (np.abs(noise).max(axis=1) >= c).mean() < 1.3e-3
+    assert immutability_constant(10, 1e-5, gamma=1e-10) < 1e100
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("epsilon", [0.0, 5.0, 50.0])
+@pytest.mark.parametrize(("n_teachers", "n_classes"), [(9, 2), (10, 2), (9, 3)])
+def test_delta_is_one_at_a_lead_of_one_and_nothing_beyond_three(
+    ties, noise, epsilon, n_teachers, n_classes
+):
+    for row in delta_by_lead(n_teachers, n_classes, epsilon, ties=ties, noise=noise):
+        if row.lead == 1:
+            assert row.least == row.most == 1
+        elif row.lead >= 3:
+            assert row.most < 1e-11 if epsilon == 0 else row.most < 1e-200
+        elif row.lead == 0:  # one of two or three wins the tie
+            assert 0.5 <= row.least <= row.most <= 1
+        else:  # 0 or 1 where the tie rule is fixed, a half where it is not
+            expected = (0.5, 0.5) if ties == "random" else (0, 1)
+            assert (row.least, row.most) == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_sampler_alone_refutes_the_claim(noise):
+    def sample(counts, runs, generator):
+        return immutable_noisy_argmax(np.tile(counts, (runs, 1)), generator, noise=noise)
+
+    found = delta_lower_bound(
+        sample, [125, 124, 1], [124, 125, 1], 5.0, labels=(0, 1, 2), runs=40_000,
+        generator=np.random.default_rng(0), confidence=0.999,
+    )  # fmt: skip
+    assert found.value >= 0.9
+
+
+def test_true_epsilon_is_astronomical_and_within_what_is_proven():
+    exact = lead_one_epsilon(1e100, 1e10, 1e-5)
+    assert exact == pytest.approx(1e90)
+    assert exact <= proven_epsilon(1e100, 1e10)
+    assert lead_one_epsilon(1e100, 1e10, 1e-5, noise="gaussian") > 1e179
+    # Moderate constants, against the audit of the closed form.
+    from private_ensembles.audit import exact_epsilon
+    from private_ensembles.nzc import label_distribution
+
+    matrix, error = label_distribution(np.array([[4, 5], [5, 4]]), constant=3.0, noise_scale=2.0)
+    found = exact_epsilon(matrix, [(0, 1)], 1e-3, relative_error=1e-12, absolute_error=error)
+    assert lead_one_epsilon(3.0, 2.0, 1e-3) == pytest.approx(found, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: claimed_epsilon(0.0, 1, 0.1), "gamma"),
+        (lambda: claimed_epsilon(1.0, 0, 0.1), "queries"),
+        (lambda: claimed_epsilon(1.0, 1, 0.0), "delta"),
+        (lambda: claimed_readings(-1.0, 1, 0.1), "printed_gamma"),
+        (lambda: immutability_constant(10, 0.1), "gamma, sigma"),
+        (lambda: immutability_constant(1, 0.1, gamma=1.0), "n_classes"),
+        (lambda: immutability_constant(10, 1.0, gamma=1.0), "failure"),
+        (lambda: immutability_constant(10, 0.1, sigma=-1.0), "sigma"),
+        (lambda: lead_one_epsilon(1.0, 1.0, 1.0), "delta"),
+        (lambda: lead_one_epsilon(1.0, 0.0, 0.1), "noise_scale"),
+        (lambda: lead_one_epsilon(1.0, 1.0, 0.1, noise="cauchy"), "noise"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()

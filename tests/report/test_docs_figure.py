@@ -1,0 +1,19 @@
+"""The example of docs/add-a-figure.md draws what it says."""
+
+import re
+
+import pandas as pd
+
+
+def test_the_documented_figure_is_drawn(root, tmp_path):
+    text = (root / "docs" / "add-a-figure.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    exec(block, names)
+    data = pd.DataFrame(
+        {"mechanism": ["gnmax", "gnmax", "lnmax"], "epsilon": [1, 2, 1], "correct": [3, 5, 2]}
+    )
+    paths = [tmp_path / "figure.png", tmp_path / "figure.pdf"]
+    names["draw_correct"](data, *paths)
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert paths[1].read_bytes().startswith(b"%PDF")

@@ -1,0 +1,59 @@
+"""device: where training happens, and pixels as numbers."""
+
+import numpy as np
+import pytest
+import torch
+
+from private_ensembles.teachers.device import (
+    CACHE_BYTES,
+    choose_device,
+    is_out_of_memory,
+    pass_bytes,
+    scaled,
+)
+
+
+def test_device_is_chosen_and_checked(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose_device("auto").type == choose_device("cpu").type == "cpu"
+    with pytest.raises(ValueError, match="device = 'cuda': PyTorch finds no GPU"):
+        choose_device("cuda")
+    with pytest.raises(ValueError, match="device = 'tpu': must be auto, cpu or cuda"):
+        choose_device("tpu")
+
+
+def test_pixels_are_scaled_to_the_unit_interval():
+    tensor = scaled(torch.tensor([[[0, 16]]], dtype=torch.uint8), 16)
+    assert tensor.shape == (1, 1, 1, 2)
+    assert tensor.flatten().tolist() == [0.0, 1.0]
+
+
+def test_colour_comes_first_and_contiguous():
+    # Opacus computes wrong gradients of convolutions otherwise (test_stacked.py would show it).
+    images = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)
+    tensor = scaled(torch.from_numpy(images), 255, dtype=torch.float64)
+    assert tensor.is_contiguous()
+    assert tensor.dtype == torch.float64
+    assert np.array_equal(tensor.numpy(), images.transpose(0, 3, 1, 2) / 255)
+
+
+def test_pixels_stay_on_their_device():
+    # No GPU here, but a device without data shows as well where a tensor goes.
+    pixels = torch.zeros((2, 4, 4), dtype=torch.uint8, device="meta")
+    assert scaled(pixels, 255).device.type == "meta"
+
+
+def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10 << 30, 80 << 30))
+    assert pass_bytes("cpu") == CACHE_BYTES
+    assert pass_bytes("cuda") == 5 << 30
+
+
+def test_lack_of_memory_is_told_from_other_failures():
+    assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory"))
+    assert is_out_of_memory(MemoryError())
+    assert not is_out_of_memory(RuntimeError("shapes do not fit"))
+    assert not is_out_of_memory(ValueError("can't allocate memory"))
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 60, dtype=torch.uint8)
+    assert is_out_of_memory(caught.value)

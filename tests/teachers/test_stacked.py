@@ -1,0 +1,210 @@
+"""stacked: the sums that Opacus computes, whatever the lengths of batches and of passes."""
+
+import copy
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from private_ensembles.teachers import stacked
+from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.stacked import Gradients, cut, finite_states, stack
+
+SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}
+MODELS = ["darrm_cnn", "mnist_cnn", "svhn_cnn", "mlp", "linear"]
+# Full, ragged and empty batches; 3 and 5 are no multiples of the width.
+LENGTHS = (8, 3, 0, 5)
+
+
+def problem(name, lengths=LENGTHS, dtype=torch.float32):
+    """Models, uint8 images, labels, and for each model a batch of its own records."""
+    source = torch.Generator().manual_seed(0)
+    shape = SHAPES.get(name, (6, 7))
+    images = torch.randint(0, 256, (40, *shape), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, 3, (40,), generator=source)
+    models = [build_model(name, shape, 3, seed).to(dtype) for seed in range(len(lengths))]
+    batches = [torch.randperm(40, generator=source)[:length] for length in lengths]
+    return models, images, labels, batches
+
+
+def sums(name, clip, dtype=torch.float32, lengths=LENGTHS, **how):
+    models, images, labels, batches = problem(name, lengths, dtype)
+    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip, **how)
+    return gradients(stack(models), batches)
+
+
+def opacus_sums(name, clip, dtype):
+    """The clipped sums as Opacus' own optimizer leaves them before it adds noise: (K, D)."""
+    from opacus.grad_sample import GradSampleModule
+    from opacus.optimizers import DPOptimizer
+
+    models, images, labels, batches = problem(name, dtype=dtype)
+    rows = []
+    for model, batch in zip(models, batches, strict=True):
+        wrapped = GradSampleModule(copy.deepcopy(model), loss_reduction="sum")
+        parameters = list(wrapped.parameters())
+        optimizer = DPOptimizer(
+            torch.optim.SGD(parameters, lr=1.0),
+            noise_multiplier=0.0,
+            max_grad_norm=clip,
+            expected_batch_size=1,
+        )
+        if len(batch):
+            loss = cross_entropy(
+                wrapped(scaled(images[batch], 255, dtype=dtype)), labels[batch], reduction="sum"
+            )
+            loss.backward()
+        else:
+            for parameter in parameters:
+                parameter.grad_sample = parameter.new_zeros((0, *parameter.shape))
+        optimizer.clip_and_accumulate()
+        rows.append(torch.cat([p.summed_grad.flatten() for p in parameters]).detach())
+    return torch.stack(rows)
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook")
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("clip", [0.1, 1.0, 1e6])
+def test_clipped_sums_are_those_of_opacus(name, clip, dtype, tolerance):
+    ours, theirs = sums(name, clip, dtype), opacus_sums(name, clip, dtype)
+    scale = theirs.abs().max()
+    assert (ours - theirs).abs().max() <= tolerance * scale
+    assert (ours[2] == 0).all()  # the empty batch
+    if clip < 1e6:
+        # clipping was at work, and no sum is longer than it allows
+        assert not torch.allclose(ours, sums(name, 1e6, dtype), rtol=0.1)
+        assert (ours.norm(dim=1) <= torch.tensor(LENGTHS) * clip * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("clip", [0.5, None])
+def test_no_bit_depends_on_the_size_of_a_pass_or_on_the_number_of_threads(name, clip):
+    lengths = (6, 3, 0, 9, 1)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        whole = sums(name, clip, lengths=lengths, blocks=1000)
+        for threads, blocks in ((1, 4), (1, 5), (2, 7)):
+            torch.set_num_threads(threads)
+            assert torch.equal(whole, sums(name, clip, lengths=lengths, blocks=blocks))
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["mnist_cnn", "linear"])
+@pytest.mark.parametrize("clip", [0.5, None])
+def test_no_bit_depends_on_the_other_teachers_or_their_order(name, clip):
+    models, images, labels, batches = problem(name, (9, 3, 6))
+    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip)
+    whole = gradients(stack(models), batches)
+    for order in ([2, 1, 0], [1], [0, 2]):
+        some = gradients(stack([models[i] for i in order]), [batches[i] for i in order])
+        assert torch.equal(some, whole[order])
+
+
+def test_sums_without_clipping_are_plain_gradients():
+    models, images, labels, batches = problem("darrm_cnn", (8, 3))
+    ours = sums("darrm_cnn", None, lengths=(8, 3), width=8)
+    for row, model, batch in zip(ours, models, batches, strict=True):
+        loss = cross_entropy(model(scaled(images[batch], 255)), labels[batch], reduction="sum")
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        assert torch.allclose(row, torch.cat([g.flatten() for g in gradients]), atol=1e-5)
+
+
+def test_padding_is_nobodys_record():
+    # Whatever lies at the index that padding is gathered from must not be seen.
+    models, images, labels, _ = problem("linear", (1, 1))
+    batches = [torch.tensor([5]), torch.tensor([6])]
+    rows = []
+    for first in (0, 255):
+        images[0] = first
+        labels[0] = first % 3
+        gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=1.0)
+        rows.append(gradients(stack(models), batches))
+    assert torch.equal(*rows)
+
+
+def test_batches_are_cut_into_blocks_and_nothing_is_lost():
+    batches = [torch.arange(n) + 100 * i for i, n in enumerate([0, 9, 4, 1, 0])]
+    owners, records = cut(batches, 4)
+    assert owners.tolist() == [1, 1, 1, 2, 3]
+    assert records[2].tolist() == [108, -1, -1, -1]
+    for i, batch in enumerate(batches):
+        mine = records[owners == i].flatten()
+        assert torch.equal(mine[mine >= 0], batch)
+    empty = cut([torch.arange(0), torch.arange(0)], 4)
+    assert empty[0].shape == (0,)
+    assert empty[1].shape == (0, 4)
+
+
+class Short:
+    """A pass that runs out of memory above so many blocks."""
+
+    def __init__(self, monkeypatch, most, error):
+        self.sizes, work = [], Gradients._pass
+
+        def limited(gradients, parameters, owners, records):
+            self.sizes.append(len(owners))
+            if len(owners) > most:
+                raise error
+            return work(gradients, parameters, owners, records)
+
+        monkeypatch.setattr(Gradients, "_pass", limited)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        MemoryError(),
+    ],
+)
+def test_out_of_memory_halves_the_passes_and_changes_no_bit(error, monkeypatch):
+    lengths = (30, 0, 40, 25)  # 8 + 0 + 10 + 7 blocks
+    whole = sums("mlp", 0.5, lengths=lengths, blocks=1000)
+    short = Short(monkeypatch, 6, error)
+    assert torch.equal(whole, sums("mlp", 0.5, lengths=lengths, blocks=24))
+    assert short.sizes == [24, 12, 6, 6, 6, 6, 1]
+
+
+def test_memory_for_not_even_the_smallest_pass_is_one_line(monkeypatch):
+    Short(monkeypatch, 1, torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"))
+    with pytest.raises(ValueError, match="out of memory on cpu with 4 blocks of 4") as caught:
+        sums("mlp", 0.5, blocks=16)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch):
+    Short(monkeypatch, 0, RuntimeError("shapes do not fit"))
+    with pytest.raises(RuntimeError, match="shapes do not fit"):
+        sums("mlp", 0.5)
+
+
+def test_a_pass_is_as_large_as_memory_allows(monkeypatch):
+    models, images, labels, _ = problem("mnist_cnn")
+    sizes = []
+    for room in (1 << 20, 1 << 24, 1 << 28):
+        monkeypatch.setattr(stacked, "pass_bytes", lambda device, room=room: room)
+        sizes.append(Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=1.0).blocks)
+    assert sizes[0] == stacked.LEAST_BLOCKS
+    assert sizes[2] == pytest.approx(16 * sizes[1], rel=0.2)  # linear in the room
+
+
+def test_rows_are_state_dicts_and_nothing_else_passes():
+    models, *_ = problem("darrm_cnn")
+    for state, model in zip(finite_states(stack(models), models[0]), models, strict=True):
+        wanted = model.state_dict()
+        assert list(state) == list(wanted)
+        assert all(torch.equal(state[name], wanted[name]) for name in wanted)
+        # saved alone, without the matrix
+        assert all(t.untyped_storage().nbytes() == t.numel() * 4 for t in state.values())
+    rows = stack(models)
+    rows[1, -1] = float("inf")
+    with pytest.raises(ValueError, match=r"training diverged: 7\.bias is not finite"):
+        finite_states(rows, models[0])
+    normalised = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+    with pytest.raises(ValueError, match="model has buffers"):
+        stack([normalised])

@@ -1,0 +1,26 @@
+"""The example script runs as its reader would run it, and says what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
+    done = subprocess.run(
+        [sys.executable, root / "examples" / "labels_from_votes.py"],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = float(re.search(r"(\d+\.\d) right labels expected", done.stdout)[1])
+    right = int(re.search(r"labels released, (\d+) right", done.stdout)[1])
+    assert abs(right - expected) < 20
+    assert "proven private: True" in done.stdout
+
+
+def test_the_package_says_that_it_is_typed(root):
+    assert (root / "workflow" / "private_ensembles" / "py.typed").is_file()

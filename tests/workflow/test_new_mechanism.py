@@ -1,0 +1,84 @@
+"""docs/add-a-mechanism.md, followed to the letter: one file, one entry, one line."""
+
+import re
+
+import pandas as pd
+import pytest
+import yaml
+
+from private_ensembles.report import index
+
+NAME = "randomized_response"
+
+
+@pytest.fixture(scope="module")
+def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
+    """A copy of the workflow with the documented mechanism, planned and applied to votes."""
+    folder = copy_workflow(tmp_path_factory.mktemp("new") / "copy")
+    text = (root / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
+    module, entry, line = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)
+    package = folder / "workflow" / "private_ensembles"
+    (package / "mechanisms" / f"{NAME}.py").write_text(module, encoding="utf-8")
+    insert(package / "registry.py", "for mechanism in (\n", f"{entry.rstrip()},\n")
+    insert(folder / "config.yaml", "  mechanisms:\n", line)
+    votes = "\n".join(",".join("0011122201"[i:] + "0011122201"[:i]) for i in range(10))
+    (folder / "votes.csv").write_text(votes + "\n")
+    tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+    done = run_snakemake(folder, *tiny, "--", "results/planner/tables/planner.csv")
+    assert done.returncode == 0, done.stderr
+    own = ("--config", "votes=votes.csv", "votes_kind=votes")
+    done = run_snakemake(folder, *tiny, *own)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def insert(path, after, text):
+    content = path.read_text(encoding="utf-8")
+    assert content.count(after) == 1, after
+    path.write_text(content.replace(after, after + text), encoding="utf-8")
+
+
+def test_the_new_mechanism_is_in_the_planner_s_table(extended):
+    table = pd.read_csv(extended / "results/planner/tables/planner.csv")
+    rows = table[table["mechanism"] == NAME]
+    assert len(rows) == len(set(table["budget_epsilon"]))
+    assert (rows["epsilon"] <= rows["budget_epsilon"]).all()
+    assert (rows["correct"] > 0).all()
+
+
+def test_the_new_mechanism_is_drawn(extended):
+    pdf = (extended / "results/planner/figures/correct_labels.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF")
+    table = pd.read_csv(extended / "results/planner/tables/planner.csv")
+    from private_ensembles.report import planner_figures
+
+    drawn = planner_figures.drawn_names(table)
+    assert NAME in drawn
+
+
+def test_the_new_mechanism_is_audited_and_as_private_as_it_claims(extended):
+    table = pd.read_csv(extended / "results/planner/tables/audit.csv")
+    rows = table[table["mechanism"] == NAME]
+    assert set(rows["verdict"]) == {"holds"}
+    assert rows["exact"].to_numpy() == pytest.approx(rows["claimed"].to_numpy(), rel=1e-3)
+
+
+def test_the_new_mechanism_is_on_the_page_of_results(extended, tmp_path):
+    results = extended / "results"
+    (results / "fidelity.csv").write_text("paper,item,dataset,row,column,published,status,note\n")
+    page = index.build(
+        fidelity=results / "fidelity.csv",
+        tables=sorted((results / "planner/tables").glob("*.csv")),
+        figures=sorted((results / "planner/figures").glob("*.png")),
+        teachers=[],
+        data="embedded",
+        config=yaml.safe_load((extended / "config.yaml").read_text(encoding="utf-8")),
+    )
+    assert page.count(NAME) >= 4
+
+
+def test_the_new_mechanism_serves_own_votes(extended):
+    table = pd.read_csv(extended / "results/own/mechanisms.csv")
+    assert NAME in set(table["mechanism"])
+    assert NAME in (extended / "results/own/index.html").read_text(encoding="utf-8")
+    assert NAME in set(pd.read_csv(extended / "results/own/private/votes.csv")["mechanism"])

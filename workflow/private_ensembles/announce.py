@@ -1,0 +1,80 @@
+"""What a run says in plain words when it starts and when it ends."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+# What the longer jobs do; the singular and the plural of what they make.
+_WORK = {
+    "download_data": ("download", "file", "files"),
+    "prepare_dataset": ("prepare", "data set", "data sets"),
+    "train_teachers": ("train", "ensemble of teachers", "ensembles of teachers"),
+    "optimize_gamma": ("optimise", "noise function", "noise functions"),
+    "solve_sweep": ("solve", "point of the sweeps", "points of the sweeps"),
+    "release_labels": ("release", "set of labels", "sets of labels"),
+    "train_student": ("train", "student", "students"),
+    "apply_votes": ("account for", "vote matrix", "vote matrices"),
+}
+_DATA = {
+    "embedded": "on data that ship with scikit-learn (no data are downloaded)",
+    "paper": "on the papers' own data",
+}
+_NAMES = {"darrm": "DaRRM", "pate": "PATE", "dpbag": "DPBag", "nzc": "NZC"}
+
+
+def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str | None) -> str:
+    """Return what a run is about to do, in three lines at most.
+
+    rules: the rule of every job that will run. data, papers, votes: of the configuration.
+    """
+    counts = Counter(rules)
+    if votes is not None:
+        what = f"Accounting for your votes ({votes})"
+    else:
+        names = [_NAMES.get(paper, paper) for paper in papers]
+        what = f"Reproducing {_and(names)} {_DATA.get(data, '')}".rstrip()
+    work = []
+    for rule, (verb, one, many) in _WORK.items():
+        if number := counts.pop(rule, 0):
+            work.append(f"{verb} {number} {one if number == 1 else many}")
+    # What only stands for others runs nothing.
+    rest = sum(number for rule, number in counts.items() if rule not in ("all", "report"))
+    if rest:
+        work.append(
+            f"{rest} shorter jobs (tables, figures, checks)"
+            if work
+            else f"{rest} job{'s' * (rest > 1)}"
+        )
+    return (
+        f"{what}: {_and(work)}.\n"
+        "Ctrl-C stops; the same command goes on from there. Each job's own log: logs/"
+    )
+
+
+def _and(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
+
+
+def end(pages: Iterable[str]) -> str | None:
+    """Return one line that says where the report is; None where this run has made none."""
+    for page in map(Path, pages):
+        if page.is_file():
+            return f"Done. Open the report: {page.resolve()}"
+    return None
+
+
+def say(text: str | None) -> None:
+    """Print a text to the terminal's error stream, as Snakemake does with its own."""
+    if text is not None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def planned(jobs: Iterable, config: Mapping) -> str:
+    """Return :func:`start` of Snakemake's jobs and the checked configuration."""
+    return start(
+        (job.rule.name for job in jobs),
+        data=config["data"],
+        papers=config["papers"],
+        votes=config.get("votes"),
+    )

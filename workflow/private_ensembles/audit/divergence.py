@@ -1,0 +1,280 @@
+"""Hockey-stick and Rényi divergences of a table of output probabilities, rounded against us.
+
+A mechanism is a matrix P (H inputs, L labels) of Pr[label | input]; two inputs are neighbours or
+not. It is (epsilon, delta)-DP if and only if for all neighbours a, b, in both directions, and all
+sets S of labels P[a](S) <= e^epsilon P[b](S) + delta, that is, if
+
+    delta(epsilon) = max over (a, b) of sum over labels of max(0, P[a] - e^epsilon P[b]) <= delta.
+
+Everything is exact up to rounding. With side="upper" (default) no true value exceeds what is
+returned, with side="lower" none falls below it, provided that each true probability p and its
+entry q satisfy |p - q| <= relative_error * q + absolute_error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_ROUNDOFF = 2.0**-53
+# Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
+_LARGEST_EPSILON = 700.0
+_CHUNK = 1 << 20  # entries of a table that are worked on at once
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """Where a divergence is largest: Pr[labels | first] against Pr[labels | second].
+
+    value: delta or epsilon, as asked for. first, second: rows of the matrix. labels: the event.
+    """
+
+    value: float
+    first: int
+    second: int
+    labels: tuple[int, ...]
+
+
+def exact_delta(
+    prob_matrix: ArrayLike,
+    neighbours: ArrayLike | Callable,
+    epsilon: float,
+    *,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+    side: str = "upper",
+) -> float:
+    """Least delta with which the mechanism is (epsilon, delta)-DP.
+
+    prob_matrix: (H, L), Pr[label | input], rows adding up to 1 within the stated errors.
+    neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to its
+    neighbours; each pair is compared in both directions. epsilon: nats, >= 0.
+
+    Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
+    pairs that are no rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
+    """
+    return worst_pair(
+        prob_matrix,
+        neighbours,
+        epsilon=epsilon,
+        relative_error=relative_error,
+        absolute_error=absolute_error,
+        side=side,
+    ).value
+
+
+def exact_epsilon(
+    prob_matrix: ArrayLike,
+    neighbours: ArrayLike | Callable,
+    delta: float,
+    *,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+    side: str = "upper",
+) -> float:
+    """Least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP; infinite if none is.
+
+    For one pair the worst event S holds the labels with the largest ratios P[a] / P[b], so that
+    epsilon = max over such S of log((P[a](S) - delta) / P[b](S)): no search is needed. Arguments
+    and errors as :func:`exact_delta`; delta in [0, 1].
+    """
+    return worst_pair(
+        prob_matrix,
+        neighbours,
+        delta=delta,
+        relative_error=relative_error,
+        absolute_error=absolute_error,
+        side=side,
+    ).value
+
+
+def worst_pair(
+    prob_matrix: ArrayLike,
+    neighbours: ArrayLike | Callable,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+    side: str = "upper",
+) -> WorstPair:
+    """What :func:`exact_delta` (given epsilon) or :func:`exact_epsilon` (given delta) finds, where.
+
+    Raises ValueError as they do, and unless exactly one of epsilon and delta is given.
+    """
+    if (epsilon is None) == (delta is None):
+        raise ValueError("epsilon, delta: exactly one of them must be given")
+    if epsilon is not None and not epsilon >= 0:
+        raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
+    if delta is not None and not 0 <= delta <= 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+    table = _Table(prob_matrix, relative_error, absolute_error, side)
+    best = (-math.inf, -1, -1, ())
+    for first, second in _directed_chunks(neighbours, table):
+        above, below = table.ends(first, second)
+        if epsilon is not None:
+            values, events = _deltas(above, below, epsilon, table.sign)
+        else:
+            values, events = _epsilons(above, below, delta, table.sign)
+        k = int(np.argmax(values))
+        if values[k] > best[0]:
+            labels = tuple(int(label) for label in np.nonzero(events(k))[0])
+            best = (float(values[k]), int(first[k]), int(second[k]), labels)
+    return WorstPair(*best)
+
+
+def delta_curve(
+    prob_matrix: ArrayLike,
+    neighbours: ArrayLike | Callable,
+    epsilons: ArrayLike,
+    **errors,
+) -> NDArray[np.float64]:
+    """:func:`exact_delta` at each of ``epsilons`` (E,), shape (E,)."""
+    table = _Table(prob_matrix, **{"relative_error": 0.0, "absolute_error": 0.0} | errors)
+    epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+    if not np.all(epsilons >= 0):
+        raise ValueError("epsilons: must be numbers >= 0")
+    curve = np.zeros(epsilons.shape)
+    for first, second in _directed_chunks(neighbours, table):
+        above, below = table.ends(first, second)
+        for i, epsilon in enumerate(epsilons):  # each is array code over all pairs
+            curve[i] = max(curve[i], _deltas(above, below, epsilon, table.sign)[0].max())
+    return curve
+
+
+def renyi_curve(
+    prob_matrix: ArrayLike,
+    neighbours: ArrayLike | Callable,
+    orders: ArrayLike,
+    *,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+) -> NDArray[np.float64]:
+    """Largest Rényi divergence between neighbours at each of ``orders`` (A,) > 1, shape (A,).
+
+    D_a = log(sum of P[a]^order P[b]^(1 - order)) / (order - 1), in nats, an upper bound; infinite
+    where a label is impossible on one side only. Raises ValueError as :func:`exact_delta`, and for
+    orders that are not finite and > 1.
+    """
+    table = _Table(prob_matrix, relative_error, absolute_error, "upper")
+    orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+    if not (np.isfinite(orders) & (orders > 1)).all():
+        raise ValueError("orders: must be finite numbers > 1")
+    curve = np.zeros(orders.shape)
+    for first, second in _directed_chunks(neighbours, table):
+        above, below = table.ends(first, second)
+        impossible = ((above > 0) & (below == 0)).any(axis=1)
+        with np.errstate(divide="ignore"):
+            log_above, log_below = np.log(above), np.log(np.where(below > 0, below, 1.0))
+        for i, order in enumerate(orders):
+            terms = order * log_above - (order - 1) * log_below
+            top = terms.max(axis=1)
+            total = np.exp(terms - top[:, None]).sum(axis=1)
+            sizes = np.where(above > 0, order * (2 + np.abs(log_above) + np.abs(log_below)), 0.0)
+            slack = 8 * _ROUNDOFF * (sizes.max(axis=1) + table.width)
+            values = (top + np.log(total) + slack) / (order - 1) * (1 + 8 * _ROUNDOFF)
+            curve[i] = max(curve[i], np.where(impossible, np.inf, values).max())
+    return curve
+
+
+class _Table:
+    """The matrix, checked, and what bounds its entries from above and below."""
+
+    def __init__(self, prob_matrix, relative_error, absolute_error, side="upper"):
+        matrix = np.asarray(prob_matrix, dtype=np.float64)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ValueError(f"prob_matrix: shape {matrix.shape} must be (inputs, labels)")
+        for name, value in (("relative", relative_error), ("absolute", absolute_error)):
+            if not 0 <= value < 1:
+                raise ValueError(f"{name}_error = {value}: must be in [0, 1)")
+        if side not in ("upper", "lower"):
+            raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+        self.width = matrix.shape[1]
+        # What a sum of this many floats may be off by, on top of the stated errors.
+        tolerance = relative_error + self.width * (absolute_error + 4 * _ROUNDOFF)
+        if not np.all((matrix >= 0) & (matrix <= 1 + tolerance)):
+            raise ValueError("prob_matrix: every entry must be a probability in [0, 1]")
+        sums = matrix.sum(axis=1)
+        row = int(np.argmax(np.abs(sums - 1)))
+        if abs(sums[row] - 1) > tolerance:
+            raise ValueError(
+                f"prob_matrix: row {row} adds up to {float(sums[row])!r}: must be 1 within the "
+                f"stated errors ({tolerance:.3g})"
+            )
+        self.rows, self.sign = len(matrix), 1 if side == "upper" else -1
+        slack = 8 * _ROUNDOFF
+        high = (matrix * (1 + relative_error) + absolute_error) * (1 + slack)
+        low = np.maximum(0.0, matrix * (1 - relative_error) - absolute_error) * (1 - slack)
+        self._above, self._below = (high, low) if self.sign > 0 else (low, high)
+
+    def ends(self, first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
+        """Bounds of P[first] and P[second] that push a divergence towards this table's side."""
+        return self._above[first], self._below[second]
+
+
+def _deltas(above: NDArray, below: NDArray, epsilon: float, sign: int) -> tuple[NDArray, Callable]:
+    """delta of each directed pair, rounded to the side of ``sign``, and its event."""
+    width = above.shape[1]
+    growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - sign * 8 * _ROUNDOFF)
+    if sign < 0 and epsilon > _LARGEST_EPSILON:
+        growth = math.inf
+    with np.errstate(over="ignore"):
+        terms = above - np.where(below > 0, growth * np.where(below > 0, below, 1.0), 0.0)
+    values = np.maximum(terms, 0.0).sum(axis=1) * (1 + sign * (width + 8) * _ROUNDOFF)
+    return np.clip(values, 0.0, 1.0), lambda k: terms[k] > 0
+
+
+def _epsilons(above: NDArray, below: NDArray, delta: float, sign: int) -> tuple[NDArray, Callable]:
+    """epsilon of each directed pair, rounded to the side of ``sign``, and its event."""
+    width = above.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(above > 0, above / below, -1.0)
+        order = np.argsort(-ratio, axis=1, kind="stable")
+        slack = sign * (width + 8) * _ROUNDOFF
+        gained = np.cumsum(np.take_along_axis(above, order, axis=1), axis=1) * (1 + slack)
+        paid = np.cumsum(np.take_along_axis(below, order, axis=1), axis=1) * (1 - slack)
+        room = gained - delta
+        losses = np.where(room > 0, np.log(np.maximum(room, 0.0)) - np.log(paid), -np.inf)
+    losses = losses + sign * 8 * _ROUNDOFF * (1 + np.abs(np.where(np.isfinite(losses), losses, 0)))
+    values = np.maximum(losses.max(axis=1), 0.0)
+
+    def event(k: int) -> NDArray:
+        chosen = np.zeros(width, dtype=bool)
+        chosen[order[k, : int(np.argmax(losses[k])) + 1]] = values[k] > 0
+        return chosen
+
+    return values, event
+
+
+def _directed_chunks(neighbours, table: _Table) -> Iterator[tuple[NDArray, NDArray]]:
+    """The pairs in both directions, a bounded number of table entries at a time."""
+    pairs = _pairs(neighbours, table.rows)
+    size = max(1, _CHUNK // table.width)
+    for start in range(0, len(pairs), size):
+        first, second = pairs[start : start + size].T
+        yield first, second
+        yield second, first
+
+
+def _pairs(neighbours, rows: int) -> NDArray[np.int64]:
+    if callable(neighbours):
+        found = [(row, other) for row in range(rows) for other in neighbours(row)]
+        pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    elif hasattr(neighbours, "nonzero") and not isinstance(neighbours, np.ndarray):
+        if neighbours.shape != (rows, rows):
+            raise ValueError(f"neighbours: shape {neighbours.shape} must be ({rows}, {rows})")
+        pairs = np.stack(neighbours.nonzero(), axis=1).astype(np.int64)
+    else:
+        pairs = np.asarray(neighbours)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+            raise ValueError(f"neighbours: {pairs.dtype} {pairs.shape} must be integers (pairs, 2)")
+        pairs = pairs.astype(np.int64)
+    if not len(pairs):
+        raise ValueError("neighbours: no pair of neighbours, so nothing can be said")
+    if pairs.min() < 0 or pairs.max() >= rows:
+        raise ValueError(f"neighbours: must be rows 0..{rows - 1} of prob_matrix")
+    return pairs

@@ -1,0 +1,178 @@
+"""The inputs of a mechanism on votes: histograms of K teachers over C classes, and who neighbours.
+
+Two histograms are neighbours if one teacher moves its vote: one count falls by 1, another rises by
+1. That is what changes when training data are split into disjoint shards and one record changes,
+appears or disappears in one shard.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_MOST = 5_000_000  # histograms; beyond it, memory and time are gone before an answer is there
+
+
+def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
+    """All histograms, shape (comb(K + C - 1, C - 1), C), in lexicographic order.
+
+    Raises ValueError for n_teachers < 1, n_classes < 2 or more than five million histograms.
+    """
+    _check(n_teachers, n_classes)
+    count = math.comb(n_teachers + n_classes - 1, n_classes - 1)
+    if count > _MOST:
+        raise ValueError(
+            f"n_teachers, n_classes = {n_teachers}, {n_classes}: must give at most {_MOST:,} "
+            f"histograms, not {count:,}"
+        )
+    return _extend(n_teachers, n_classes, descending=False)
+
+
+def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
+    """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
+
+    Raises ValueError where the rows are not all histograms in lexicographic order.
+    """
+    rows = np.asarray(histograms)
+    if rows.ndim != 2 or not np.array_equal(
+        rows, enumerate_histograms(int(rows[0].sum()), rows.shape[1])
+    ):
+        raise ValueError("histograms: must be all of them, in the order of enumerate_histograms")
+    n_classes = rows.shape[1]
+    pairs = []
+    for source in range(n_classes):
+        for target in range(source + 1, n_classes):
+            first = np.nonzero(rows[:, source] > 0)[0]
+            moved = rows[first]
+            moved[:, source] -= 1
+            moved[:, target] += 1
+            pairs.append(np.stack([first, _rank(moved)], axis=1))
+    return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+
+
+def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
+    """Histograms (H, C) and pairs (P, 2) that suffice for a label-symmetric mechanism.
+
+    If renaming the classes renames the labels and changes nothing else, every pair of neighbours
+    has the same divergence as one whose first histogram is sorted in descending order and where,
+    among equal counts, the last one loses the vote and the first one gains it. So every maximum
+    over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError as
+    `enumerate_histograms`, the limit applying to sorted histograms times moves.
+    """
+    _check(n_teachers, n_classes)
+    return _with_moves(_extend(n_teachers, n_classes, descending=True))
+
+
+def leading_pairs(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
+    """A few histograms (H, C) and pairs (P, 2) for lower bounds where there are too many of them.
+
+    With a votes for the first class and b for the second, a >= b, the rest goes to the third class,
+    or is spread evenly over the others; b is as large as it can be, or as equal as it can be to the
+    others. Any subset of pairs proves a lower bound on epsilon; one like these is where noisy
+    maxima are most fragile. O(K) histograms.
+    """
+    _check(n_teachers, n_classes)
+    rows = []
+    for top in range(-(-n_teachers // n_classes), n_teachers + 1):
+        for second in {min(top, n_teachers - top), -(-(n_teachers - top) // (n_classes - 1))}:
+            rest, width = n_teachers - top - second, n_classes - 2
+            tails = {tuple(_even(rest, width))} if width else {()}
+            if width and rest <= second:
+                tails.add((rest, *[0] * (width - 1)))
+            rows.extend((top, second, *tail) for tail in tails)
+    kept = [row for row in rows if row[0] >= row[1] >= max(row[2:], default=0)]
+    return _with_moves(np.unique(np.array(kept, dtype=np.int64), axis=0))
+
+
+def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
+    """prob_matrix (K + 1, 2) of Pr[release 1 | n of K teachers say 1], n = 0..K.
+
+    For a probability near 1 the other column is exact only to 1e-16: pass both columns to the audit
+    where small probabilities matter.
+    """
+    ones = np.asarray(probability_of_one, dtype=np.float64)
+    if ones.ndim != 1 or len(ones) < 2:
+        raise ValueError(f"probability_of_one: shape {ones.shape} must be (K + 1,)")
+    return np.stack([1 - ones, ones], axis=1)
+
+
+def two_class_pairs(n_teachers: int) -> NDArray[np.int64]:
+    """Pairs (K, 2) of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K)."""
+    _check(n_teachers, 2)
+    return np.stack([np.arange(n_teachers), np.arange(1, n_teachers + 1)], axis=1)
+
+
+def _check(n_teachers: int, n_classes: int) -> None:
+    for name, value, least in (("n_teachers", n_teachers, 1), ("n_classes", n_classes, 2)):
+        if isinstance(value, bool) or int(value) != value or value < least:
+            raise ValueError(f"{name} = {value}: must be an integer >= {least}")
+
+
+def _even(votes: int, classes: int) -> list[int]:
+    return [votes // classes + (i < votes % classes) for i in range(classes)]
+
+
+def _extend(n_teachers: int, n_classes: int, *, descending: bool) -> NDArray[np.int64]:
+    """Histograms built column by column: every row splits into its possible next counts."""
+    rows = np.zeros((1, 0), dtype=np.int64)
+    rest = np.array([n_teachers], dtype=np.int64)
+    for column in range(n_classes - 1):
+        low, high = np.zeros_like(rest), rest
+        if descending:
+            low = -(-rest // (n_classes - column))
+            high = np.minimum(rest, rows[:, -1]) if column else rest
+        sizes = high - low + 1
+        if sizes.sum() > _MOST:
+            raise ValueError(
+                f"n_teachers, n_classes = {n_teachers}, {n_classes}: must give at most {_MOST:,} "
+                "histograms"
+            )
+        index = np.repeat(np.arange(len(rows)), sizes)
+        start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        value = low[index] + np.arange(len(index)) - start
+        rows = np.concatenate([rows[index], value[:, None]], axis=1)
+        rest = rest[index] - value
+    return np.concatenate([rows, rest[:, None]], axis=1)
+
+
+def _rank(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Place of each histogram in lexicographic order.
+
+    The histograms that agree up to column c and have less in it number N(r, m) - N(r - n_c, m),
+    with r votes and m classes left and N(r, m) = comb(r + m - 1, m - 1).
+    """
+    n_classes, n_teachers = rows.shape[1], int(rows[0].sum()) if len(rows) else 0
+    rank = np.zeros(len(rows), dtype=np.int64)
+    rest = np.full(len(rows), n_teachers)
+    for column in range(n_classes - 1):
+        left = n_classes - column
+        ways = np.array([math.comb(r + left - 1, left - 1) for r in range(n_teachers + 1)])
+        rank += ways[rest] - ways[rest - rows[:, column]]
+        rest = rest - rows[:, column]
+    return rank
+
+
+def _with_moves(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Sorted histograms, their neighbours by every inequivalent move, and the pairs."""
+    n_classes = rows.shape[1]
+    distinct = rows[:, 1:] != rows[:, :-1]
+    edge = np.ones((len(rows), 1), dtype=bool)
+    may_lose = np.concatenate([distinct, edge], axis=1) & (rows > 0)
+    may_gain = np.concatenate([edge, distinct], axis=1)
+    first, second = [], []
+    for source in range(n_classes):
+        for target in range(n_classes):
+            if source == target:
+                continue
+            chosen = np.nonzero(may_lose[:, source] & may_gain[:, target])[0]
+            moved = rows[chosen]
+            moved[:, source] -= 1
+            moved[:, target] += 1
+            first.append(chosen)
+            second.append(moved)
+    everything, index = np.unique(np.concatenate([rows, *second]), axis=0, return_inverse=True)
+    index = index.ravel()
+    pairs = np.stack([index[np.concatenate(first)], index[len(rows) :]], axis=1)
+    return everything, np.unique(np.sort(pairs, axis=1), axis=0)

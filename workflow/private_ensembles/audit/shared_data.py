@@ -1,0 +1,164 @@
+"""The audit where every teacher sees all the data: K independent private teachers, two classes.
+
+DaRRM's model (`shared_data`): a neighbouring data set changes the output distribution of every
+teacher, teacher i says 1 with probability p_i on one and p'_i on the other, and (p_i, p'_i) is any
+pair that (epsilon, Delta)-DP allows. A mechanism is the list a(l) = Pr[release 1 | l teachers say
+1], l = 0..K, and A(p) = E a(L) with L ~ PoissonBinomial(p), so that
+
+    delta(x) = max over both labels and all feasible (p, p') of Pr[label | p] - e^x Pr[label | p'].
+
+A(p) - e^x A(p') is affine in every (p_i, p'_i), so its maximum is at the eight vertices of the
+feasible region (DaRRM, Lemma 5.1), and by symmetry depends on how many teachers sit at each: all
+C(K + 7, 7) choices are enumerated. Results are upper bounds in floating point. For symmetric noise
+functions at larger K use `darrm.certify`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_ROUNDOFF = 2.0**-53
+_LARGEST_EPSILON = 700.0
+LARGEST_K = 15  # 170,544 choices of corners; beyond it memory grows out of hand
+
+
+@dataclass(frozen=True)
+class WorstTeachers:
+    """The largest epsilon, and Pr[teacher says 1] (K,) on the two data sets that attain it."""
+
+    epsilon: float
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+
+def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
+    """The (8, 2) vertices (p, p') of what an (epsilon, Delta)-DP teacher may do on two data sets.
+
+    The region is p <= e^epsilon p' + Delta, 1 - p <= e^epsilon (1 - p') + Delta, and both
+    with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
+    [0, 1].
+    """
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    if not 0 <= Delta <= 1:
+        raise ValueError(f"Delta = {Delta}: must be in [0, 1]")
+    decay = math.exp(-epsilon)
+    high, low = (1 + Delta * decay) / (1 + decay), (1 - Delta) * decay / (1 + decay)
+    zero, one = [(0, 0), (0, Delta), (Delta, 0)], [(1, 1), (1, 1 - Delta), (1 - Delta, 1)]
+    return np.array([*zero, *one, (high, low), (low, high)])
+
+
+def shared_data_delta(
+    probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, epsilon: float
+) -> float:
+    """Least delta with which the released label is (epsilon, delta)-DP, for the worst teachers.
+
+    probability_of_one: (K + 1,) in [0, 1], any mechanism on the count of ones. Raises ValueError
+    for another shape or range, K above LARGEST_K, and arguments out of range.
+    """
+    values = _check(probability_of_one)
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
+    growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * _ROUNDOFF)
+    worst = 0.0
+    for above, below in _sides(values, teacher_epsilon, teacher_Delta):
+        worst = max(worst, float((above - growth * below).max()))
+    return min(1.0, worst * (1 + 4 * _ROUNDOFF) + 4 * _ROUNDOFF * worst)
+
+
+def shared_data_epsilon(
+    probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
+) -> float:
+    """Least epsilon with which the released label is (epsilon, delta)-DP, for the worst teachers.
+
+    Arguments as :func:`shared_data_delta`, delta in [0, 1]. Infinite if none is enough; so it is
+    for a delta that is all used up by leaks and missed by a round-off.
+    """
+    return worst_teachers(probability_of_one, teacher_epsilon, teacher_Delta, delta).epsilon
+
+
+def worst_teachers(
+    probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
+) -> WorstTeachers:
+    """Do what :func:`shared_data_epsilon` does and return the teachers that attain it."""
+    values = _check(probability_of_one)
+    if not 0 <= delta <= 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+    worst, at = -1.0, 0
+    for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
+        room = above - delta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            losses = np.where(room > 0, np.log(np.maximum(room, 0)) - np.log(paid), -np.inf)
+        if losses.max() > worst:
+            worst, at = float(losses.max()), int(np.argmax(losses))
+    corners = teacher_corners(teacher_epsilon, teacher_Delta)
+    chosen = corners[corner_multisets(len(values) - 1)[at]]
+    found = worst * (1 + 8 * _ROUNDOFF) + 8 * _ROUNDOFF if worst > 0 else 0.0
+    return WorstTeachers(found, chosen[:, 0], chosen[:, 1])
+
+
+def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(probability_of_one, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
+        raise ValueError("probability_of_one: must be K + 1 probabilities")
+    if len(values) - 1 > LARGEST_K:
+        raise ValueError(
+            f"K = {len(values) - 1}: must be at most {LARGEST_K} to enumerate; use darrm.certify"
+        )
+    return values
+
+
+def _sides(values: NDArray, epsilon: float, Delta: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """For each label, Pr[label | p] rounded up and Pr[label | p'] rounded down, at all choices.
+
+    Everything is sums and products of probabilities whose complements are worked out apart, so that
+    errors are relative: 4 K round-offs for K steps, 8 per teacher for its corner, K + 3 for the
+    rest. What is 0 stays 0.
+    """
+    first, second = corner_pmfs(len(values) - 1, epsilon, Delta)
+    slack = 16 * (len(values) + 2) * _ROUNDOFF
+    for chosen in (values, 1 - values):
+        yield (first @ chosen) * (1 + slack), (second @ chosen) * (1 - slack)
+
+
+@functools.lru_cache(maxsize=4)
+def corner_pmfs(K: int, epsilon: float, Delta: float) -> tuple[NDArray, NDArray]:
+    """Pmfs of the number of ones at every multiset of K corners, both (C(K + 7, 7), K + 1).
+
+    Multisets grow by one teacher at a time, whose corner never comes before the last one.
+    """
+    corners = teacher_corners(epsilon, Delta)
+    # 1 - p of every corner is p of another one: no difference is taken, nothing cancels.
+    complements = corners[[3, 4, 5, 0, 1, 2, 7, 6]]
+    groups = [np.zeros((0, 2, 1)) for _ in corners]
+    groups[0] = np.ones((1, 2, 1))  # by largest corner so far; nobody yet
+    for _ in range(K):
+        grown = []
+        for last, (p, rest) in enumerate(zip(corners, complements, strict=True)):
+            rows = np.concatenate(groups[: last + 1])
+            wider = np.zeros((*rows.shape[:2], rows.shape[2] + 1))
+            wider[..., :-1] = rows * rest[:, None]
+            wider[..., 1:] += rows * p[:, None]
+            grown.append(wider)
+        groups = grown
+    rows = np.concatenate(groups)
+    return np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1])
+
+
+@functools.lru_cache(maxsize=4)
+def corner_multisets(K: int) -> NDArray[np.uint8]:
+    """The corner of each of K teachers, ascending, in the order of :func:`corner_pmfs`."""
+    groups = [np.zeros((0, 0), np.uint8) for _ in range(8)]
+    groups[0] = np.zeros((1, 0), np.uint8)
+    for _ in range(K):
+        groups = [
+            np.pad(np.concatenate(groups[: last + 1]), ((0, 0), (0, 1)), constant_values=last)
+            for last in range(8)
+        ]
+    return np.concatenate(groups)

@@ -1,0 +1,108 @@
+"""Mechanisms on the votes of plain teachers as the audit sees them, two classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.baselines import exponential, ladder, laplace
+from private_ensembles.catalogue.entry import Entry, OnCounts, Setting, both_counts, counted
+from private_ensembles.nzc import mechanism as nzc
+from private_ensembles.nzc.claims import claimed_readings
+from private_ensembles.nzc.truth import proven_epsilon
+from private_ensembles.pate import gnmax
+
+# The paper's parameters, read as Table 1 needs them read.
+_CONSTANT, _GAMMA = 1e100, 1e10
+
+
+def gaussian(name: str, setting: Setting, method: str) -> Entry:
+    """GNMax with the least sigma that `method` of `gnmax_sigma` finds for the budget."""
+    budget = setting.epsilon, setting.delta
+    sigma = gnmax.gnmax_sigma(*budget, method=method, n_teachers=setting.K)
+    # Any sigma is a Gaussian mechanism on the counts; only the label itself can cost less.
+    proven = setting.epsilon if method == "exact" else gnmax.analytic_epsilon(sigma, budget[1])
+    proven = min(proven, setting.epsilon)
+    return counted(name, setting.K, budget, _gnmax(setting.K, sigma), proven=proven)
+
+
+def laplacian(name: str, setting: Setting, method: str) -> Entry:
+    """LNMax with the least scale that `method` of `lnmax_scale` finds for the budget."""
+    budget = setting.epsilon, setting.delta
+    scale = laplace.lnmax_scale(*budget, method=method, n_teachers=setting.K)
+    return counted(name, setting.K, budget, laplace_on_counts(setting.K, scale))
+
+
+def selection(name: str, setting: Setting, distribution, choose) -> Entry:
+    """The exponential mechanism or permute-and-flip at the largest rate that the audit allows."""
+    K, budget = setting.K, (setting.epsilon, setting.delta)
+    rate = exponential.selection_rate(*budget, distribution, method="exact", n_teachers=K)
+
+    def matrix(noise: float) -> NDArray:
+        return distribution(both_counts(np.arange(K + 1), K), rate / noise)
+
+    def release(noise, counts, generator):
+        return choose(both_counts(counts, K), generator, rate=rate / noise)
+
+    mechanism = OnCounts(matrix, release, exponential.RELATIVE_ERROR)
+    return counted(name, K, budget, mechanism)
+
+
+def optimal(setting: Setting) -> Entry:
+    """The ladder; its twin flips half as often."""
+    K, budget = setting.K, (setting.epsilon, setting.delta)
+    exact = ladder.ladder_matrix(K, *budget)
+
+    def matrix(noise: float) -> NDArray:
+        flips = noise * exact.min(axis=1)
+        majority = np.argmax(exact, axis=1)[:, None] == np.arange(2)
+        return np.where(majority, 1 - flips[:, None], flips[:, None])
+
+    def release(noise, counts, generator):
+        if noise == 1:
+            return ladder.release(counts, K, generator, epsilon=budget[0], delta=budget[1])
+        return (generator.random(counts.shape) < matrix(noise)[counts, 1]).astype(np.uint8)
+
+    return counted("ladder", K, budget, OnCounts(matrix, release, 2.0**-52))
+
+
+def immutable(setting: Setting) -> Entry:
+    """NZC. Claimed: Theorem 4 for one query, gamma = 1e10 read as a scale."""
+
+    def matrix(noise: float) -> NDArray:
+        counts = both_counts(np.arange(setting.K + 1), setting.K)
+        return nzc.label_distribution(counts, noise_scale=noise * _GAMMA)[0]
+
+    def release(noise, counts, generator):
+        return nzc.immutable_noisy_argmax(
+            both_counts(counts, setting.K), generator, noise_scale=noise * _GAMMA
+        )
+
+    claim = claimed_readings(_GAMMA, 1, setting.delta)["scale"], setting.delta
+    mechanism = OnCounts(matrix, release, nzc.RELATIVE_ERROR)
+    proven = proven_epsilon(_CONSTANT, _GAMMA)
+    return counted("nzc", setting.K, claim, mechanism, proven=proven)
+
+
+def _gnmax(K: int, sigma: float) -> OnCounts:
+    def matrix(noise: float) -> NDArray:
+        ones = gnmax.label_probability(K, noise * sigma)
+        return np.stack([ones[::-1], ones], axis=1)  # both tails as exact as each other
+
+    def release(noise, counts, generator):
+        return gnmax.release(counts, K, noise * sigma, generator)
+
+    # An argument's rounding weighs as much as its square; half the noise doubles the argument.
+    return OnCounts(matrix, release, 1e-12 * (1 + 2 * (K / sigma) ** 2))
+
+
+def laplace_on_counts(K: int, scale: float) -> OnCounts:
+    """LNMax; half the noise is half the scale."""
+
+    def release(noise, counts, generator):
+        return laplace.release(counts, K, generator, scale=noise * scale)
+
+    def matrix(noise: float) -> NDArray:
+        return laplace.lnmax_matrix(K, noise * scale)
+
+    return OnCounts(matrix, release, laplace.RELATIVE_ERROR)

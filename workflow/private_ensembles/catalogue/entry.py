@@ -1,0 +1,126 @@
+"""What the catalogue says about one mechanism, and how a table of probabilities becomes that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.audit.divergence import worst_pair
+from private_ensembles.audit.histograms import two_class_pairs
+
+
+@dataclass(frozen=True)
+class ConfidentNoise:
+    """PATE's aggregators, in votes: LNMax's scale; T, sigma1 and sigma2 of the confident ones.
+
+    score: what the student of Interactive-GNMax gives class 1 on the query at hand (public).
+    """
+
+    scale: float
+    threshold: float
+    sigma1: float
+    sigma2: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """K teachers, two classes; one label may cost (epsilon, delta).
+
+    teacher_epsilon, teacher_Delta: what one private teacher costs (add_remove); gamma: by name,
+    DaRRM's noise functions, private at (epsilon, delta_gamma).
+    """
+
+    K: int
+    epsilon: float
+    delta: float
+    teacher_epsilon: float
+    teacher_Delta: float
+    delta_gamma: float
+    gamma: dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """An exact epsilon and the two inputs, as the sampler takes them, between which it arises."""
+
+    epsilon: float
+    first: NDArray
+    second: NDArray
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One mechanism: its claim, and how to audit it.
+
+    epsilon: claimed at delta. proven: the least upper bound at delta that the module proves. worst
+    (noise, delta): the exact epsilon at delta, an upper bound up to rounding. sample(noise): the
+    sampler that `audit.epsilon_lower_bound` takes; it returns `labels`, -1 for no answer.
+    """
+
+    name: str
+    epsilon: float
+    delta: float
+    proven: float
+    privacy_model: str
+    adjacency: str
+    worst: Callable[[float, float], Worst]
+    sample: Callable[[float], Callable]
+    labels: tuple[int, ...] = (0, 1)
+
+
+@dataclass(frozen=True)
+class OnCounts:
+    """A mechanism on the number of teachers that say 1.
+
+    matrix(noise): (K + 1, outcomes), of relative `error`. release(noise, counts, generator): one
+    outcome per count.
+    """
+
+    matrix: Callable[[float], NDArray]
+    release: Callable[[float, NDArray, np.random.Generator], NDArray]
+    error: float
+
+
+def counted(
+    name: str,
+    n_teachers: int,
+    claim: tuple[float, float],
+    mechanism: OnCounts,
+    *,
+    proven: float | None = None,
+    labels: tuple[int, ...] = (0, 1),
+) -> Entry:
+    """Entry of a mechanism on counts, of which one moves by one: disjoint shards.
+
+    claim: (epsilon, delta). proven: None where the claim is proven as it stands.
+    """
+
+    def worst(noise: float, delta: float) -> Worst:
+        pair = worst_pair(
+            mechanism.matrix(noise),
+            two_class_pairs(n_teachers),
+            delta=delta,
+            relative_error=mechanism.error,
+            absolute_error=1e-300,
+        )
+        return Worst(pair.value, np.array(pair.first), np.array(pair.second))
+
+    def sample(noise: float) -> Callable:
+        def draw(ones, runs, generator):
+            return mechanism.release(noise, np.full(runs, int(ones)), generator)
+
+        return draw
+
+    epsilon, delta = claim
+    known = epsilon if proven is None else proven
+    model = ("disjoint_shards", "replace_one")
+    return Entry(name, epsilon, delta, known, *model, worst, sample, labels)
+
+
+def both_counts(ones: NDArray, n_teachers: int) -> NDArray[np.int64]:
+    """Votes for 0 and for 1, (..., 2)."""
+    return np.stack([n_teachers - ones, ones], axis=-1)

@@ -1,0 +1,189 @@
+"""The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
+
+Nothing here looks at votes. Exact values are the audit's (`catalogue`), at delta times 1 + 1e-6: a
+leak that uses up delta to its last bit must not read as an infinite loss.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.audit.ledger import LedgerRow, ledger_row
+from private_ensembles.audit.shared_data import shared_data_epsilon
+from private_ensembles.catalogue.entry import ConfidentNoise, Entry, Setting
+from private_ensembles.catalogue.every import entries, entries_at_noise
+from private_ensembles.composition import optimal_homogeneous, replace_one
+from private_ensembles.darrm.certificate import scale_to_allowance
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.release import label_probability
+from private_ensembles.naming import delta_of, multiply
+from private_ensembles.nzc.claims import claimed_readings
+from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+
+_NEXT = 1 + 1e-6
+
+
+def ledger(
+    settings: Mapping, gammas: Mapping[str, np.ndarray], published: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the rows of results/privacy_ledger.csv, columns of `audit.LedgerRow`.
+
+    settings: of `nzc_settings.audit`. gammas: by budget, DaRRM's optimised noise function (K + 1,).
+    published: `published.read_published` of PATE's tables. Raises ValueError where a gamma is not
+    private at its budget.
+    """
+    rows: list[LedgerRow] = []
+    for name, budget in settings["budgets"].items():
+        rows += _of_budget(name, budget, gammas[name])
+    for name, task in settings["pate"].items():
+        rows += _of_noise(name, task, settings["student_score"])
+        rows += _of_table(name, task, published)
+    for name, task in settings["nzc"].items():
+        rows += _of_nzc(name, task, settings["mechanism"])
+    frame = pd.DataFrame([row.to_dict() for row in rows])
+    frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
+    frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
+    return frame
+
+
+def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
+    """One label of two classes by every mechanism that a budget can be spent on."""
+    K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
+    leak = delta_of(m, Delta)
+    problem = PrivacyProblem(K, m, epsilon, Delta, leak)
+    found = {
+        "darrm_sub": scale_to_allowance(problem, gamma_subsampling(K, m))[0],
+        "darrm_opt": np.asarray(gamma, dtype=np.float64),
+    }
+    cost = multiply(m, epsilon), multiply(m, Delta)
+    where = f"{name}: one label, K = {K}, m = {m}"
+    for entry in entries(Setting(K, *cost, epsilon, Delta, leak, found)).values():
+        if entry.name != "nzc":  # its rows are made of logarithms: e^(-1e90) is no float
+            yield _row(entry, where)
+    yield from _replaced(where, budget, found, cost[0])
+
+
+def _replaced(where, budget, gammas, claimed) -> Iterator[LedgerRow]:
+    """The same claims where one record is replaced, which costs a teacher two changes.
+
+    DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. A bound only: a
+    teacher may cost less than group privacy says.
+    """
+    one = replace_one(budget["epsilon"], budget["Delta"])
+    where = f"{where}, teachers by group privacy"
+    common = {"adjacency": "replace_one", "setting": where}
+    leak = delta_of(budget["m"], one.delta)
+    for name, gamma in gammas.items():
+        proven = shared_data_epsilon(label_probability(gamma), one.epsilon, one.delta, leak * _NEXT)
+        yield ledger_row(
+            name,
+            delta=leak,
+            privacy_model="shared_data",
+            claimed_epsilon=claimed,
+            proven_epsilon=proven,
+            **common,
+        )
+    yield ledger_row(
+        "majority_private",
+        delta=one.delta,
+        privacy_model="disjoint_shards",
+        claimed_epsilon=one.epsilon,
+        proven_epsilon=one.epsilon,
+        **common,
+    )
+
+
+def _of_noise(name: str, task: Mapping, score: float) -> Iterator[LedgerRow]:
+    """One query of two classes at the noise of one of PATE's tasks."""
+    confident = task["confident"]
+    noise = ConfidentNoise(
+        task["lnmax"]["scale"],
+        *(confident[key] for key in ("threshold", "sigma1", "sigma2")),
+        score,
+    )
+    where = f"{name}: one query, two classes, K = {task['K']}"
+    for entry in entries_at_noise(task["K"], task["delta"], noise).values():
+        # The bound of one query is the same for all votes; data-dependent are the totals below.
+        yield replace(_row(entry, where), data_dependent=False)
+
+
+def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
+    table = published[
+        (published["paper"] == "pate")
+        & (published["item"] == "table1")
+        & (published["dataset"] == name)
+        & (published["column"] == "epsilon")
+    ]
+    totals = {
+        f"lnmax-{queries}": ("lnmax", queries, _composed(2 / task["lnmax"]["scale"], queries, task))
+        for queries in task["lnmax"]["queries"]
+    }
+    totals["confident"] = ("confident_gnmax", *_answered([task["confident"]], task))
+    if rounds := task.get("two_rounds"):
+        both = [rounds["first"], rounds["second"]]
+        totals["interactive"] = ("interactive_gnmax", *_answered(both, task))
+    for cell in table.to_dict("records"):
+        mechanism, queries, proven = totals[cell["row"]]
+        row = ledger_row(
+            mechanism,
+            f"{name}: {queries} queries, K = {task['K']}, published total",
+            delta=task["delta"],
+            privacy_model="disjoint_shards",
+            adjacency="replace_one",
+            claimed_epsilon=float(cell["published"]),
+            proven_epsilon=proven,
+        )
+        yield replace(row, release=False)  # a cost that tells about the votes
+
+
+def _composed(epsilon: float, queries: int, task: Mapping) -> float:
+    return optimal_homogeneous(epsilon, 0.0, queries, task["delta"]).epsilon
+
+
+def _answered(rounds: list[Mapping], task: Mapping) -> tuple[int, float]:
+    """Queries of all rounds, and what they cost at most, every one answered."""
+    rho = sum(
+        each["queries"] * (1 / (2 * each["sigma1"] ** 2) + 1 / each["sigma2"] ** 2)
+        for each in rounds
+    )
+    queries = sum(each["queries"] for each in rounds)
+    return queries, exact_data_independent_epsilon(rho, task["delta"])
+
+
+def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
+    """Both readings of gamma, for one label and for all; exact: of one label, a bound for all."""
+    constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
+    noise = mechanism["noise"]
+    for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
+        for queries in (1, task["pool"]):
+            words = "a scale" if reading == "scale" else "an inverse scale"
+            one = "" if queries == 1 else ", exact: one of them"
+            proven = proven_epsilon(constant, scale) if noise == "laplace" else None
+            yield ledger_row(
+                "nzc",
+                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}{one}",
+                delta=delta,
+                privacy_model="disjoint_shards",
+                adjacency="replace_one",
+                claimed_epsilon=claimed_readings(printed, queries, delta)[reading],
+                proven_epsilon=None if proven is None else queries * proven,
+                exact_epsilon=lead_one_epsilon(constant, scale, delta, noise=noise),
+            )
+
+
+def _row(entry: Entry, where: str) -> LedgerRow:
+    return ledger_row(
+        entry.name,
+        where,
+        delta=entry.delta,
+        privacy_model=entry.privacy_model,
+        adjacency=entry.adjacency,
+        claimed_epsilon=entry.epsilon,
+        proven_epsilon=entry.proven,
+        exact_epsilon=entry.worst(1.0, min(1.0, entry.delta * _NEXT)).epsilon,
+    )

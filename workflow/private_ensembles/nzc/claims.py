@@ -1,0 +1,61 @@
+"""What NZC claims: Theorem 4's total epsilon under both readings of gamma, and Lemma 1's constant.
+
+Section 3.2 adds Laplace noise of scale 1 / gamma and calls for "a very small gamma"; Table 1 prints
+gamma = 1e10. Read as it is defined, the noise has scale 1e-10 and the claim is 3.6e24 for 9,000
+queries; read as a scale (as in "LNMax (gamma = 20)", whose noise has scale 20), the theorem's gamma
+is 1e-10 and the claim is 9.1e-8, the printed "about 0". Neither is true (docs/nzc.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
+    """Theorem 4's total: 4 T gamma^2 + 2 gamma sqrt(2 T ln(1 / delta)), as printed.
+
+    gamma: inverse scale of the noise. Raises ValueError for gamma not finite and > 0, queries < 1,
+    delta outside (0, 1).
+    """
+    _positive("gamma", gamma)
+    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
+        raise ValueError(f"queries = {queries}: must be an integer >= 1")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    return 4 * queries * gamma**2 + 2 * gamma * math.sqrt(2 * queries * -math.log(delta))
+
+
+def claimed_readings(printed_gamma: float, queries: int, delta: float) -> dict[str, float]:
+    """Theorem 4's total with the printed gamma read as ``inverse_scale`` and as ``scale``."""
+    _positive("printed_gamma", printed_gamma)
+    return {
+        "inverse_scale": claimed_epsilon(printed_gamma, queries, delta),
+        "scale": claimed_epsilon(1 / printed_gamma, queries, delta),
+    }
+
+
+def immutability_constant(
+    n_classes: int, failure: float, *, gamma: float | None = None, sigma: float | None = None
+) -> float:
+    """Lemma 1's c, beyond which no noise exceeds it except with probability ``failure`` = tau.
+
+    log(L / tau) / gamma for Laplace noise of scale 1 / gamma; sqrt(2 sigma^2 log(2 L / tau)) for
+    Gaussian noise. It bounds single noises; the ArgMax compares two, so twice as much is needed for
+    the label not to change. Raises ValueError unless exactly one of gamma and sigma is given and
+    positive, n_classes >= 2 and failure in (0, 1).
+    """
+    if (gamma is None) == (sigma is None):
+        raise ValueError("gamma, sigma: exactly one of them must be given")
+    if n_classes < 2:
+        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
+    if not 0 < failure < 1:
+        raise ValueError(f"failure = {failure}: must be in (0, 1)")
+    if gamma is not None:
+        return math.log(n_classes / failure) / _positive("gamma", gamma)
+    return _positive("sigma", sigma) * math.sqrt(2 * math.log(2 * n_classes / failure))
+
+
+def _positive(name: str, value: float) -> float:
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} = {value}: must be a finite number > 0")
+    return value

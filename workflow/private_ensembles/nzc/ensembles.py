@@ -1,0 +1,121 @@
+"""NZC's Tables 1 and 2 and Figures 2a-c as functions of vote counts; none of it is for release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.nzc.claims import claimed_epsilon
+
+
+def leads(counts: ArrayLike) -> NDArray[np.int64]:
+    """Largest minus second largest count of each row (Q, C); its distance in Definition 4."""
+    ordered = np.sort(_counts(counts), axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
+def distance_shares(counts: ArrayLike, distances: Iterable[int]) -> NDArray[np.float64]:
+    """Share of queries whose lead is larger than n, for each n of ``distances`` (Definition 4).
+
+    Figure 2b (n = 0, 1, ...) and Figure 2c (n = 2).
+    """
+    lead = leads(counts)
+    return np.array([float((lead > n).mean()) for n in distances])
+
+
+def plurality_accuracy(counts: ArrayLike, labels: ArrayLike) -> float:
+    """Share of queries whose largest count (the first of several) is the true label.
+
+    labels: (Q,), -1 where unknown; those queries do not count. Raises ValueError where none is
+    known or the shapes differ.
+    """
+    counts, labels = _labelled(counts, labels)
+    known = labels >= 0
+    return float((np.argmax(counts, axis=1) == labels)[known].mean())
+
+
+def label_accuracies(
+    counts: ArrayLike, labels: ArrayLike, distributions: Mapping[str, ArrayLike]
+) -> dict[str, float]:
+    """Table 2: expected share of right labels of each mechanism, and ``clean`` without noise.
+
+    distributions: by name, Pr[label] (Q, C) of one query's released label (LNMax's by quadrature,
+    NZC's by `nzc.label_distribution`). Raises ValueError for shapes that differ.
+    """
+    counts, labels = _labelled(counts, labels)
+    known = np.nonzero(labels >= 0)[0]
+    found = {}
+    for name, given in distributions.items():
+        distribution = np.asarray(given, dtype=np.float64)
+        if distribution.shape != counts.shape:
+            raise ValueError(f"{name}: shape {distribution.shape} must be {counts.shape}")
+        found[name] = float(distribution[known, labels[known]].mean())
+    return found | {"clean": plurality_accuracy(counts, labels)}
+
+
+def teacher_curve(
+    ensembles: Mapping[int, tuple[ArrayLike, ArrayLike]], distance: int = 2
+) -> list[dict[str, float]]:
+    """Figures 2a and 2c: one row per number of teachers, ascending.
+
+    ensembles: {teachers: (counts (Q, C), labels (Q,))}, every one trained on its own partition of
+    the same data. Columns teachers, accuracy (of the plurality), qualified (share of queries whose
+    lead is larger than ``distance``), qualified_wrong (share of all queries that qualify and whose
+    plurality is wrong). Raises ValueError where counts do not add up to the number of teachers.
+    """
+    rows = []
+    for teachers, (given, truth) in sorted(ensembles.items()):
+        counts, labels = _labelled(given, truth)
+        if (counts.sum(axis=1) != teachers).any():
+            raise ValueError(f"counts: every row must add up to {teachers} teachers")
+        known = labels >= 0
+        qualified = leads(counts) > distance
+        wrong = np.argmax(counts, axis=1) != labels
+        rows.append(
+            {
+                "teachers": teachers,
+                "accuracy": plurality_accuracy(counts, labels),
+                "qualified": float(qualified.mean()),
+                "qualified_wrong": float((qualified & wrong)[known].mean()),
+            }
+        )
+    return rows
+
+
+def lnmax_claims(scale: float, queries: Sequence[int], delta: float) -> list[dict[str, float]]:
+    """Data-independent total epsilons of LNMax beside NZC in Table 1, a row per number of queries.
+
+    scale: of the noise in votes ("LNMax (gamma = 20)" means 20). Columns queries, moments (Theorem
+    4 with gamma = 1 / scale, PATE 2017's data-independent bound), optimal (optimal composition of
+    labels that are 2 / scale-DP). The table's 2.04 and 8.03 are data-dependent (PATE 2017) and come
+    from the votes.
+    """
+    return [
+        {
+            "queries": int(count),
+            "moments": claimed_epsilon(1 / scale, count, delta),
+            "optimal": optimal_homogeneous(2 / scale, 0.0, count, delta).epsilon,
+        }
+        for count in queries
+    ]
+
+
+def _counts(counts: ArrayLike) -> NDArray[np.int64]:
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or counts.shape[1] < 2 or counts.dtype.kind not in "iu":
+        raise ValueError(
+            f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
+        )
+    return counts.astype(np.int64)
+
+
+def _labelled(counts: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
+    counts, labels = _counts(counts), np.asarray(labels)
+    if labels.shape != counts.shape[:1] or not (labels >= 0).any():
+        raise ValueError(
+            f"labels: shape {labels.shape} must be ({len(counts)},), one known at least"
+        )
+    return counts, labels.astype(np.int64)

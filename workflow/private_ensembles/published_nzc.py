@@ -1,0 +1,88 @@
+"""NZC's printed numbers: which of ours stand beside them, and what each of ours rests on.
+
+The authors' votes and students are not to be had, so accuracies and data-dependent costs are
+`not_comparable`. What Theorem 4 gives, and the sizes of the data, are compared in earnest.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from private_ensembles.published import stand_ins
+
+Key = tuple[str, ...]
+OURS = "Same parameters, votes and students of our own."
+# What else must be said where a number stands.
+DOUBTS: dict[str, str] = {
+    "claimed_epsilon_above": "Printed as a lower bound, '> '.",
+    "nzc": "NZC's privacy claim is false (docs/nzc.md).",
+}
+
+
+def reproduced_numbers(
+    tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Mapping[str, int]]
+) -> tuple[dict[Key, tuple[float, float]], dict[Key, str]]:
+    """Gather what was computed: (KEY -> (number, standard deviation or NaN), KEY -> note).
+
+    tables: table1 and table2 of results/nzc/tables, where they were made. facts: by task that was
+    run, n_train, n_test and pool. A key with a note is not comparable. Accuracies in percent.
+    """
+    numbers: dict[Key, tuple[float, float]] = {}
+    notes: dict[Key, str] = {}
+
+    def add(item, task, row, column, value, sd=float("nan"), *, ours=False):
+        key = ("nzc", item, task, row, column)
+        numbers[key] = (float(value), float(sd))
+        if ours:
+            said = (DOUBTS.get(column), DOUBTS.get(row.partition("-")[0]))
+            notes[key] = " ".join(filter(None, [OURS, *said]))
+
+    for cell in _of_the_paper(tables, "table1"):
+        task, name = cell["task"], cell["aggregator"]
+        row = _as_printed(name)
+        accuracy = 100 * cell["student_accuracy"], 100 * cell["student_accuracy_sd"]
+        add("table1", task, row, "student_accuracy", *accuracy, ours=True)
+        add("table1", task, row, "answered", cell["queries"])
+        claimed = cell["claimed_epsilon"]
+        of_votes = name.startswith("lnmax")
+        add("table1", task, row, "claimed_epsilon", claimed, ours=of_votes)
+        add("table1", task, row, "claimed_epsilon_above", claimed, ours=of_votes)
+    for cell in _of_the_paper(tables, "table2"):
+        value = 100 * cell["label_accuracy"]
+        add("table2", cell["task"], cell["aggregator"], "label_accuracy", value, ours=True)
+    for task, sizes in facts.items():
+        add("section5.1", task, "data", "n_train_thousands", sizes["n_train"] / 1000)
+        add("section5.1", task, "data", "student_images", sizes["n_test"])
+        add("section5.1", task, "data", "pool", sizes["pool"])
+        add("section5.1", task, "data", "evaluated", sizes["n_test"] - sizes["pool"])
+    return numbers, notes
+
+
+def reasons(
+    published: pd.DataFrame, facts: Mapping[str, Mapping[str, int]], data: str
+) -> dict[Key, str]:
+    """Say, by KEY, why a number of NZC was not run."""
+    found = {}
+    for cell in published[published["paper"] == "nzc"].to_dict("records"):
+        task = cell["dataset"]
+        if task in facts:
+            continue
+        key = tuple(cell[name] for name in ("paper", "item", "dataset", "row", "column"))
+        if data != "paper":
+            found[key] = f"needs the images of {task}: run with --config data=paper"
+        else:
+            found[key] = f"the files of {task} were not to be had: put them under data/raw/{task}"
+    return found
+
+
+def _as_printed(aggregator: str) -> str:
+    """Table 1 calls the small ensemble '5 teachers only'; names here carry its size."""
+    name, _, size = aggregator.partition("-")
+    return f"{name}-few" if name in ("nzc", "clean") and size else aggregator
+
+
+def _of_the_paper(tables: Mapping[str, pd.DataFrame], item: str) -> list[Mapping]:
+    if item not in tables:
+        return []
+    table = tables[item]
+    return table[~stand_ins(table)].to_dict("records")

@@ -1,0 +1,72 @@
+"""Claimed, proven and exact privacy of every mechanism: the ledger in one picture."""
+
+import pandas as pd
+
+from private_ensembles.registry import MECHANISMS
+from private_ensembles.report import style
+
+# NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
+_LOW, _HIGH = 0.01, 3.0
+_MARKS = {
+    "exact_epsilon": {"marker": "o", "color": style.BLACK, "label": "exact"},
+    "proven_epsilon": {"marker": "|", "color": style.BLUE, "label": "proven", "markersize": 11},
+    "claimed_epsilon": {
+        "marker": "D",
+        "color": style.VERMILION,
+        "markerfacecolor": "none",
+        "label": "claimed",
+    },
+}
+
+
+def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
+    """Draw one line per row of the ledger that has a claim and an exact value, by mechanism.
+
+    table: results/privacy_ledger.csv. A line leads from the exact epsilon to the claimed one; it is
+    red where the claim fails. Values beyond the axis stand on its border, the numbers beside them.
+    """
+    known = table.dropna(subset=["claimed_epsilon", "exact_epsilon"]).reset_index(drop=True)
+    groups = list(known.groupby("mechanism", sort=False))
+    place, ticks = 0.0, []
+    with style.figure(size=(8.6, 0.6 + 0.085 * (len(known) + 2 * len(groups)))) as (drawn, axis):
+        for name, rows in groups:
+            first = place
+            for row in rows.to_dict("records"):
+                _draw_row(axis, row, place)
+                place += 1
+            ticks.append(((first + place - 1) / 2, MECHANISMS[name].label))
+            axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
+            place += 2
+            if (rows["exact_epsilon"] > _HIGH).any():
+                _write_numbers(axis, rows, (first + place - 3) / 2)
+        axis.set_yticks([at for at, _ in ticks], [label for _, label in ticks])
+        axis.set_ylim(place - 1, -1.5)
+        axis.grid(False, axis="y")
+        axis.set_xscale("log")
+        axis.set_xlim(_LOW, _HIGH)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.set_xlabel(r"$\varepsilon$ at the stated $\delta$ (one label; NZC: one and all)")
+        handles = [axis.plot([], [], linestyle="", **mark)[0] for mark in _MARKS.values()]
+        drawn.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+        style.save(drawn, *paths)
+
+
+def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
+    """Write what no axis holds: the range of claims and of exact values."""
+    words = [
+        f"{what} {rows[f'{what}_epsilon'].min():.0e} to {rows[f'{what}_epsilon'].max():.0e}"
+        for what in ("claimed", "exact")
+    ]
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 2}
+    at = ((_LOW * _HIGH) ** 0.5, middle)
+    axis.text(*at, ", ".join(words), ha="center", va="center", color="#a33b00", bbox=box)
+
+
+def _draw_row(axis, row, place: float) -> None:
+    ends = [min(max(row[name], _LOW), _HIGH) for name in ("exact_epsilon", "claimed_epsilon")]
+    color = "#a33b00" if row["verdict"] == "fails" else "#bbbbbb"
+    axis.plot(ends, [place, place], color=color, linewidth=1)
+    for name, mark in _MARKS.items():
+        if row[name] == row[name]:
+            value = min(max(row[name], _LOW), _HIGH)
+            axis.plot(value, place, clip_on=False, linestyle="", **{**mark, "label": "_"})

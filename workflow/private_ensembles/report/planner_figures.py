@@ -1,0 +1,67 @@
+"""The planner's figure: expected right labels over the budget, one line per mechanism."""
+
+import pandas as pd
+from matplotlib.ticker import FuncFormatter
+
+from private_ensembles.report import style
+
+
+def drawn_names(data: pd.DataFrame) -> list[str]:
+    """Return the mechanisms that apply to some budget, those with the most right labels first."""
+    best = _applicable(data).groupby("mechanism")["correct"].max()
+    return list(best.sort_values(ascending=False).index)
+
+
+def _applicable(data: pd.DataFrame) -> pd.DataFrame:
+    return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
+
+
+def draw_plan(data: pd.DataFrame, *paths: str) -> None:
+    """Draw the frame of `planner_study.plan_table` and save it under every path.
+
+    One point per budget and mechanism; mechanisms that apply to no budget are left out.
+    """
+    data = _applicable(data)
+    wanted = data["wanted"].max()
+    with style.figure(1, 1, size=(7.2, 5.0)) as (drawn, axis):
+        for name in drawn_names(data):
+            part = data[data["mechanism"] == name].sort_values("budget_epsilon")
+            axis.plot(
+                part["budget_epsilon"],
+                part["correct"],
+                label=part["name"].iloc[0],
+                **style.look(name),
+            )
+        axis.axhline(wanted, color=style.BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
+        axis.annotate(
+            "labels wanted", (0.01, wanted), xycoords=("axes fraction", "data"), va="bottom"
+        )
+        axis.set(
+            xscale="log",
+            xlabel=r"total privacy budget $\varepsilon$ of all labels together",
+            ylabel="right labels, expected",
+            ylim=(0, 1.08 * wanted),
+        )
+        ticks = sorted(set(data["budget_epsilon"]))
+        axis.set_xticks(ticks, minor=False)
+        axis.xaxis.set_minor_locator(style.plt.NullLocator())
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+        drawn.legend(loc="outside lower center", ncols=2)
+        style.save(drawn, *paths)
+
+
+def draw_ranking(data: pd.DataFrame, *paths: str) -> None:
+    """Draw one budget's plans as bars, the best on top, and save it under every path.
+
+    data: as for `draw_plan`, one budget, with `chosen`.
+    """
+    data = _applicable(data).iloc[::-1]
+    with style.figure(1, 1, size=(7.2, 0.42 * len(data) + 1.1)) as (drawn, axis):
+        colours = [style.look(name)["color"] for name in data["mechanism"]]
+        bars = axis.barh(data["name"], data["correct"], color=colours)
+        axis.bar_label(bars, fmt="{:,.0f}", padding=3)
+        for text, chosen in zip(axis.get_yticklabels(), data["chosen"], strict=True):
+            text.set_fontweight("bold" if chosen else "normal")
+        axis.margins(x=0.12)
+        axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")
+        style.save(drawn, *paths)

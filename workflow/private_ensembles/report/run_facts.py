@@ -1,0 +1,163 @@
+"""What the page says about the run itself: configuration, versions, machine, time and memory.
+
+All of it is read from what the jobs left behind (``results/provenance``, ``results/benchmarks``,
+``logs``); what is missing there is left out here.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from private_ensembles.report.html import definitions, html_table
+
+DEFAULTS = Path(__file__).resolve().parents[3] / "config.yaml"
+# What stands between these marks differs between two runs by its nature.
+VARIES = ("<!-- varies from run to run -->", "<!-- /varies -->")
+
+# Where files come from and how long a download may take changes no result.
+_WITHOUT_EFFECT = {"data_mirror", "download_timeout"}
+_PEAK = re.compile(r"finished, peak memory (\d+) MiB")
+
+
+def config_changes(config: Mapping, default: Path) -> list[tuple[str, str, str]]:
+    """Return (key, default, in this run) for every value that is not the default one.
+
+    config: as the run used it; default: the workflow's ``config.yaml``.
+    """
+    ours = dict(_flat(config))
+    theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
+    changed = []
+    for key in sorted(ours.keys() | theirs.keys()):
+        if key.split(".")[0] in _WITHOUT_EFFECT:
+            continue
+        before, after = theirs.get(key, "(absent)"), ours.get(key, "(absent)")
+        if not _equal(before, after):
+            changed.append((key, _shown(before), _shown(after)))
+    return changed
+
+
+def _flat(value: Mapping, path: str = "") -> Iterable[tuple[str, object]]:
+    for key, item in value.items():
+        where = f"{path}.{key}" if path else str(key)
+        if isinstance(item, Mapping) and item:
+            yield from _flat(item, where)
+        else:
+            yield where, item
+
+
+def _equal(one: object, other: object) -> bool:
+    if one == other:
+        return True
+    try:  # YAML reads 1e-5 as text, the run has the number
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return False
+
+
+def _shown(value: object) -> str:
+    return "null" if value is None else str(value)
+
+
+def origins(root: Path) -> dict[str, dict[str, int]]:
+    """Return, of all results that have a record, revisions, Pythons, machines, devices, versions.
+
+    root: the results' folder. Each fact maps its values to how many results have it.
+    """
+    facts: dict[str, dict[str, int]] = {}
+    for path in sorted((root / "provenance").rglob("*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        pairs = [(name, record.get(name)) for name in ("revision", "python", "machine", "device")]
+        pairs += [("seed", record.get("seed"))]
+        pairs += [(name, version) for name, version in (record.get("versions") or {}).items()]
+        for name, value in pairs:
+            if value is not None:
+                values = facts.setdefault(name, {})
+                values[str(value)] = values.get(str(value), 0) + 1
+    return facts
+
+
+def timings(root: Path) -> pd.DataFrame:
+    """Return time and memory of the run's jobs, one row per rule, the longest first.
+
+    Columns: rule, jobs, seconds (of all jobs), longest (seconds of one), peak_mib (largest memory
+    of one, from its log, else from its benchmark).
+    """
+    rows = []
+    for folder in sorted(path for path in (root / "benchmarks").glob("*") if path.is_dir()):
+        seconds, peaks = [], [0.0]
+        for file in sorted(folder.rglob("*.tsv")):
+            with open(file, encoding="utf-8", newline="") as lines:
+                for line in csv.DictReader(lines, delimiter="\t"):
+                    seconds.append(_number(line.get("s")))
+                    peaks.append(_number(line.get("max_rss")))
+        for log in sorted((root.parent / "logs" / folder.name).rglob("*.log")):
+            peaks += map(float, _PEAK.findall(log.read_text(encoding="utf-8", errors="replace")))
+        if seconds:
+            rows.append(
+                {
+                    "rule": folder.name,
+                    "jobs": len(seconds),
+                    "seconds": round(sum(seconds), 1),
+                    "longest": round(max(seconds), 1),
+                    "peak_mib": round(max(peaks)) or None,
+                }
+            )
+    columns = ["rule", "jobs", "seconds", "longest", "peak_mib"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values("seconds", ascending=False, ignore_index=True)
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return 0.0  # "NA": the job was too short to be looked at
+
+
+def section_html(root: Path, config: Mapping | None) -> str:
+    """Return the page's last section; config: of the run. What varies is marked by `VARIES`."""
+    parts = ['<section id="run"><h2>This run</h2>', "<h3>Configuration</h3>"]
+    if config is not None and DEFAULTS.is_file():
+        changed = config_changes(config, DEFAULTS)
+        if changed:
+            frame = pd.DataFrame(changed, columns=["key", "default", "this run"])
+            parts.append("<p>Not as in <code>config.yaml</code>:</p>")
+            parts.append(html_table(frame, "Changed configuration"))
+        else:
+            parts.append("<p>Every value is that of <code>config.yaml</code>.</p>")
+    parts.append(VARIES[0])
+    facts = {name: _counted(values) for name, values in origins(root).items()}
+    if facts:
+        parts += [
+            "<h3>Provenance</h3>",
+            '<p class="caption">Of the results made so far, each of which has its own record in '
+            "<code>results/provenance/</code>; two values mean that some were made before a "
+            "change.</p>",
+            definitions(facts),
+        ]
+    times = timings(root)
+    if len(times):
+        jobs, minutes = times["jobs"].sum(), times["seconds"].sum() / 60
+        parts += [
+            "<h3>Times</h3>",
+            f'<p class="caption">{jobs} jobs, {minutes:.1f} minutes of one core in all; what '
+            "earlier runs in this folder left is included. peak_mib: the most memory of one job."
+            "</p>",
+            html_table(times, "Time and memory per rule"),
+        ]
+    return "\n".join([*parts, VARIES[1], "</section>"])
+
+
+def _counted(values: Mapping[str, int]) -> str:
+    if len(values) == 1:
+        return escape(next(iter(values)))
+    return ", ".join(f"{escape(value)} ({count} results)" for value, count in values.items())

@@ -1,0 +1,99 @@
+"""The first screen of the page: per paper, how its printed numbers fared and what was found."""
+
+from collections.abc import Container, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from private_ensembles.naming import link
+from private_ensembles.published import STATUSES
+from private_ensembles.report.findings import Finding, of_paper
+from private_ensembles.report.html import inline_html, status_html
+
+MEANINGS = {
+    "match": "equal to the printed digits, or within the tolerance",
+    "explained": "not equal; cause named and tested",
+    "differs": "not equal; cause unknown",
+    "not_comparable": "same parameters, our own votes",
+    "not_run": "not computed in this run",
+}
+NAMES = {"darrm": "DaRRM", "pate": "PATE", "dpbag": "DPBag", "nzc": "NZC"}
+_TAGS = {
+    "refuted": '<span class="tag refuted">✗ this run contradicts it</span>',
+    "not run": '<span class="tag">not computed in this run</span>',
+}
+
+
+def sentence(counts: pd.Series) -> str:
+    """Say in plain words how a paper's printed numbers fared; counts: by status."""
+    total = int(counts.sum())
+    number = {status: int(counts.get(status, 0)) for status in STATUSES}
+    compared = number["match"] + number["explained"] + number["differs"]
+    if not compared:
+        head = f"None of {total} printed numbers could be compared in this run."
+    else:
+        whole = compared == total
+        head = f"{'All' if whole else f'{compared} of'} {total} printed numbers were compared: "
+        if number["match"] == compared:
+            head += "every one matches."
+        else:
+            parts = [f"{number['match']} match"]
+            parts += [f"{number['explained']} are explained"] * bool(number["explained"])
+            parts += [f"{number['differs']} differ"] * bool(number["differs"])
+            head += f"{', '.join(parts[:-1])} and {parts[-1]}." if parts[1:] else f"{parts[0]}."
+    if number["not_comparable"]:
+        head += f" {number['not_comparable']} rest on votes that are not the authors'."
+    if number["not_run"]:
+        head += f" {number['not_run']} were not run."
+    return head
+
+
+def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[str]) -> str:
+    """Return one card per paper.
+
+    compared: fidelity.csv as text; titles: by paper; shown: papers that have a section to link to.
+    """
+    parts = []
+    for paper, rows in compared.groupby("paper", sort=False):
+        counts = rows["status"].value_counts()
+        present = [status for status in STATUSES if counts.get(status, 0)]
+        bar = "".join(
+            f'<span class="{status}" style="flex: {counts[status]}" '
+            f'title="{counts[status]} {escape(status)}"></span>'
+            for status in present
+        )
+        items = "".join(f"<li>{status_html(s, int(counts[s]))}</li>" for s in present)
+        name = escape(titles.get(paper, NAMES.get(paper, paper)))
+        if paper in shown:
+            name = f'<a href="#{escape(paper)}">{name}</a>'
+        parts.append(
+            f'<article class="card"><h2>{name}</h2>'
+            f"<p>{escape(sentence(counts))}</p>"
+            f'<div class="bar" aria-hidden="true">{bar}</div>'
+            f'<ul class="counts">{items}</ul></article>'
+        )
+    return f'<div class="cards">{"".join(parts)}</div>'
+
+
+def findings_html(findings: Sequence[Finding], paper: str, root: Path) -> str:
+    """Return a paper's findings as a list; root: the folder of the page, beside docs/ or not."""
+    items = []
+    for finding in of_paper(findings, paper):
+        file, _, anchor = finding.docs.partition("#")
+        if (root.parent / file).is_file():
+            target = link(f"../{file}") + (f"#{anchor}" if anchor else "")
+            more = f'<a href="{escape(target)}">{escape(file)}</a>'
+        else:
+            more = f"<code>{escape(file)}</code>"
+        items.append(
+            f"<li><strong>{inline_html(finding.title)}.</strong> {inline_html(finding.text)} "
+            f"{_TAGS.get(finding.state, '')} More: {more}.</li>"
+        )
+    return f'<ul class="findings">{"".join(items)}</ul>' if items else ""
+
+
+def legend() -> str:
+    """Return what the statuses mean."""
+    items = "".join(f"<li>{status_html(s)}: {escape(MEANINGS[s])}</li>" for s in STATUSES)
+    return f"<ul>{items}</ul>"

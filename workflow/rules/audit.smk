@@ -1,0 +1,42 @@
+# The audit: what every mechanism claims, what is proven, and what is true.
+
+
+# The ledger and its figure, where the configuration asks for them.
+rule audit:
+    input:
+        AUDIT,
+
+
+# input: the optimised gammas in the order of params.settings["budgets"]. output: ledger (CSV), png,
+# pdf (claimed against exact). params: settings (budgets, student_score, pate: noise by task, nzc:
+# pool and delta by task, mechanism).
+rule audit_mechanisms:
+    message:
+        "Auditing every mechanism, exactly"
+    input:
+        [gamma_file(**budget) for budget in nzc.audit(config)["budgets"].values()],
+    output:
+        ledger=report(
+            "results/privacy_ledger.csv",
+            caption="../report/ledger.rst",
+            category="Audit",
+        ),
+        png=report(
+            "results/audit/figures/claimed_exact.png",
+            caption="../report/claimed_exact.rst",
+            category="Audit",
+        ),
+        pdf="results/audit/figures/claimed_exact.pdf",
+    params:
+        code=fingerprint("audit_mechanisms.py", also="../published/pate_table1.csv"),
+        settings=nzc.audit(config),
+    log:
+        "logs/audit_mechanisms/privacy_ledger.log",
+    benchmark:
+        "results/benchmarks/audit_mechanisms/privacy_ledger.tsv"
+    threads: 1
+    resources:
+        mem_mb=growing(500),
+        runtime=20,
+    script:
+        "../scripts/audit_mechanisms.py"

@@ -1,0 +1,25 @@
+"""Release labels for somebody's own votes within a budget, and say what that costs."""
+
+from private_ensembles import io, own_accounting
+from private_ensembles.own_votes import read_own_votes
+from private_ensembles.report import own_page
+from private_ensembles.report.planner_figures import draw_ranking
+
+with io.job(snakemake) as job:
+    settings, budget = job.params.settings, job.params.budget
+    file = job.params.file
+    votes = read_own_votes(job.input.votes, kind=file["kind"], n_classes=file["n_classes"])
+    size = votes.n_queries, votes.n_teachers, votes.n_classes
+    job.progress("%d queries, %d teachers, %d classes", *size)
+    plan = own_accounting.plan_for(votes, settings, budget, job.params.seed)
+    table = own_accounting.public_table(plan)
+    labels = own_accounting.labels_table(own_accounting.release(plan, votes, job.params.seed))
+    io.write_csv(job.output.table, table)
+    io.write_csv(job.output.labels, labels)
+    io.write_csv(job.output.private, own_accounting.private_table(plan, votes))
+    draw_ranking(table, job.output.png, job.output.pdf)
+    facts = {"queries": votes.n_queries, "teachers": votes.n_teachers, "classes": votes.n_classes}
+    facts |= {"wanted": plan.task.labels, "epsilon": plan.task.epsilon, "delta": plan.task.delta}
+    facts["noise"] = budget["noise"]
+    page = own_page.build(table, labels, facts, figure=job.output.png, root=job.output.page.parent)
+    job.output.page.write_text(page, encoding="utf-8")

@@ -1,0 +1,21 @@
+"""Write and draw the ledger: what every mechanism claims, what is proven, what is true."""
+
+import json
+from pathlib import Path
+
+from private_ensembles import io
+from private_ensembles.ledger_study import ledger
+from private_ensembles.published import FOLDER, read_published
+from private_ensembles.report.ledger_figure import draw_ledger
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    gammas = {
+        name: json.loads(Path(path).read_text())["gamma"]
+        for name, path in zip(settings["budgets"], job.input, strict=True)
+    }
+    table = ledger(settings, gammas, read_published(FOLDER.glob("pate_table1.csv")))
+    io.write_csv(job.output.ledger, table)
+    draw_ledger(table, job.output.png, job.output.pdf)
+    verdicts = table["verdict"].value_counts()
+    job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))

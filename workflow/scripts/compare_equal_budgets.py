@@ -1,0 +1,20 @@
+"""Compare mechanisms on the same votes at the same total budget."""
+
+import pandas as pd
+
+from private_ensembles import io
+from private_ensembles.equal_budget import compare
+from private_ensembles.votes import read_votes
+
+with io.job(snakemake) as job:
+    parts = []
+    for path, (task, settings) in zip(job.input, job.params.tasks.items(), strict=True):
+        votes, pool = read_votes(path), slice(settings["pool"])
+        found = compare(
+            votes.histogram()[pool], votes.labels[pool], settings, task=task, seed=job.params.seed
+        )
+        for column in ("synthetic", "stand_in"):
+            found.insert(1, column, settings[column])
+        parts.append(found)
+        job.progress("%s: %d comparisons", task, len(found))
+    io.write_csv(job.output[0], pd.concat(parts, ignore_index=True))

@@ -1,0 +1,13 @@
+"""Rank mechanisms by expected right labels on the stated profile, and audit each exactly."""
+
+from private_ensembles import io, planner_study
+from private_ensembles.report.planner_figures import draw_plan
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    meter = job.meter(len(settings["epsilons"]), "budgets")
+    table = planner_study.plan_table(settings, settings["epsilons"], job.params.seed, meter)
+    meter.finish()
+    io.write_csv(job.output.table, table)
+    io.write_csv(job.output.audit, planner_study.audit_table(settings))
+    draw_plan(table, job.output.png, job.output.pdf)
