@@ -352,6 +352,39 @@ def test_message_names_the_file_that_holds_the_value(capsys, sources, name):
     assert capsys.readouterr().err == f"error: {name}: darrm.K = 10: must be an odd integer >= 1\n"
 
 
+def test_keys_come_in_the_order_of_the_workflows_own_file():
+    """To Snakemake the same values in another order are other parameters."""
+
+    def merged(values):
+        # As Snakemake merges: what the user gave comes first.
+        config = copy.deepcopy(values)
+        _merge(config, copy.deepcopy(DEFAULT))
+        _merge(config, values)
+        sources = [("config.yaml", DEFAULT), ("my.yaml", values)]
+        check_or_exit(config, [], sources)
+        return repr(config)
+
+    digits = {"student_parameters": {"widths": [4, 4, 4], "batch_size": 8}, "pool": 400}
+    tasks = {"digits": digits, "glyph": {"pool": 20000}}
+    forth = {"seed": 1, "pate": {"draws": 3, "tasks": tasks}}
+    back = {
+        "pate": {
+            "tasks": {
+                "glyph": {"pool": 20000},
+                "digits": {
+                    "pool": 400,
+                    "student_parameters": {"batch_size": 8, "widths": [4, 4, 4]},
+                },
+            },
+            "draws": 3,
+        },
+        "seed": 1,
+    }
+    assert repr(forth) != repr(back)
+    assert merged(forth) == merged(back)
+    assert merged({}) == repr(DEFAULT)
+
+
 def test_message_names_the_file_also_for_list_items_and_keys_with_points(capsys):
     file = {"sha256": "x", "role": "train_images", "urls": ["http://x"]}
     wrong = {"datasets": {"mnist": {"files": {"a.b.gz": file}}}}

@@ -51,7 +51,8 @@ def check_or_exit(config: dict, folders: list[str], sources: list[tuple[str, dic
     folders: as for `check`. sources: what `config` was merged from, (name, content), later ones
     winning; the message names the one that holds the value. On the first thing wrong, prints one
     line `error: ...` and ends the process with status 1: Snakemake would put an exception into a
-    block with line numbers of our own files.
+    block with line numbers of our own files. Keys come in the order of the first source, because
+    to Snakemake the same values in another order are other parameters, and jobs would run again.
     """
     try:
         checked = check(config, *folders)
@@ -60,7 +61,7 @@ def check_or_exit(config: dict, folders: list[str], sources: list[tuple[str, dic
         print(f"error: {name}: {error}", file=sys.stderr, flush=True)
         sys.exit(1)
     config.clear()
-    config.update(checked)
+    config.update(_ordered(checked, sources[0][1] if sources else {}))
 
 
 def check(config: dict, *folders: str) -> dict:
@@ -126,6 +127,16 @@ def standpoints(overwritten_workdir, basedir: str) -> list[str]:
     there = os.path.join(shell, overwritten_workdir)
     plausible = os.path.isabs(shell) and os.path.realpath(there) == os.path.realpath(os.getcwd())
     return [shell, basedir] if plausible else [basedir]
+
+
+def _ordered(value, pattern):
+    """Return `value` with the keys of its mappings in the order of `pattern`, others by name."""
+    if not isinstance(value, dict):
+        return value
+    pattern = pattern if isinstance(pattern, dict) else {}
+    known = [key for key in pattern if key in value]
+    others = sorted((key for key in value if key not in pattern), key=str)
+    return {key: _ordered(value[key], pattern.get(key)) for key in (*known, *others)}
 
 
 def _schema() -> dict:
