@@ -4,6 +4,7 @@ python benchmarks/run.py gamma                        show the tables
 python benchmarks/run.py gamma --write-docs           and write docs/benchmarks/gamma.{md,csv}
 python benchmarks/run.py gamma --output FOLDER        or write them elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
+python benchmarks/run.py teachers ...                 likewise
 """
 
 import argparse
@@ -16,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 
-BENCHMARKS = ("gamma",)
+BENCHMARKS = ("gamma", "teachers")
 
 
 def main() -> None:
