@@ -4,8 +4,7 @@ python benchmarks/run.py gamma                        show the tables
 python benchmarks/run.py gamma --write-docs           and write docs/benchmarks/gamma.{md,csv}
 python benchmarks/run.py gamma --output FOLDER        or write them elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
-python benchmarks/run.py smooth_sensitivity ...       likewise
-In the place of gamma: dpbag (logistic regressions and personalised accounting).
+python benchmarks/run.py teachers ...                 likewise, smooth_sensitivity and dpbag as well
 """
 
 import argparse
@@ -18,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 
-BENCHMARKS = ("gamma", "smooth_sensitivity", "dpbag")
+BENCHMARKS = ("gamma", "smooth_sensitivity", "dpbag", "teachers")
 
 
 def main() -> None:
