@@ -55,7 +55,9 @@ def test_default_configuration_is_valid_for_any_json_schema_validator():
     jsonschema.validate(DEFAULT, schema)
 
 
-@pytest.mark.parametrize("name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml"])
+@pytest.mark.parametrize(
+    "name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml", "tiny_nzc.yaml"]
+)
 def test_test_configurations_are_valid(root, name, tmp_path):
     config = copy.deepcopy(DEFAULT)
     _merge(config, yaml.safe_load((root / "tests" / "config" / name).read_text()))

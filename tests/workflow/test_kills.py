@@ -19,7 +19,7 @@ from . import comparison
 ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "5"))
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "2")
 KILLS = 5  # in one run of the workflow, each followed by a resumption
-JOBS = 24  # of the tiny run, without its target
+JOBS = 25  # of the tiny run, without its target
 VOTES = "results/votes/digits/kind=private,K=5,seed=0.npz"
 
 

@@ -35,9 +35,10 @@ LOSS = {"tabulate_privacy_loss", *END}
 # One job proves the claims of all data sets, and labels wait for it: whatever it concerns.
 ACCOUNT = {"account_teachers", *ACCURACY}
 STUDY = {"study_objectives", "build_index"}
+PLAN = {"plan_mechanisms", "build_index"}
 TABLES = {"tabulate_label_accuracy", "tabulate_gnmax_sigma", *LOSS}  # one module makes them all
 TEACHERS = VOTES | ACCOUNT  # of DP-SGD's schedule
-EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | STUDY | {"draw_sigma_search"}
+EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | STUDY | PLAN | {"draw_sigma_search"}
 PRIVATE = {"train_teachers/*private*", "cast_votes/*private*", *ACCURACY}
 PLAIN = {"train_teachers/*plain*", "cast_votes/*plain*", *ACCURACY}
 NOTHING: set[str] = set()
@@ -122,7 +123,7 @@ CONFIGURATION = {
         {"darrm__private_teachers__epochs": 6},
         ACCOUNT,
     ),
-    "seed": ({"seed": 1}, DATA | STUDY),
+    "seed": ({"seed": 1}, DATA | STUDY | PLAN),
     "noise": ({"noise": "secure"}, PRIVATE),
     "delta'": ({"darrm__delta_prime": 2e-4}, LOSS),
     "one training seed more": (
@@ -198,12 +199,15 @@ CONFIGURATION = {
     ),
     "sweeps": ({"darrm__sweeps__m": [3]}, NOTHING),
     "objectives": ({"darrm__objectives__repetitions": 3}, STUDY),
-    "way of training": (
-        {"teachers__backend": "opacus"},
-        VOTES,
+    "budgets of the planner": ({"planner__epsilons": [2]}, PLAN),
+    "other papers' parameters": (
+        {"pate__draws": 3, "dpbag__draws": 4, "nzc__constant": 10, "audit": None},
+        NOTHING,
     ),
-    "seconds between checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
-    "another paper's parameters": ({"pate__draws": 3, "dpbag__draws": 4}, NOTHING),
+    "how own votes are read": (
+        {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6},
+        NOTHING,
+    ),
     "forests that vote on nothing": ({"forest_teachers__n_estimators": 3}, NOTHING),
     "synthetic votes of another paper": ({"synthetic_votes__glyph__confusion": 2}, NOTHING),
     "grid of orders": (
@@ -252,29 +256,46 @@ FILES = {
     f"{MODULE}/student/images.py": NOTHING,
     f"{MODULE}/printed_arithmetic.py": NOTHING,
     f"{MODULE}/published_pate.py": END,
-    f"{MODULE}/naming.py": TABLES,
-    f"{MODULE}/randomness.py": DATA | STUDY,
-    f"{MODULE}/secure_noise.py": VOTES,
-    f"{MODULE}/registry.py": ACCURACY | TABLES,
+    f"{MODULE}/published_nzc.py": END,
+    f"{MODULE}/nzc/mechanism.py": NOTHING,
+    f"{MODULE}/nzc_settings.py": NOTHING,
+    f"{MODULE}/nzc_study.py": NOTHING,
+    f"{MODULE}/equal_budget.py": NOTHING,
+    f"{MODULE}/catalogue/every.py": NOTHING,
+    f"{MODULE}/ledger_study.py": NOTHING,
+    f"{MODULE}/own_accounting.py": NOTHING,
+    f"{MODULE}/own_votes.py": NOTHING,
+    f"{MODULE}/naming.py": TABLES | PLAN,
+    f"{MODULE}/randomness.py": DATA | STUDY | PLAN,
+    f"{MODULE}/secure_noise.py": VOTES | PLAN,
+    f"{MODULE}/registry.py": ACCURACY | TABLES | PLAN,
     f"{MODULE}/release.py": ACCURACY,
     f"{MODULE}/label_experiment.py": ACCURACY,
     f"{MODULE}/votes.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/published.py": END,
+    f"{MODULE}/watch.py": EVERYTHING,
+    f"{MODULE}/announce.py": NOTHING,
+    f"{MODULE}/planner.py": PLAN,
+    f"{MODULE}/planner_study.py": PLAN,
+    f"{MODULE}/mechanisms/gaussian.py": PLAN,
+    f"{MODULE}/audit/divergence.py": ACCURACY | PLAN,
+    f"{MODULE}/audit/ledger.py": NOTHING,
+    f"{MODULE}/baselines/ladder.py": ACCURACY,
     # One module draws both figures, so what one of them needs redraws the other.
-    f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY,
-    f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY,
+    f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
+    f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY | PLAN,
     f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY,
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
-    f"{MODULE}/pate/rdp.py": END,  # the printed numbers of PATE are explained by it
+    f"{MODULE}/pate/rdp.py": END | PLAN,  # the printed numbers of PATE are explained by it
     f"{MODULE}/darrm/release.py": ACCURACY,
-    f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN,
+    f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN | PLAN,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/adult.py": DATA,
     f"{MODULE}/datasets/archive.py": DATA,
     f"{MODULE}/datasets/images.py": DATA,
-    f"{MODULE}/synthetic_votes.py": NOTHING,
+    f"{MODULE}/synthetic_votes.py": PLAN,
     f"{MODULE}/teachers/forest.py": NOTHING,
     f"{MODULE}/datasets/shards.py": VOTES,
     f"{MODULE}/teachers/models.py": VOTES,
@@ -283,7 +304,7 @@ FILES = {
     f"{MODULE}/teachers/voting.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
     f"{MODULE}/teachers/schedule.py": TEACHERS,
-    f"{MODULE}/report/style.py": DRAWN | STUDY,
+    f"{MODULE}/report/style.py": DRAWN | STUDY | PLAN,
     f"{MODULE}/report/simulation_figures.py": NOTHING,
     f"{MODULE}/report/figures.py": DRAWN,
     f"{MODULE}/report/tables.py": TABLES,
@@ -378,9 +399,9 @@ def test_every_key_of_the_configuration_has_a_row(root):
     keys = {key for key in config if key != "darrm"} | {f"darrm__{key}" for key in config["darrm"]}
     rows = {path for values, _ in CONFIGURATION.values() for path in values}
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
-    # `data` changes the data sets themselves, `papers` the targets (test_plans); the other is as
-    # for the private ones.
-    assert without == {"data", "papers", "darrm__plain_teachers"}
+    # `data` changes the data sets themselves, `papers` and `votes` the targets (test_plans,
+    # test_own_votes); the other is as for the private ones.
+    assert without == {"data", "papers", "votes", "darrm__plain_teachers"}
 
 
 def test_run_leaves_no_temporary_files(finished_tiny_run):

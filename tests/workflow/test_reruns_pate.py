@@ -16,6 +16,7 @@ TINY = "tests/config/tiny_pate.yaml"
 
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}
+EQUAL = {"compare_equal_budgets", *END}
 TABLES = {"tabulate_students", "tabulate_sanitized_privacy"}
 ACCOUNT = {"account_votes", *TABLES, *END}
 FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
@@ -25,12 +26,14 @@ LABELS = {"buy_labels", *STUDENTS}
 # Of digits alone; Glyph's votes are drawn, not cast, and have no student.
 ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}
 LABELS_DIGITS = {"buy_labels/task=digits", *STUDENTS}
-VOTES = {"cast_votes", *ACCOUNT_DIGITS, *LABELS_DIGITS}
+ASKED = {*ACCOUNT_DIGITS, *LABELS_DIGITS, *EQUAL}
+VOTES = {"cast_votes", *ASKED}
 TEACHERS = {"train_teachers", *VOTES}
 DATA = {"prepare_dataset", *TEACHERS, *BASELINES}
-GLYPH = {"account_votes/task=glyph", "buy_labels/task=glyph", *TABLES, *END}
+GLYPH = {"account_votes/task=glyph", "buy_labels/task=glyph", *TABLES, *EQUAL}
 SYNTHETIC = {"synthesize_votes", "compare_noise", "draw_threshold_effects", *GLYPH}
-STUDY = ACCOUNT | LABELS | FIGURES
+PLAN = {"plan_mechanisms", "build_index"}
+STUDY = ACCOUNT | LABELS | FIGURES | EQUAL
 NOTHING: set[str] = set()
 
 
@@ -46,10 +49,10 @@ DIGITS, GLYPHS = "pate__tasks__digits__", "pate__tasks__glyph__"
 CONFIGURATION = {
     "more teachers": (
         {f"{DIGITS}K": 15},
-        teachers(15, 0, "1of3", "2of3", "3of3") | ACCOUNT_DIGITS | LABELS_DIGITS,
+        teachers(15, 0, "1of3", "2of3", "3of3") | ASKED,
     ),
-    "pool": ({f"{DIGITS}pool": 300}, ACCOUNT_DIGITS | LABELS_DIGITS | BASELINES),
-    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | {"draw_students"}),
+    "pool": ({f"{DIGITS}pool": 300}, ASKED | BASELINES),
+    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | EQUAL | {"draw_students"}),
     "threshold": (
         {f"{DIGITS}confident__threshold": 5},
         ACCOUNT_DIGITS | LABELS_DIGITS,
@@ -57,7 +60,7 @@ CONFIGURATION = {
     "noise of labels": ({f"{DIGITS}lnmax__scale": 3}, ACCOUNT_DIGITS | LABELS_DIGITS),
     "one number of queries more": (
         {f"{DIGITS}lnmax__queries": [30, 60]},
-        {"train_student/task=digits,aggregator=lnmax-30,seed=0"} | ACCOUNT_DIGITS | LABELS_DIGITS,
+        {"train_student/task=digits,aggregator=lnmax-30,seed=0"} | ASKED,
     ),
     "printed parameters": (
         {f"{DIGITS}printed": {"answers": 30, "order": 4, "beta": 0.03, "sigma_ss": 6}},
@@ -91,7 +94,7 @@ CONFIGURATION = {
     ),
     "one task less": (
         {"pate__tasks__glyph": None},
-        {*TABLES, *END},
+        {*TABLES, *EQUAL},
     ),
     "a task that is not run": ({"pate__tasks__svhn__K": 10}, NOTHING),
     "training seed": (
@@ -111,6 +114,8 @@ CONFIGURATION = {
     "answers after which it stops": ({"pate__release__answer_cap": 20}, ACCOUNT | LABELS),
     "draws": ({"pate__draws": 3}, ACCOUNT_DIGITS),
     "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES),
+    "equal budgets": ({"pate__equal_budget__epsilon": [4]}, EQUAL),
+    "no equal budgets": ({"pate__equal_budget": None}, END),
     "figure 1": ({"pate__figure1": None}, {"build_index"}),
     "figure 4": ({"pate__figure4__gnmax": [0.2]}, {"compare_noise", "build_index"}),
     "figure 4 with another ensemble": (
@@ -123,13 +128,13 @@ CONFIGURATION = {
     "way of training": ({"teachers__backend": "opacus"}, TEACHERS),
     "teachers per job": (
         {"teachers__per_job": 10},
-        teachers(10, 0, "") | ACCOUNT_DIGITS | LABELS_DIGITS,
+        teachers(10, 0, "") | ASKED,
     ),
     "seconds between checkpoints": ({"teachers__checkpoint_seconds": 1}, NOTHING),
     "profile of synthetic votes": ({"synthetic_votes__glyph__imbalance": 2}, SYNTHETIC),
     "forests that are not run": ({"forest_teachers__n_estimators": 3}, NOTHING),
     "another paper's parameters": ({"darrm__draws": 4}, NOTHING),
-    "seed": ({"seed": 1}, DATA | SYNTHETIC | FIGURES),
+    "seed": ({"seed": 1}, DATA | SYNTHETIC | FIGURES | PLAN),
     "noise": ({"noise": "secure"}, ACCOUNT | LABELS),
     "device": ({"device": "cpu"}, TEACHERS | BASELINES),
     "split of the data": (
@@ -143,8 +148,8 @@ FILES = {
     # Figures and tables know the marks of the study, so they count among what it makes.
     f"{MODULE}/pate_study.py": STUDY,
     f"{MODULE}/pate/confident.py": STUDY,
-    f"{MODULE}/pate/mechanisms.py": STUDY,
-    f"{MODULE}/pate/rdp.py": STUDY | {"check_printed_arithmetic"},
+    f"{MODULE}/pate/mechanisms.py": STUDY | PLAN,
+    f"{MODULE}/pate/rdp.py": STUDY | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/pate_settings.py": NOTHING,  # its values are what counts
@@ -153,8 +158,9 @@ FILES = {
     f"{MODULE}/published_pate.py": END,
     f"{MODULE}/student_study.py": STUDENTS | BASELINES,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES,
-    f"{MODULE}/synthetic_votes.py": SYNTHETIC,
-    f"{MODULE}/secure_noise.py": TEACHERS | STUDY,
+    f"{MODULE}/equal_budget.py": EQUAL,
+    f"{MODULE}/synthetic_votes.py": SYNTHETIC | PLAN,
+    f"{MODULE}/secure_noise.py": TEACHERS | STUDY | PLAN,
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,
