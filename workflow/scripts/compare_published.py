@@ -30,7 +30,7 @@ with io.job(snakemake) as job:
         | published_pate.EXPLANATIONS
         | dpbag_published.EXPLANATIONS,
         notes=notes | dpbag_published.notes(bagged) | nzc_notes,
-        remarks=published_pate.REMARKS,
+        remarks=published_pate.REMARKS | dpbag_published.remarks(printed),
         reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
         | dpbag_published.reasons(printed)
         | published_nzc.reasons(printed, job.params.nzc, job.params.data),
