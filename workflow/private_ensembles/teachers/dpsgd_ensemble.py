@@ -51,10 +51,10 @@ def train_private_ensemble(
         poisson_schedule(len(shard) if shard_size is None else shard_size, batch_size, epochs)
         for shard in shards
     ]
+    parameters = stack(models, images.device)
     gradients = Gradients(
         models[0], images, labels, pixel_max=pixel_max, max_grad_norm=max_grad_norm, blocks=blocks
     )
-    parameters = stack(models, images.device)
     samplers = [private_generator(seed) for seed in sampling_seeds]
     noises = [private_generator(seed) for seed in noise_seeds]
     first = 0

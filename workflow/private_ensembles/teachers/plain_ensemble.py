@@ -39,10 +39,10 @@ def train_plain_ensemble(
     check_training(learning_rate=learning_rate, momentum=momentum)
     checkpoint, progress = checkpoint or Checkpoint(), progress or Progress()
     steps = [poisson_schedule(len(shard), batch_size, epochs).steps for shard in shards]
+    parameters = stack(models, images.device)
     gradients = Gradients(
         *(models[0], images, labels), pixel_max=pixel_max, width=batch_size, blocks=blocks
     )
-    parameters = stack(models, images.device)
     velocity = torch.zeros_like(parameters)
     samplers = [torch.Generator().manual_seed(seed) for seed in sampling_seeds]
     first = 0
