@@ -13,7 +13,10 @@ def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
     return [
         name
         for name, task in config["nzc"]["tasks"].items()
-        if task is not None and task["data"] == config["data"] and available(task["dataset"])
+        if task is not None
+        and task["data"] == config["data"]
+        and task_of(config, task["dataset"]) is not None  # whose teachers it shares
+        and available(task["dataset"])
     ]
 
 
@@ -38,7 +41,8 @@ def retraining(config: Mapping, dataset: str, K: int) -> dict:
 
     Nothing for the ensemble of PATE's task itself.
     """
-    if task_of(config, dataset)["K"] == K:
+    task = task_of(config, dataset)
+    if task is None or task["K"] == K:
         return {}
     for task in config["nzc"]["tasks"].values():
         if task is not None and task["dataset"] == dataset:
