@@ -78,7 +78,7 @@ def test_gamma_that_is_not_private_is_refused(settings):
     # At m = 1 the majority of five teachers needs noise.
     strict = settings | {"budgets": {"small": BUDGET | {"m": 1}}}
     nothing = pd.DataFrame(columns=["paper", "item", "dataset", "column"])
-    with pytest.raises(ValueError, match="proven_epsilon = 0.1: must not be below the exact"):
+    with pytest.raises(ValueError, match=r"proven_epsilon = 0\.1: must not be below the exact"):
         ledger(strict, {"small": np.ones(6)}, nothing)
 
 
