@@ -49,13 +49,14 @@ def test_ensembles_of_darrm_need_two_classes_of_images():
     with pytest.raises(ConfigError, match=r"darrm\.datasets\.adult = 'adult': must be one of"):
         check(config)
     config["darrm"]["datasets"] = {"mnist-10": {"epsilon": 1, "Delta": 1e-5}}
+    config["pate"]["tasks"]["mnist"] = None  # would object, too: its teachers are others
     with pytest.raises(ConfigError, match=r"darrm\.datasets\.mnist-10 = 'mnist-10': must be one"):
         check(config)
 
 
-def test_only_digits_are_stand_ins():
+def test_what_ships_with_scikit_learn_are_stand_ins():
     stand_ins = [name for name in DEFAULT["datasets"] if module.is_stand_in(DEFAULT, name)]
-    assert stand_ins == ["digits", "digits-10"]
+    assert stand_ins == ["digits", "digits-10", "breast-cancer"]
 
 
 def test_raw_files_are_named_by_role():

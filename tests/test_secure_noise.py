@@ -13,6 +13,7 @@ import torch
 from scipy import stats
 
 from private_ensembles import secure_noise as secure
+from private_ensembles.baselines.noise import noise_parameters
 from private_ensembles.composition import replace_one
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.release import label_probability
@@ -303,7 +304,7 @@ def experiment(noise):
     parameters = {
         name: {"sigma": 3.0} if "gnmax" in name else {"gamma": gamma} if "darrm" in name else {}
         for name in MECHANISMS
-    }
+    } | noise_parameters(0.3, 3e-4, K)
     return run("digits", settings, {"private": [votes], "plain": [votes]}, parameters, 0, noise)
 
 

@@ -133,8 +133,8 @@ def mistakes(config: Mapping):
         if task is not None and task["kind"] == "plain"
     ]
     for name, task in config["nzc"]["tasks"].items():
-        if task is None:
-            continue
+        if task is None or task["data"] != config["data"]:
+            continue  # not run
         path, sizes = f"nzc.tasks.{name}", config["datasets"].get(task["dataset"])
         if task["dataset"] not in plain:
             known = ", ".join(plain) or "none"
