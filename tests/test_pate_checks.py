@@ -178,9 +178,9 @@ def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"pate.tasks.mnist": None},  # though figure1 names it
+        {"pate.tasks.mnist": None, "nzc.tasks.mnist": None},  # though figure1 names it
         {"data": "paper", "pate.tasks.svhn.student": None, "pate.tasks.svhn.pool": 26032},
-        {"datasets.svhn.n_test": 1},  # of a task that is not run
+        {"datasets.svhn.n_test": 1, "nzc.tasks.svhn": None},  # of a task that is not run
         {"pate.tasks.digits.two_rounds": ROUNDS, "pate.tasks.digits.pool": 598},
         {
             "synthetic_votes": {},
