@@ -12,8 +12,10 @@ SNAKEMAKE_MB = 300
 FULL_SIZE = {
     "account_votes": 297,
     "buy_labels": 195,
+    "compare_equal_budgets": 428,
     "compare_noise": 514,
     "draw_threshold_effects": 490,
+    "plan_mechanisms": 240,
     "synthesize_votes": 101,
 }
 

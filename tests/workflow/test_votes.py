@@ -39,6 +39,8 @@ def test_forests_vote_on_what_the_two_files_hold(folder, run_snakemake):
         entries[name] = {"role": role, "sha256": sha256, "urls": ["https://127.0.0.1:9/x"]}
     settings = {"data_mirror": "mirror", "forest_teachers": {"n_estimators": 3, "max_features": 1}}
     settings["datasets"] = {"adult": {"n_train": 30, "n_test": 10, "files": entries}}
+    # DPBag cuts thirds of the same records into shards.
+    settings["dpbag"] = {"logistic": {"n": [2]}, "boosted_trees": {"n": [2]}}
     (folder / "small.yaml").write_text(yaml.safe_dump(settings))
     done = run_snakemake(folder, FOREST, "--configfile", "small.yaml", "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -55,7 +57,10 @@ def test_forests_vote_on_what_the_two_files_hold(folder, run_snakemake):
 
 
 def test_synthetic_votes_say_that_they_are_and_share_their_queries(folder, run_snakemake):
-    (folder / "few.yaml").write_text("synthetic_votes: {glyph: {n_queries: 50, n_classes: 7}}\n")
+    (folder / "few.yaml").write_text(
+        "synthetic_votes: {glyph: {n_queries: 50, n_classes: 7}}\n"
+        "pate: {tasks: {glyph: null}, figure4: null, figure5: null}\n"
+    )
     names = [f"results/votes/glyph/kind=synthetic,K={K},seed=0.npz" for K in (10, 300)]
     done = run_snakemake(folder, *names, "--configfile", "few.yaml", "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr

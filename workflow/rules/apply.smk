@@ -33,7 +33,7 @@ rule plan_mechanisms:
         "results/benchmarks/plan_mechanisms/planner.tsv"
     threads: 1
     resources:
-        mem_mb=growing(1500),
+        mem_mb=growing(1000),
         runtime=20,
     script:
         "../scripts/plan_mechanisms.py"
