@@ -19,6 +19,8 @@ def beside_printed(
     out = table.copy()
     if paper in ("pate", "nzc"):
         return _pate_beside_printed(table, lookup)
+    # The branches below know DaRRM's tables; other papers number theirs alike.
+    name = name if paper == "darrm" else ""
     if name in ACCURACY_ITEMS:
         keys = [(r["dataset"], f"Q={r['queries']}", r["mechanism"]) for r in _records(table)]
         out = table[["dataset", "queries", "mechanism"]].copy()
