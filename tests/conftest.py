@@ -140,6 +140,12 @@ def finished_tiny_pate_run(tmp_path_factory, copy_workflow, run_snakemake):
     return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny_pate")
 
 
+@pytest.fixture(scope="session")
+def finished_tiny_nzc_run(tmp_path_factory, copy_workflow, run_snakemake):
+    """A folder in which the tiny configuration of NZC and the ledger has run to its end."""
+    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny_nzc")
+
+
 def _finished(tmp_path_factory, copy_workflow, run_snakemake, name):
     folder = copy_workflow(tmp_path_factory.mktemp(name) / "workflow-copy")
     done = run_snakemake(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "2")

@@ -35,13 +35,13 @@ def requests(root):
 
 
 @pytest.fixture(scope="module")
-def peaks(finished_tiny_run, finished_tiny_pate_run):
+def peaks(finished_tiny_run, finished_tiny_pate_run, finished_tiny_nzc_run):
     """The largest peak (MB) of each rule's jobs, by their benchmark files and by their own logs.
 
     A benchmark looks twice a second and misses what shorter jobs need; the kernel does not.
     """
     largest = {}
-    for run in (finished_tiny_run, finished_tiny_pate_run):
+    for run in (finished_tiny_run, finished_tiny_pate_run, finished_tiny_nzc_run):
         benchmarks = run / "results/benchmarks"
         for path in benchmarks.rglob("*.tsv"):
             name = path.relative_to(benchmarks)

@@ -7,9 +7,6 @@ import yaml
 DIRECTIVES = ("message", "output", "params", "log", "benchmark", "threads", "resources", "script")
 TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps"}
 
-# Those of NZC and of the audit of all papers.
-TARGETS |= {"nzc", "audit"}
-
 
 def _rules(root):
     for path in [root / "Snakefile", *sorted((root / "workflow" / "rules").glob("*.smk"))]:

@@ -1,0 +1,166 @@
+"""Each change reruns exactly what depends on it, after a run of tests/config/tiny_nzc.yaml.
+
+Read test_reruns.py first: CONFIGURATION and FILES are tables as there, of what is NZC's and the
+ledger's alone.
+"""
+
+import csv
+import shutil
+
+import pytest
+import yaml
+
+from private_ensembles.registry import MECHANISMS
+
+from . import changes
+from .changes import MODULE
+
+TINY = "tests/config/tiny_nzc.yaml"
+
+# What hangs on what, once. ----------------------------------------------------------------------
+END = {"compare_published", "build_index"}
+STUDENTS = {"train_nzc_students", "tabulate_nzc", *END}
+LABELS = {"ask_nzc_labels", *STUDENTS}
+FIGURE = {"draw_nzc_ensembles", "build_index"}
+LEADS = {"audit_nzc_leads", *END}
+LEDGER = {"audit_mechanisms", "build_index"}
+MECHANISM = LABELS | LEADS | LEDGER
+NOTHING: set[str] = set()
+
+
+def ensemble(K):
+    """Names of the jobs that train an ensemble and cast its votes."""
+    return {
+        f"{rule}/digits-10/kind=plain,K={K},seed=0" for rule in ("train_teachers", "cast_votes")
+    }
+
+
+DIGITS = "nzc__tasks__digits__"
+CONFIGURATION = {
+    "constant": ({"nzc__constant": 1e50}, MECHANISM),
+    "gamma": ({"nzc__gamma": 1e5}, MECHANISM),
+    "kind of noise": ({"nzc__noise": "gaussian"}, MECHANISM),
+    "ties": ({"nzc__ties": "last"}, MECHANISM),
+    "pool": ({f"{DIGITS}pool": 401}, LABELS | LEDGER | FIGURE),
+    "delta": ({f"{DIGITS}delta": 1e-4}, LABELS | LEDGER),
+    "scale": ({f"{DIGITS}lnmax__scale": 3}, LABELS),
+    "one ensemble more": (
+        {f"{DIGITS}ensembles": [{"K": 3, "epochs": 3}, {"K": 4, "epochs": 1}]},
+        ensemble(4) | FIGURE,
+    ),
+    "the small ensemble": (
+        {f"{DIGITS}ensembles": [{"K": 4, "epochs": 3}], f"{DIGITS}few": 4},
+        ensemble(4) | LABELS | FIGURE,
+    ),
+    "epochs of the small ensemble": (
+        {f"{DIGITS}ensembles": [{"K": 3, "epochs": 4}]},
+        ensemble(3) | LABELS | FIGURE,
+    ),
+    "epochs of students": ({f"{DIGITS}student_parameters__epochs": 2}, STUDENTS),
+    "how students learn": ({"nzc__student": {"learning_rate": 0.01}}, STUDENTS),
+    "seeds of students": (
+        {f"{DIGITS}student_seeds": [1]},
+        {"train_nzc_students/task=digits,seed=1", "tabulate_nzc", *END},
+    ),
+    "seeds of students that have their own": ({"nzc__student_seeds": [5]}, NOTHING),
+    "distances": ({"nzc__distances": [0, 0.5]}, FIGURE),
+    "leads": ({"nzc__leads__epsilon": 5}, LEADS),
+    "a task that is not run": ({"nzc__tasks__svhn__few": 10}, NOTHING),
+    "budget": (
+        {"audit__budgets__mnist__m": 1},
+        {"optimize_gamma/K=5,m=1,epsilon=0.1,Delta=0.0001,delta=0.0001,prior=uniform:0.5,1"}
+        | LEDGER,
+    ),
+    "the student of the ledger": ({"audit__student_score": 0.8}, LEDGER),
+    "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
+    "no ledger": ({"audit": None}, {"build_index"}),
+}
+FILES = {
+    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE,
+    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE,
+    f"{MODULE}/nzc_study.py": LABELS | LEADS | FIGURE,
+    f"{MODULE}/nzc_settings.py": NOTHING,  # its values are what counts
+    f"{MODULE}/ledger_study.py": LEDGER,
+    f"{MODULE}/catalogue/pate.py": LEDGER,
+    f"{MODULE}/published_nzc.py": END,
+    f"{MODULE}/report/nzc_tables.py": {"tabulate_nzc", *END},
+    f"{MODULE}/report/nzc_figures.py": FIGURE,
+    f"{MODULE}/report/ledger_figure.py": LEDGER,
+    "scripts/train_nzc_students.py": STUDENTS,
+    "published/nzc_table1.csv": END,
+    "published/pate_table1.csv": LEDGER | END,
+    "report/nzc_table1.rst": {"build_index"},
+    "rules/nzc.smk": NOTHING,
+    "rules/audit.smk": NOTHING,
+}
+ACTS = {"nothing": (lambda folder: None, NOTHING)}
+
+CASES = {
+    **{f"value: {name}": jobs for name, (_, jobs) in CONFIGURATION.items()},
+    **{f"file: {name}": jobs for name, jobs in FILES.items()},
+    **{f"act: {name}": jobs for name, (_, jobs) in ACTS.items()},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(finished_tiny_nzc_run, tmp_path_factory):
+    """The finished run, in a copy without messages."""
+    folder = tmp_path_factory.mktemp("plans") / "finished"
+    return changes.silenced(shutil.copytree(finished_tiny_nzc_run, folder))
+
+
+@pytest.fixture(scope="module")
+def universe(finished, run_snakemake):
+    """All jobs of the tiny run."""
+    return changes.universe(finished, run_snakemake, TINY)
+
+
+@pytest.fixture(scope="module")
+def plans(request, finished, run_snakemake, tmp_path_factory):
+    """What each selected case reruns."""
+    cases = changes.selected(request)
+    return changes.plans(
+        *(cases, finished, run_snakemake, tmp_path_factory, TINY, CONFIGURATION, ACTS)
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_change_reruns_exactly(case, plans, universe):
+    planned = plans[case]
+    assert isinstance(planned, set), planned
+    expected = changes.expand(CASES[case], universe)
+    assert (planned - expected, expected - planned) == (set(), set())
+
+
+def test_every_key_of_nzc_and_the_ledger_has_a_row(root):
+    config = yaml.safe_load((root / "config.yaml").read_text())
+    keys = {f"nzc__{key}" for key in config["nzc"]} | {f"audit__{key}" for key in config["audit"]}
+    keys |= {f"{DIGITS}{key}" for key in config["nzc"]["tasks"]["digits"]}
+    rows = {path for values, _ in CONFIGURATION.values() for path in values}
+    without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
+    # They say whose votes these are, and whether the task is run.
+    assert without == {f"{DIGITS}data", f"{DIGITS}dataset"}
+
+
+def rows(folder, name):
+    with open(folder / "results" / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_ledger_lists_every_mechanism_and_nzcs_tables_carry_the_verdict(finished_tiny_nzc_run):
+    ledger = rows(finished_tiny_nzc_run, "privacy_ledger.csv")
+    assert {row["mechanism"] for row in ledger} == set(MECHANISMS)
+    assert {row["mechanism"] for row in ledger if row["verdict"] == "fails"} == {"nzc"}
+    table1, table2 = (rows(finished_tiny_nzc_run, f"nzc/tables/table{n}.csv") for n in (1, 2))
+    for row in (*table1, *table2):
+        assert row["release"] == "not for release"
+        assert (row["verdict"] == "fails") == row["aggregator"].startswith("nzc")
+    page = (finished_tiny_nzc_run / "results/index.html").read_text()
+    for text in ("Privacy ledger", "claimed_exact.pdf", "NZC: a large constant, no privacy"):
+        assert text in page
+
+
+def test_run_leaves_neither_temporary_files_nor_checkpoints(finished_tiny_nzc_run):
+    results = finished_tiny_nzc_run / "results"
+    assert list(results.rglob(".*.part*")) == []
+    assert not [path for path in (results / "nzc/checkpoints").rglob("*") if path.is_file()]
