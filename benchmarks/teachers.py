@@ -21,6 +21,8 @@ SHARD, BATCH, EPOCHS = 1024, 32, 5  # DaRRM section 6.2 on MNIST
 PRIVATE = {"noise_multiplier": 12.0, "max_grad_norm": 1.0}
 IMAGES = 12_000  # about as many are measured: half a minute at most
 SEQUENTIAL = 11  # teachers that are trained one after the other; more take in proportion
+# How the convolutions of a step are computed.
+WAYS = ("grouped convolutions", "batched products")
 METHODS = {
     "sequential Opacus": ("private", "opacus"),
     "ensemble DP-SGD": ("private", "ensemble"),
@@ -82,6 +84,69 @@ def measure_training(
     }
 
 
+def measure_step(way: str, kind: str, K: int, model: str, device: str = "cpu") -> dict:
+    """Images in one step's gradients of K teachers and the seconds, convolutions done one way.
+
+    way: `grouped convolutions`, what vmap makes of convolutions with weights of their own, or
+    `batched products` of weights with unfolded images.
+    """
+    import torch
+
+    from private_ensembles.teachers.device import choose_device
+    from private_ensembles.teachers.models import build_model
+    from private_ensembles.teachers.stacked import WIDTH, Gradients, stack
+
+    device = choose_device(device)
+    source = torch.Generator().manual_seed(0)
+    pixels = torch.randint(0, 256, (K * BATCH, 28, 28), generator=source, dtype=torch.uint8)
+    labels = torch.randint(0, MODELS[model], (K * BATCH,), generator=source)
+    models = [build_model(model, (28, 28), MODELS[model], seed) for seed in range(K)]
+    parameters = stack(models, device)
+    clip, width = (1.0, WIDTH) if kind == "private" else (None, BATCH)
+    gradients = Gradients(
+        *(_unfolded(models[0]) if way == "batched products" else models[0], pixels.to(device)),
+        *(labels.to(device),),
+        pixel_max=255,
+        max_grad_norm=clip,
+        width=width,
+    )
+    batches = list(torch.arange(K * BATCH).view(K, BATCH))
+
+    def step():
+        result = gradients(parameters, batches)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        return result
+
+    step()
+    times = [_seconds(step) for _ in range(5)]
+    processor, wall = map(min, zip(*times, strict=True))
+    seconds = wall if device.type == "cuda" else processor
+    return {"images": K * BATCH, "seconds": seconds, "wall_seconds": wall}
+
+
+def _unfolded(model):
+    """The same network, its convolutions as products with unfolded images."""
+    from torch import nn
+    from torch.nn.functional import unfold
+
+    class Unfolded(nn.Module):
+        def __init__(self, convolution):
+            super().__init__()
+            self.weight, self.bias = convolution.weight, convolution.bias
+            self.kernel, self.padding = convolution.kernel_size[0], convolution.padding[0]
+
+        def forward(self, images):
+            height, width = (n + 2 * self.padding - self.kernel + 1 for n in images.shape[-2:])
+            columns = unfold(images, self.kernel, padding=self.padding)
+            result = self.weight.flatten(1) @ columns + self.bias[:, None]
+            return result.unflatten(2, (height, width))
+
+    return nn.Sequential(
+        *(Unfolded(layer) if isinstance(layer, nn.Conv2d) else layer for layer in model)
+    )
+
+
 def _seconds(call, *arguments) -> tuple[float, float]:
     started = time.process_time(), time.perf_counter()
     call(*arguments)
@@ -114,20 +179,25 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
     facts = {
         f"machine_{name}": value for name, value in machine.describe("torch", "opacus").items()
     }
-    images = 500 if quick else IMAGES
+    images, sizes = (500, ENSEMBLES[:1]) if quick else (IMAGES, ENSEMBLES)
     rows = []
     gpu = _gpu()
     for device, name in [("cpu", facts["machine_processor"])] + [("cuda", gpu)] * bool(gpu):
         for model in MODELS:
+            here = {"device": device, "device_name": name, "model": model}
             for method, (kind, backend) in METHODS.items():
-                for K in ENSEMBLES[:1] if quick else ENSEMBLES:
+                for K in sizes:
                     how = {"kind": kind, "backend": backend, "K": K, "model": model}
                     result = in_a_process(
                         "teachers", "measure_training", **how, device=device, images=images
                     )
-                    row = {"device": device, "device_name": name, "method": method, **how}
-                    rows.append(row | result | facts)
-    return pd.DataFrame(rows)
+                    rows.append({"part": "training", "method": method, **here, **how} | result)
+            for way in WAYS:
+                for kind in ("private", "plain"):
+                    how = {"way": way, "kind": kind, "K": sizes[0], "model": model}
+                    result = in_a_process("teachers", "measure_step", **how, device=device)
+                    rows.append({"part": "step", "method": way, **here, **how} | result)
+    return pd.DataFrame([row | facts for row in rows])
 
 
 def training_seconds(row) -> float:
@@ -162,7 +232,8 @@ def page(data: pd.DataFrame) -> str:
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
     ]
-    for (device, model), part in data.groupby(["device", "model"], sort=False):
+    for (device, model), both in data.groupby(["device", "model"], sort=False):
+        part = both[both["part"] == "training"]
         lines += [
             "",
             f"## {model}, {device}: {part['device_name'].iloc[0]}",
@@ -180,6 +251,14 @@ def page(data: pd.DataFrame) -> str:
         for kind, words in (("private", "DP-SGD"), ("plain", "plain")):
             each = ", ".join(f"{r:.2f} at K = {K}" for K, r in ratios(part, kind).items())
             lines += ["", f"{words}: an ensemble trains so many times as fast: {each}."]
+        steps = both[both["part"] == "step"].set_index(["kind", "method"])
+        rate = steps["images"] / steps["seconds"]
+        for kind, words in (("private", "clipped"), ("plain", "plain")):
+            each = ", ".join(f"{rate[kind, way]:,.0f} by {way}" for way in WAYS)
+            lines += [
+                "",
+                f"Images/s of the {words} gradients of {steps['K'].iloc[0]} teachers: {each}.",
+            ]
     if "cuda" not in set(data["device"]):
         lines += [
             "",

@@ -28,7 +28,23 @@ def test_measurements_have_a_process_and_its_peak_memory_of_their_own():
     assert result["memory_mib"] >= result["memory_before_mib"] > 50
 
 
+def test_both_ways_of_convolutions_are_the_same_sums():
+    import torch
+
+    from private_ensembles.teachers.models import build_model
+
+    model = build_model("darrm_cnn", (9, 8), 3)
+    other = teachers._unfolded(model)
+    images = torch.rand(5, 1, 9, 8, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(model(images), other(images), atol=1e-6)
+    assert [name for name, _ in other.named_parameters()] == list(model.state_dict())
+
+
 def test_every_method_is_measured_at_every_size(measured):
+    assert measured.loc[measured["part"] == "step", "method"].tolist() == [
+        way for way in teachers.WAYS for _ in range(2)
+    ]
+    measured = measured[measured["part"] == "training"]
     assert set(measured.groupby("method")["K"].apply(tuple)) == {(2, 3)}
     assert set(measured["method"]) == set(teachers.METHODS)
     # all of an ensemble, but not all that are trained one by one
@@ -48,7 +64,8 @@ def test_page_says_what_is_extrapolated_and_what_was_not_measured(measured):
 
 
 def test_ratio_is_of_rates(measured):
-    twice = measured.assign(
-        seconds=measured["images"] / measured["backend"].map({"opacus": 100.0, "ensemble": 250.0})
+    training = measured[measured["part"] == "training"]
+    twice = training.assign(
+        seconds=training["images"] / training["backend"].map({"opacus": 100.0, "ensemble": 250.0})
     )
     assert teachers.ratios(twice, "private").tolist() == pytest.approx([2.5] * 2)
