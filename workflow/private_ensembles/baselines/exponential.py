@@ -79,7 +79,7 @@ def selection_rate(
     n_teachers: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Largest rate with which one label is proven (epsilon, delta)-DP, rounded down.
+    """Largest rate with which one label is proven (epsilon, delta)-DP.
 
     ``pure``: epsilon / 2, any K and C, no delta needed. ``exact``: by the audit of ``distribution``
     over all histograms of ``n_teachers`` = K votes on ``n_classes`` (classes may be renamed, so the
@@ -111,7 +111,7 @@ def selection_rate(
     high = 2 / epsilon * (1 + 1e-9)
     if not holds(high):
         return epsilon / 2
-    return 1 / least_holding(holds, high / 400, high) * (1 - 1e-15)
+    return 1 / least_holding(holds, high / 400, high)  # the very float that was audited
 
 
 def _checked(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
