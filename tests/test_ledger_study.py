@@ -63,6 +63,25 @@ def test_published_totals_are_private_and_no_bound_for_all_data_confirms_them(ta
     assert mnist["proven_epsilon"].iloc[0] == pytest.approx(3.93, abs=5e-3)
 
 
+@pytest.mark.parametrize(
+    ("task", "key", "value", "left"),
+    [
+        ("mnist", "lnmax", {"scale": 20, "queries": [100]}, []),
+        ("mnist", "lnmax", {"scale": 2, "queries": [100, 1000]}, []),
+        ("mnist", "K", 20, []),
+        ("glyph", "two_rounds", None, ["lnmax", "confident_gnmax"]),
+    ],
+)
+def test_published_totals_are_claims_about_the_published_parameters(
+    settings, gammas, task, key, value, left
+):
+    changed = copy.deepcopy(settings)
+    changed["pate"] = {task: changed["pate"][task] | {key: value}}
+    rows = ledger(changed, gammas, read_published(FOLDER.glob("pate_table1.csv")))
+    totals = rows[rows["setting"].str.endswith("published total")]
+    assert totals["mechanism"].tolist() == left
+
+
 def test_majority_is_listed_for_both_neighbours(table):
     rows = table[table["mechanism"] == "majority_private"].set_index("adjacency")
     assert set(rows.index) == {"add_remove", "replace_one"}

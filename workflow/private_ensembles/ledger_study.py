@@ -23,6 +23,7 @@ from private_ensembles.naming import delta_of, multiply
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.published_pate import altered
 
 _NEXT = 1 + 1e-6
 
@@ -112,7 +113,13 @@ def _of_noise(name: str, task: Mapping, score: float) -> Iterator[LedgerRow]:
 
 
 def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
-    """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
+    """The published total of a task: data-dependent, an expectation; proven: for all data sets.
+
+    None where the task is run with other than the published parameters: what is printed is no claim
+    about it.
+    """
+    if altered({name: task}):
+        return
     table = published[
         (published["paper"] == "pate")
         & (published["item"] == "table1")
@@ -127,7 +134,8 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
     if rounds := task.get("two_rounds"):
         both = [rounds["first"], rounds["second"]]
         totals["interactive"] = ("interactive_gnmax", *_answered(both, task))
-    for cell in table.to_dict("records"):
+    # Interactive-GNMax's rounds can be left out.
+    for cell in table[table["row"].isin(list(totals))].to_dict("records"):
         mechanism, queries, proven = totals[cell["row"]]
         row = ledger_row(
             mechanism,
