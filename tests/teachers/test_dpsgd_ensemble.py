@@ -22,6 +22,13 @@ SETTINGS = {
 }
 
 
+@pytest.fixture(autouse=True, params=["layer by layer", "in blocks"])
+def way(request, monkeypatch):
+    """Gradients as on a CPU, and as on a GPU."""
+    if request.param == "in blocks":
+        monkeypatch.setattr(dpsgd_ensemble, "applies", lambda model, device: False)
+
+
 def problem(name="linear", lengths=(13, 9, 20), shape=(8, 8)):
     """Models, uint8 images, labels, and shards, of different sizes."""
     source = torch.Generator().manual_seed(0)

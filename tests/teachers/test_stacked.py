@@ -8,6 +8,7 @@ from torch.nn.functional import cross_entropy
 
 from private_ensembles.teachers import stacked
 from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.layerwise import LayerwiseGradients
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.stacked import Gradients, cut, finite_states, stack
 
@@ -28,9 +29,9 @@ def problem(name, lengths=LENGTHS, dtype=torch.float32):
     return models, images, labels, batches
 
 
-def sums(name, clip, dtype=torch.float32, lengths=LENGTHS, **how):
+def sums(name, clip, dtype=torch.float32, lengths=LENGTHS, way=Gradients, **how):
     models, images, labels, batches = problem(name, lengths, dtype)
-    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip, **how)
+    gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=clip, **how)
     return gradients(stack(models), batches)
 
 
@@ -67,8 +68,9 @@ def opacus_sums(name, clip, dtype):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("clip", [0.1, 1.0, 1e6])
-def test_clipped_sums_are_those_of_opacus(name, clip, dtype, tolerance):
-    ours, theirs = sums(name, clip, dtype), opacus_sums(name, clip, dtype)
+@pytest.mark.parametrize("way", [Gradients, LayerwiseGradients])
+def test_clipped_sums_are_those_of_opacus(name, clip, way, dtype, tolerance):
+    ours, theirs = sums(name, clip, dtype, way=way), opacus_sums(name, clip, dtype)
     scale = theirs.abs().max()
     assert (ours - theirs).abs().max() <= tolerance * scale
     assert (ours[2] == 0).all()  # the empty batch
@@ -94,10 +96,12 @@ def test_no_bit_depends_on_the_size_of_a_pass_or_on_the_number_of_threads(name, 
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn", "linear"])
-@pytest.mark.parametrize("clip", [0.5, None])
-def test_no_bit_depends_on_the_other_teachers_or_their_order(name, clip):
+@pytest.mark.parametrize(
+    ("way", "clip"), [(Gradients, 0.5), (Gradients, None), (LayerwiseGradients, 0.5)]
+)
+def test_no_bit_depends_on_the_other_teachers_or_their_order(name, way, clip):
     models, images, labels, batches = problem(name, (9, 3, 6))
-    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip)
+    gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=clip)
     whole = gradients(stack(models), batches)
     for order in ([2, 1, 0], [1], [0, 2]):
         some = gradients(stack([models[i] for i in order]), [batches[i] for i in order])

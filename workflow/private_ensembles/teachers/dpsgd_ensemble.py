@@ -9,6 +9,7 @@ import torch
 
 from private_ensembles.teachers.checkpoint import Checkpoint
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, private_generator
+from private_ensembles.teachers.layerwise import LayerwiseGradients, applies
 from private_ensembles.teachers.progress import Progress
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
@@ -38,7 +39,7 @@ def train_private_ensemble(
     images: uint8 tensor (N, height, width[, channels]) with values to pixel_max, and labels: int64
     (N,), both on the device to train on. shards: for each model an int64 tensor of indices into
     them. sampling_seeds, noise_seeds: for each model as in `dpsgd.train_private_teacher`, whose
-    parameters the others are. blocks: as in `stacked.Gradients`. checkpoint: a Checkpoint to
+    parameters the others are. blocks: as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint to
     resume from and to write. progress: a Progress.
 
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
@@ -52,9 +53,7 @@ def train_private_ensemble(
         for shard in shards
     ]
     parameters = stack(models, images.device)
-    gradients = Gradients(
-        models[0], images, labels, pixel_max=pixel_max, max_grad_norm=max_grad_norm, blocks=blocks
-    )
+    gradients = _gradients(models[0], images, labels, pixel_max, max_grad_norm, blocks)
     samplers = [private_generator(seed) for seed in sampling_seeds]
     noises = [private_generator(seed) for seed in noise_seeds]
     first = 0
@@ -86,6 +85,14 @@ def train_private_ensemble(
                 noises=_states(noises),
             )
     return finite_states(parameters, models[0])
+
+
+def _gradients(model, images, labels, pixel_max, max_grad_norm, blocks):
+    """Clipped sums, in the way that is fast for this model where it is trained."""
+    common = {"pixel_max": pixel_max, "max_grad_norm": max_grad_norm}
+    if applies(model, images.device):
+        return LayerwiseGradients(model, images, labels, **common)
+    return Gradients(model, images, labels, **common, blocks=blocks)
 
 
 def _noise(model, like, generator):

@@ -25,8 +25,8 @@ def choose_backend(backend, kind, device):
     """`ensemble` or `opacus` for one of BACKENDS; raises ValueError for another name.
 
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
-    one teacher keeps busy (docs/benchmarks/teachers.md); everything else is faster in one
-    computation.
+    one teacher keeps busy (docs/benchmarks/teachers.md); everything else is faster as an
+    ensemble.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend = {backend!r}: must be one of {', '.join(BACKENDS)}")

@@ -1,0 +1,160 @@
+"""Clipped gradients of teachers on a CPU, one teacher's batch at a time.
+
+On a CPU a convolution with one set of weights is several times as fast as grouped ones. So a batch
+goes through its teacher's network as in plain training, and the gradients at every layer's output
+come back; each record's gradient of a layer follows from these and the layer's input. Compared with
+Opacus' hooks, what DP-SGD does not need is left out: the ordinary gradient, unfolded images, in
+which every value stands once for each weight of the kernel, and each record's own gradient of a
+linear layer, whose norm is a product of two.
+"""
+
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from torch.nn.functional import conv2d, cross_entropy, linear, pad
+
+from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.stacked import SMALL, named
+
+# Records at a time: what lies between the layers should stay in the caches.
+PIECE = 64
+
+
+def applies(model, device):
+    """Whether LayerwiseGradients can train `model` on `device`, and is made for it."""
+    layers = [layer for layer in model if any(True for _ in layer.parameters())]
+    kernels = [layer for layer in layers if type(layer) is nn.Conv2d]
+    return (
+        torch.device(device).type == "cpu"
+        and bool(layers)
+        and all(type(layer) in (nn.Conv2d, nn.Linear) for layer in layers)
+        and all(layer.bias is not None for layer in layers)
+        and all(map(_is_plain, kernels))
+    )
+
+
+def _is_plain(layer):
+    return (
+        layer.stride == (1, 1)
+        and layer.dilation == (1, 1)
+        and layer.groups == 1
+        and layer.padding_mode == "zeros"
+        and not isinstance(layer.padding, str)
+    )
+
+
+class LayerwiseGradients:
+    """Sums of clipped gradients over each teacher's batch, as `stacked.Gradients` gives them.
+
+    model: an `nn.Sequential` to which `applies` applies. The other parameters are those of
+    `stacked.Gradients`. A teacher's sum depends on its own batch and weights only, and on one
+    thread whatever their number is: libraries share out sums among threads, and round by it.
+    """
+
+    def __init__(self, model, images, labels, *, pixel_max, max_grad_norm):
+        self.model, self.pixel_max, self.max_grad_norm = model, pixel_max, max_grad_norm
+        self.images, self.labels = images, labels
+
+    def __call__(self, parameters, batches):
+        """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices."""
+        total = torch.zeros_like(parameters)
+        with _one_thread():
+            self._add(total, parameters, batches)
+        return total
+
+    def _add(self, total, parameters, batches):
+        for row, batch, mine in zip(parameters, batches, total, strict=True):
+            weights = list(named(row, self.model).values())
+            for records in batch.split(PIECE) if len(batch) else ():
+                mine += self._clipped(weights, records)
+
+    def _clipped(self, weights, records):
+        """The sum (D,) over records of their gradients, each clipped: DP-SGD's line 'clip'."""
+        layers = self._backward(weights, records)
+        squares = sum(layer.squares() for layer in layers)
+        factors = (self.max_grad_norm / (squares.sqrt() + SMALL)).clamp(max=1)
+        return torch.cat([part.flatten() for layer in layers for part in layer.sums(factors)])
+
+    def _backward(self, weights, records):
+        """The layers with parameters, their inputs, and the gradients at their outputs."""
+        values = scaled(self.images[records], self.pixel_max, dtype=weights[0].dtype)
+        weights = iter(weights)
+        kinds, inputs, outputs = [], [], []
+        for layer in self.model:
+            if type(layer) is nn.Conv2d:
+                kinds.append(_Convolution)
+                inputs.append(pad(values.detach(), _margins(layer)))
+                values = conv2d(values, next(weights), next(weights), padding=layer.padding)
+            elif type(layer) is nn.Linear:
+                kinds.append(_Product)
+                inputs.append(values.detach())
+                values = linear(values, next(weights), next(weights))
+            else:
+                values = layer(values)
+                continue
+            # Weights ask for no gradient, so nothing but the first output makes autograd begin.
+            outputs.append(values if outputs else values.requires_grad_())
+        loss = cross_entropy(values, self.labels[records], reduction="sum")
+        gradients = torch.autograd.grad(loss, outputs)
+        return [kind(*pair) for kind, *pair in zip(kinds, inputs, gradients, strict=True)]
+
+
+@contextmanager
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _margins(layer):
+    """What `pad` adds on the four sides of an image before the convolution."""
+    height, width = layer.padding
+    return width, width, height, height
+
+
+class _Product:
+    """A linear layer: a record's gradient is the outer product of output's and input."""
+
+    def __init__(self, inputs, gradients):
+        self.inputs, self.gradients = inputs, gradients
+
+    def squares(self):
+        """Squared norm of each record's gradient, weights and bias."""
+        return self.gradients.square().sum(1) * (1 + self.inputs.square().sum(1))
+
+    def sums(self, factors):
+        """Sums of the records' gradients times their factors: of weights, of bias."""
+        scaled_down = self.gradients * factors[:, None]
+        return scaled_down.T @ self.inputs, scaled_down.sum(0)
+
+
+class _Convolution:
+    """A convolution: a record's gradient is output's times every window of the padded input."""
+
+    def __init__(self, padded, gradients):
+        count, channels, tall, _ = padded.shape
+        outputs, height, width = gradients.shape[1:]
+        wide = padded.shape[3] - width + 1  # of the kernel
+        # Each row is copied once for every column of the kernel; the kernel's rows are then views.
+        rows = padded.unfold(3, width, 1).permute(0, 1, 3, 2, 4).reshape(count, -1, tall * width)
+        flat = gradients.flatten(2)
+        self.shape = (outputs, channels, wide)
+        self.weights = [
+            torch.bmm(flat, rows[..., top * width : (top + height) * width].mT)
+            for top in range(tall - height + 1)
+        ]
+        self.bias = flat.sum(2)
+
+    def squares(self):
+        """Squared norm of each record's gradient, weights and bias."""
+        norms = [torch.linalg.vector_norm(part.flatten(1), dim=1) for part in self.weights]
+        return self.bias.square().sum(1) + sum(norm.square() for norm in norms)
+
+    def sums(self, factors):
+        """Sums of the records' gradients times their factors: of weights, of bias."""
+        rows = [(factors @ part.flatten(1)).view(self.shape) for part in self.weights]
+        return torch.stack(rows, 2), factors @ self.bias
