@@ -228,7 +228,10 @@ def page(data: pd.DataFrame) -> str:
         "on a GPU. A training is DaRRM's (section "
         f"6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
         "extrapolated** from the rate of the images that were measured; one after the other, "
-        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion.",
+        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion. On a CPU the "
+        "ensemble's DP-SGD goes layer by layer, one teacher's batch after the other; its gradients "
+        "in one computation, as on a GPU, are the last lines of each part "
+        "([how](../teachers.md)).",
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
     ]
