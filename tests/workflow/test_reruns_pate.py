@@ -178,10 +178,18 @@ FILES = {
 
 ACTS = {
     "nothing": (lambda folder: None, NOTHING),
+    # What rests on it stands, so nobody asks for it: Snakemake's rule for files on the way.
     "one student deleted": (
         lambda folder: next(
             (folder / "results/pate/students").glob("*lnmax-60,seed=0.csv")
         ).unlink(),
+        NOTHING,
+    ),
+    "one student and the table deleted": (
+        lambda folder: [
+            next((folder / "results/pate").glob(name)).unlink()
+            for name in ("students/*lnmax-60,seed=0.csv", "tables/table1.csv")
+        ],
         {
             "train_student/task=digits,aggregator=lnmax-60,seed=0",
             "tabulate_students",

@@ -11,6 +11,7 @@ SNAKEMAKE_MB = 300
 # 150 classes.
 FULL_SIZE = {
     "account_votes": 297,
+    "ask_nzc_labels": 208,
     "buy_labels": 195,
     "compare_equal_budgets": 428,
     "compare_noise": 514,

@@ -32,7 +32,7 @@ rule ask_nzc_labels:
         "results/benchmarks/ask_nzc_labels/task={nzc_task}.tsv"
     threads: 1
     resources:
-        mem_mb=growing(1000),
+        mem_mb=growing(600),
         runtime=20,
     script:
         "../scripts/ask_nzc_labels.py"
