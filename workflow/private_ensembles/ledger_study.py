@@ -19,6 +19,8 @@ from private_ensembles.darrm.certificate import scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.darrm.release import label_probability
+from private_ensembles.ledger_bagging import bagging
+from private_ensembles.ledger_many_classes import many_classes
 from private_ensembles.naming import delta_of, multiply
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
@@ -34,7 +36,7 @@ def ledger(
     """Return the rows of results/privacy_ledger.csv, columns of `audit.LedgerRow`.
 
     settings: of `nzc_settings.audit`. gammas: by budget, DaRRM's optimised noise function (K + 1,).
-    published: `published.read_published` of PATE's tables. Raises ValueError where a gamma is not
+    published: `published.read_published` of PATE's Table 1 and DPBag's tables of labels. Raises ValueError where a gamma is not
     private at its budget.
     """
     rows: list[LedgerRow] = []
@@ -43,6 +45,9 @@ def ledger(
     for name, task in settings["pate"].items():
         rows += _of_noise(name, task, settings["student_score"])
         rows += _of_table(name, task, published)
+        if task["n_classes"] > 2:
+            rows += many_classes(name, task)
+    rows += bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
     frame = pd.DataFrame([row.to_dict() for row in rows])
@@ -51,8 +56,8 @@ def ledger(
     return frame
 
 
-def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
-    """One label of two classes by every mechanism that a budget can be spent on."""
+def setting(budget: Mapping, gamma: np.ndarray) -> Setting:
+    """Return the catalogue's setting of one budget (K, m, epsilon, Delta) and optimised gamma."""
     K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
     leak = delta_of(m, Delta)
     problem = PrivacyProblem(K, m, epsilon, Delta, leak)
@@ -60,12 +65,17 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
         "darrm_sub": scale_to_allowance(problem, gamma_subsampling(K, m))[0],
         "darrm_opt": np.asarray(gamma, dtype=np.float64),
     }
-    cost = multiply(m, epsilon), multiply(m, Delta)
-    where = f"{name}: one label, K = {K}, m = {m}"
-    for entry in entries(Setting(K, *cost, epsilon, Delta, leak, found)).values():
+    return Setting(K, multiply(m, epsilon), multiply(m, Delta), epsilon, Delta, leak, found)
+
+
+def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
+    """One label of two classes by every mechanism that a budget can be spent on."""
+    given = setting(budget, gamma)
+    where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
+    for entry in entries(given).values():
         if entry.name != "nzc":  # its rows are made of logarithms: e^(-1e90) is no float
             yield _row(entry, where)
-    yield from _replaced(where, budget, found, cost[0])
+    yield from _replaced(where, budget, given.gamma, given.epsilon)
 
 
 def _replaced(where, budget, gammas, claimed) -> Iterator[LedgerRow]:
@@ -164,23 +174,24 @@ def _answered(rounds: list[Mapping], task: Mapping) -> tuple[int, float]:
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
-    """Both readings of gamma, for one label and for all; exact: of one label, a bound for all."""
+    """Both readings of gamma, for one label and for all; all cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]
     for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
         for queries in (1, task["pool"]):
             words = "a scale" if reading == "scale" else "an inverse scale"
-            one = "" if queries == 1 else ", exact: one of them"
+            true = lead_one_epsilon(constant, scale, delta, noise=noise)
             proven = proven_epsilon(constant, scale) if noise == "laplace" else None
             yield ledger_row(
                 "nzc",
-                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}{one}",
+                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
                 delta=delta,
                 privacy_model="disjoint_shards",
                 adjacency="replace_one",
                 claimed_epsilon=claimed_readings(printed, queries, delta)[reading],
                 proven_epsilon=None if proven is None else queries * proven,
-                exact_epsilon=lead_one_epsilon(constant, scale, delta, noise=noise),
+                exact_epsilon=true if queries == 1 else None,
+                lower_epsilon=None if queries == 1 else true,
             )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.audit.divergence import worst_pair
+from private_ensembles.audit.divergence import delta_curve, worst_pair
 from private_ensembles.audit.histograms import two_class_pairs
 
 
@@ -24,6 +24,19 @@ class ConfidentNoise:
     sigma1: float
     sigma2: float
     score: float
+
+
+@dataclass(frozen=True)
+class BaggingNoise:
+    """DPBag's: n_shards shards in each of k partitions (1: SAA), lambda = rate per averaged vote.
+
+    share: m(x; u), the larger share of the record's k teachers that agree; 1 serves every record.
+    """
+
+    n_shards: int
+    k: int
+    rate: float
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,8 @@ class Entry:
 
     epsilon: claimed at delta. proven: the least upper bound at delta that the module proves. worst
     (noise, delta): the exact epsilon at delta, an upper bound up to rounding. sample(noise): the
-    sampler that `audit.epsilon_lower_bound` takes; it returns `labels`, -1 for no answer.
+    sampler that `audit.epsilon_lower_bound` takes; it returns `labels`, -1 for no answer. curve
+    (epsilons): the exact delta of one label at each, upper bounds.
     """
 
     name: str
@@ -69,6 +83,7 @@ class Entry:
     adjacency: str
     worst: Callable[[float, float], Worst]
     sample: Callable[[float], Callable]
+    curve: Callable[[NDArray], NDArray]
     labels: tuple[int, ...] = (0, 1)
 
 
@@ -93,20 +108,18 @@ def counted(
     *,
     proven: float | None = None,
     labels: tuple[int, ...] = (0, 1),
+    pairs: NDArray | None = None,
 ) -> Entry:
     """Entry of a mechanism on counts, of which one moves by one: disjoint shards.
 
-    claim: (epsilon, delta). proven: None where the claim is proven as it stands.
+    claim: (epsilon, delta). proven: None where the claim is proven as it stands. pairs: of
+    neighbouring counts, where they differ otherwise.
     """
+    moved = two_class_pairs(n_teachers) if pairs is None else pairs
+    errors = {"relative_error": mechanism.error, "absolute_error": 1e-300}
 
     def worst(noise: float, delta: float) -> Worst:
-        pair = worst_pair(
-            mechanism.matrix(noise),
-            two_class_pairs(n_teachers),
-            delta=delta,
-            relative_error=mechanism.error,
-            absolute_error=1e-300,
-        )
+        pair = worst_pair(mechanism.matrix(noise), moved, delta=delta, **errors)
         return Worst(pair.value, np.array(pair.first), np.array(pair.second))
 
     def sample(noise: float) -> Callable:
@@ -115,10 +128,13 @@ def counted(
 
         return draw
 
+    def curve(epsilons: NDArray) -> NDArray:
+        return delta_curve(mechanism.matrix(1.0), moved, epsilons, **errors)
+
     epsilon, delta = claim
     known = epsilon if proven is None else proven
     model = ("disjoint_shards", "replace_one")
-    return Entry(name, epsilon, delta, known, *model, worst, sample, labels)
+    return Entry(name, epsilon, delta, known, *model, worst, sample, curve, labels)
 
 
 def both_counts(ones: NDArray, n_teachers: int) -> NDArray[np.int64]:
