@@ -36,8 +36,8 @@ def ledger(
     """Return the rows of results/privacy_ledger.csv, columns of `audit.LedgerRow`.
 
     settings: of `nzc_settings.audit`. gammas: by budget, DaRRM's optimised noise function (K + 1,).
-    published: `published.read_published` of PATE's Table 1 and DPBag's tables of labels. Raises ValueError where a gamma is not
-    private at its budget.
+    published: `published.read_published` of PATE's Table 1 and DPBag's tables of labels. Raises
+    ValueError where a gamma is not private at its budget.
     """
     rows: list[LedgerRow] = []
     for name, budget in settings["budgets"].items():

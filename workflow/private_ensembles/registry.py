@@ -15,10 +15,11 @@ class Mechanism:
     """One way to turn votes into a label.
 
     privacy_models: "shared_data" where every teacher may see every record; "disjoint_shards" where
-    one record reaches one teacher only (of each partition, where there are several). adjacency: the neighbouring relations its guarantee can be
-    stated for; "add_remove" with disjoint shards needs an assignment that moves no other record
-    (`datasets.shards.keyed_hash_shards`). teachers: what must vote. data_dependent: its privacy
-    cost is itself a function of the votes. released: its labels may leave the workflow.
+    one record reaches one teacher only (of each partition, where there are several). adjacency: the
+    neighbouring relations its guarantee can be stated for; "add_remove" with disjoint shards needs
+    an assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teachers: what
+    must vote. data_dependent: its privacy cost is itself a function of the votes. released: its
+    labels may leave the workflow.
     """
 
     name: str
@@ -160,7 +161,7 @@ MECHANISMS = {
             "dpbag",
             "DPBag and SAA, noisy vote of bagged teachers",
             "DPBag",
-            "DPBag section 3 (SAA: one partition); one record moves each averaged count by 1 at most",
+            "DPBag section 3 (SAA: one partition); one record moves averaged counts by 1 at most",
             data_dependent=True,
         ),
         _on_counts(

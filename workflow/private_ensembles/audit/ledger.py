@@ -17,9 +17,9 @@ class LedgerRow:
     """A mechanism in one setting, for one neighbouring relation; epsilons in nats, None: no such.
 
     claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
-    upper bound that this module proves at delta. exact_epsilon: the audit's value. lower_epsilon: what
-    is proven not to be enough, where the exact value is not known. data_dependent:
-    the cost is a function of the votes. release: labels (and costs) may leave the workflow.
+    upper bound that this module proves at delta. exact_epsilon: the audit's value. lower_epsilon:
+    what is proven not to be enough, where the exact value is not known. data_dependent: the cost is
+    a function of the votes. release: labels (and costs) may leave the workflow.
     verdict: one of VERDICTS.
     """
 
@@ -28,13 +28,13 @@ class LedgerRow:
     claimed_epsilon: float | None
     proven_epsilon: float | None
     exact_epsilon: float | None
-    lower_epsilon: float | None
     delta: float
     privacy_model: str
     adjacency: str
     data_dependent: bool
     release: bool
     verdict: str
+    lower_epsilon: float | None = None
 
     def to_dict(self) -> dict:
         """The row as columns."""

@@ -1,4 +1,4 @@
-"""DPBag's noisy vote as the audit sees one query of two classes; SAA is its case of one partition."""
+"""DPBag's noisy vote as the audit sees one query of two classes; SAA's is that of one partition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def vote(delta: float, noise: BaggingNoise) -> Entry:
     """One label. Claimed: what the moments accountant starts from, 2 lambda m(x; u) and no delta.
 
     Only the record's k teachers vote differently on a neighbouring data set, and of them those that
-    agree move a count by `share` at most. Inputs are votes for 1 of all k n teachers, and neighbours
+    agree move a count by `share` at most. Inputs are votes for 1 of all k n teachers; neighbours
     differ by k share of them: the probability of a label grows with its votes, so that smaller
     moves cost less. Proven for a share of 1: the label as a function of the noisy difference of the
     counts, whatever they are (`dpbag.plain`).

@@ -66,21 +66,22 @@ def optimal(setting: Setting) -> Entry:
     return counted("ladder", K, budget, OnCounts(matrix, release, 2.0**-52))
 
 
-def immutable(setting: Setting) -> Entry:
+def immutable(setting: Setting, constant: float = _CONSTANT, gamma: float = _GAMMA) -> Entry:
     """NZC. Claimed: Theorem 4 for one query, gamma = 1e10 read as a scale."""
 
     def matrix(noise: float) -> NDArray:
         counts = both_counts(np.arange(setting.K + 1), setting.K)
-        return nzc.label_distribution(counts, noise_scale=noise * _GAMMA)[0]
+        return nzc.label_distribution(counts, constant=constant, noise_scale=noise * gamma)[0]
 
     def release(noise, counts, generator):
+        votes = both_counts(counts, setting.K)
         return nzc.immutable_noisy_argmax(
-            both_counts(counts, setting.K), generator, noise_scale=noise * _GAMMA
+            votes, generator, constant=constant, noise_scale=noise * gamma
         )
 
-    claim = claimed_readings(_GAMMA, 1, setting.delta)["scale"], setting.delta
+    claim = claimed_readings(gamma, 1, setting.delta)["scale"], setting.delta
     mechanism = OnCounts(matrix, release, nzc.RELATIVE_ERROR)
-    proven = proven_epsilon(_CONSTANT, _GAMMA)
+    proven = proven_epsilon(constant, gamma)
     return counted("nzc", setting.K, claim, mechanism, proven=proven)
 
 

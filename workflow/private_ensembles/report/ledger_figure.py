@@ -6,7 +6,7 @@ from private_ensembles.registry import MECHANISMS
 from private_ensembles.report import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
-_LOW, _HIGH = 0.01, 3.0
+_LOW, _HIGH = 0.004, 3.0
 _MARKS = {
     "exact_epsilon": {"marker": "o", "color": style.BLACK, "label": "exact"},
     "lower_epsilon": {"marker": ">", "color": style.BLACK, "label": "exact is at least"},
