@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.baselines.budgets import total_budgets
+from private_ensembles.baselines.budgets import pld_epsilon, total_budgets
 from private_ensembles.catalogue.entry import Entry, Setting
 from private_ensembles.catalogue.every import entries
 from private_ensembles.composition import general, optimal_homogeneous
@@ -19,9 +19,11 @@ FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
 RETRAINED = "teachers trained anew for every label"
 # Points of one label's privacy loss, on either side of 0.
-_POINTS = 400
-# Curves end where so little is left, which counts as a certain loss of privacy.
+_POINTS = 1000
+# Curves end where so little is left, which counts as a certain loss of privacy; far beyond it only
+# leaks are left.
 _LEFT = 1e-13
+_FAR = 60.0
 
 
 def totals(settings: Mapping[str, Setting], queries: list[int], delta_prime: float) -> pd.DataFrame:
@@ -46,10 +48,9 @@ def totals(settings: Mapping[str, Setting], queries: list[int], delta_prime: flo
 def _of_entry(
     name: str, entry: Entry, setting: Setting, queries: list[int], delta_prime: float
 ) -> Iterator[dict]:
-    largest = max(entry.worst(1.0, _LEFT).epsilon, 1e-6)
+    # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
+    ends = {largest_loss(entry), 4 * entry.epsilon}
     private, shared = entry.name == "majority_private", entry.privacy_model == "shared_data"
-    if not np.isfinite(largest):  # a leak: what is left of delta at some epsilon, for good
-        largest = 4 * entry.epsilon
     for Q in queries:
         total = general(entry.epsilon, entry.delta, Q, delta_prime)
         row = {
@@ -64,10 +65,15 @@ def _of_entry(
             found = dict.fromkeys(("general", "optimal", "pld"), np.nan)
             row["delta_total"], once, holds = entry.delta, entry.epsilon, ONCE
         else:
-            found = total_budgets(
-                entry.epsilon, entry.delta, Q, total.delta, delta_curve=entry.curve,
-                largest_epsilon=largest, interval=largest / _POINTS,
-            ) | {"general": total.epsilon}  # fmt: skip
+            found = total_budgets(entry.epsilon, entry.delta, Q, total.delta) | {
+                "general": total.epsilon,
+                "pld": min(
+                    pld_epsilon(
+                        entry.curve, Q, total.delta, largest_epsilon=end, interval=end / _POINTS
+                    )
+                    for end in ends
+                ),
+            }
             teacher = setting.teacher_epsilon, setting.teacher_Delta
             once = (
                 optimal_homogeneous(*teacher, setting.K, total.delta).epsilon if shared else np.nan
@@ -83,3 +89,14 @@ def _of_entry(
                 "holds_for": holds,
             }
         )
+
+
+def largest_loss(entry: Entry) -> float:
+    """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
+    leak = float(entry.curve(np.array([_FAR]))[0])
+    low, high = 0.0, _FAR
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        ends = float(entry.curve(np.array([middle]))[0]) <= leak + _LEFT
+        low, high = (low, middle) if ends else (middle, high)
+    return high
