@@ -205,6 +205,51 @@ def test_one_label_costs_no_more_in_the_totals_than_by_itself(together):
     assert rows.loc[1, "pld"] <= rows.loc[1, "epsilon"] * (1 + 5e-3)
 
 
+MNIST = DEFAULT["pate"]["tasks"]["mnist"]
+NOISELESS = {"queries": 1, "threshold": 1e6, "sigma1": 0.01, "sigma2": 0.01}
+ODD = {
+    "no tasks": {"pate": {}, "nzc": {}},
+    "no tasks of NZC": {"pate": {}, "nzc": {}, "mechanism": DEFAULT["nzc"]},
+    "leaks that use up everything": {
+        "budgets": {"odd": {"K": 3, "m": 3, "epsilon": 5.0, "Delta": 0.049}},
+        "totals": {"queries": [1, 1000], "delta_prime": 1e-4},
+    },
+    "a small budget": {"budgets": {"odd": {"K": 3, "m": 1, "epsilon": 1e-3, "Delta": 1e-9}}},
+    "one teacher": {"budgets": {"odd": {"K": 1, "m": 1, "epsilon": 0.1, "Delta": 1e-4}}},
+    "two budgets": {"budgets": {"odd": BUDGET, "other": BUDGET | {"m": 5}}},
+    "hardly any noise": {
+        "pate": {
+            "mnist": MNIST
+            | {"n_classes": 2, "confident": NOISELESS, "lnmax": {"scale": 0.01, "queries": [1]}}
+        }
+    },
+    "two teachers": {"pate": {"mnist": MNIST | {"K": 2, "n_classes": 3}}},
+    "noise of DPBag": {"dpbag": {"n": 3, "k": 2, "noise": 5000, "delta": 1e-9}},
+    "NZC's other noise": {"mechanism": DEFAULT["nzc"] | {"noise": "gaussian", "constant": 0}},
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_settings_have_their_rows_and_totals(settings, case, tmp_path):
+    given = {"pate": {}, "totals": {"queries": [2], "delta_prime": 1e-4}} | ODD[case]
+    given = settings | {"budgets": {"odd": BUDGET | {"K": 3}}} | given
+    chosen = {
+        name: optimize_gamma(*(budget[key] for key in ("K", "m", "epsilon", "Delta"))).gamma
+        for name, budget in given["budgets"].items()
+    }
+    table = ledger(given, chosen, published())
+    assert set(table["mechanism"]) >= {"gnmax", "ladder", "darrm_opt", "majority_private", "dpbag"}
+    assert set(table.loc[table["verdict"] == "fails", "mechanism"]) <= {"nzc"}
+    draw_ledger(table, tmp_path / "a.png")
+    together = totals(
+        {name: setting(budget, chosen[name]) for name, budget in given["budgets"].items()},
+        **given["totals"],
+    )
+    noisy = together[together["mechanism"] != "majority_private"]
+    assert (noisy[["general", "optimal", "pld"]] >= 0).all().all()
+    assert np.isfinite(noisy[["general", "optimal", "pld"]]).all().all()
+
+
 def test_figure_draws_what_has_an_exact_value(table, tmp_path):
     for name in ("a.png", "b.png"):
         draw_ledger(table, tmp_path / name)

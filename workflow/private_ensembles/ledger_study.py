@@ -51,6 +51,8 @@ def ledger(
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
     frame = pd.DataFrame([row.to_dict() for row in rows])
+    epsilons = [name for name in frame if name.endswith("_epsilon")]
+    frame[epsilons] = frame[epsilons].astype(np.float64)  # not None: whole columns may be empty
     frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
     frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
     return frame
@@ -88,8 +90,9 @@ def _replaced(where, budget, gammas, claimed) -> Iterator[LedgerRow]:
     where = f"{where}, teachers by group privacy"
     common = {"adjacency": "replace_one", "setting": where}
     leak = delta_of(budget["m"], one.delta)
+    near = min(1.0, leak * _NEXT)
     for name, gamma in gammas.items():
-        proven = shared_data_epsilon(label_probability(gamma), one.epsilon, one.delta, leak * _NEXT)
+        proven = shared_data_epsilon(label_probability(gamma), one.epsilon, one.delta, near)
         yield ledger_row(
             name,
             delta=leak,

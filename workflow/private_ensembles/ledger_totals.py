@@ -64,6 +64,9 @@ def _of_entry(
         if private:
             found = dict.fromkeys(("general", "optimal", "pld"), np.nan)
             row["delta_total"], once, holds = entry.delta, entry.epsilon, ONCE
+        elif total.delta == 1:  # which everything keeps
+            found = dict.fromkeys(("general", "optimal", "pld"), 0.0)
+            once, holds = (0.0, RETRAINED) if shared else (np.nan, FRESH)
         else:
             found = total_budgets(entry.epsilon, entry.delta, Q, total.delta) | {
                 "general": total.epsilon,

@@ -11,6 +11,9 @@ from private_ensembles.catalogue.entry import BaggingNoise, Entry, OnCounts, cou
 from private_ensembles.dpbag import mechanism
 from private_ensembles.dpbag.plain import plain_epsilon
 
+# Larger exponentials overflow; nothing but the claim itself is proven there.
+_LARGEST_EPSILON = 700.0
+
 
 def vote(delta: float, noise: BaggingNoise) -> Entry:
     """One label. Claimed: what the moments accountant starts from, 2 lambda m(x; u) and no delta.
@@ -34,9 +37,11 @@ def vote(delta: float, noise: BaggingNoise) -> Entry:
 
     first = np.arange(k * n + 1 - moved)
     claimed = 2 * noise.rate * noise.share
-    proven = claimed if noise.share < 1 else min(claimed, plain_epsilon(1, noise.rate, delta))
-    # An exponent's rounding weighs as much as its size.
-    error = 1e-14 * (1 + 2 * noise.rate * n)
+    proven = claimed
+    if noise.share == 1 and claimed < _LARGEST_EPSILON:
+        proven = min(claimed, plain_epsilon(1, noise.rate, delta))
+    # An exponent's rounding weighs as much as its size, also at half the noise; e^-750 is 0.
+    error = 1e-14 * (1 + min(2 * noise.rate * n, 750.0))
     return counted(
         "dpbag",
         k * n,

@@ -137,6 +137,15 @@ def counted(
     return Entry(name, epsilon, delta, known, *model, worst, sample, curve, labels)
 
 
+def normal_error(reach: float) -> float:
+    """Relative error of normal tails up to `reach` standard deviations, sums and products included.
+
+    An argument's rounding weighs as much as its square. Tails beyond 40 are below 1e-300, which is
+    granted as an absolute error (`counted`).
+    """
+    return 1e-12 * (1 + min(reach, 40.0) ** 2)
+
+
 def both_counts(ones: NDArray, n_teachers: int) -> NDArray[np.int64]:
     """Votes for 0 and for 1, (..., 2)."""
     return np.stack([n_teachers - ones, ones], axis=-1)
