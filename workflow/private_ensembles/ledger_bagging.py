@@ -1,5 +1,6 @@
 """Rows of the ledger for DPBag and SAA: one label, and the printed numbers of labels."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +14,6 @@ from private_ensembles.dpbag.plain import plain_epsilon
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
 _PRINTED = {"noise": 2, "delta": 1e-5}
-_NEXT = 1 + 1e-6
 _ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
 _COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
 
@@ -29,6 +29,7 @@ def bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
     rate = settings["noise"] / n
     for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
         entry = entries_of_bagging(delta, BaggingNoise(n, partitions, rate, share))["dpbag"]
+        exact = entry.exact_epsilon()
         row = ledger_row(
             "dpbag",
             f"{who}: one label, n = {n}, k = {partitions}",
@@ -37,7 +38,7 @@ def bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
             adjacency=entry.adjacency,
             claimed_epsilon=entry.epsilon,
             proven_epsilon=entry.proven,
-            exact_epsilon=entry.worst(1.0, min(1.0, delta * _NEXT)).epsilon,
+            exact_epsilon=exact if math.isfinite(exact) else None,  # Laplace tails underflow
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
         yield row if share < 1 else replace(row, data_dependent=False)

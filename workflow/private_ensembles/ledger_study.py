@@ -207,5 +207,5 @@ def _row(entry: Entry, where: str) -> LedgerRow:
         adjacency=entry.adjacency,
         claimed_epsilon=entry.epsilon,
         proven_epsilon=entry.proven,
-        exact_epsilon=entry.worst(1.0, min(1.0, entry.delta * _NEXT)).epsilon,
+        exact_epsilon=entry.exact_epsilon(),
     )
