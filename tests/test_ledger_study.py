@@ -101,6 +101,29 @@ def test_majority_is_listed_for_both_neighbours(table):
     assert opt.to_dict() == {"add_remove": "holds", "replace_one": "unknown"}
 
 
+def test_replaced_records_cost_what_the_accountant_says_where_training_is_known(settings):
+    """DESIGN 5.6: 0.172 where add/remove is 0.079, below group privacy's twice 0.0892."""
+    budget = DEFAULT["audit"]["budgets"]["mnist"] | {"Delta": 1e-4}
+    found = optimize_gamma(11, 3, 0.0892, 1e-4).gamma
+    nothing = {"pate": {}, "nzc": {}}
+    rows = ledger(
+        settings | nothing | {"budgets": {"mnist": budget}}, {"mnist": found}, published()
+    )
+    replaced = rows[
+        rows["adjacency"].eq("replace_one") & rows["setting"].str.contains("teachers by")
+    ]
+    counted = replaced[replaced["setting"].str.endswith("the replace-one accountant")]
+    majority = counted.set_index("mechanism").loc["majority_private"]
+    assert majority["proven_epsilon"] == pytest.approx(0.172, abs=5e-4)
+    assert majority["delta"] == 1e-4
+    group = replaced[replaced["setting"].str.endswith("group privacy")].set_index("mechanism")
+    for row in counted.to_dict("records"):
+        assert row["proven_epsilon"] < group.loc[row["mechanism"], "proven_epsilon"]
+        assert row["delta"] < group.loc[row["mechanism"], "delta"]
+    opt = counted.set_index("mechanism").loc["darrm_opt"]
+    assert (opt["verdict"], round(opt["proven_epsilon"], 3)) == ("unknown", 0.528)
+
+
 def test_gamma_that_is_not_private_is_refused(settings):
     # At m = 1 the majority of five teachers needs noise.
     strict = settings | {"budgets": {"small": BUDGET | {"m": 1}}}

@@ -71,6 +71,7 @@ CONFIGURATION = {
         {"optimize_gamma/K=5,m=1,epsilon=0.1,Delta=0.0001,delta=0.0001,prior=uniform:0.5,1"}
         | LEDGER,
     ),
+    "training of the ledger's teachers": ({"audit__budgets__mnist__teachers": None}, LEDGER),
     "labels together": ({"audit__totals__queries": [5]}, LEDGER),
     "noise of DPBag": ({"dpbag__noise": 1}, LEDGER),
     "the student of the ledger": ({"audit__student_score": 0.8}, LEDGER),
