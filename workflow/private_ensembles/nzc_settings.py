@@ -130,6 +130,12 @@ def audit(config: Mapping) -> dict:
     return found | {"pate": noise, "nzc": queries} | common
 
 
+def gammas(config: Mapping) -> list[dict]:
+    """Return K, m, epsilon and Delta of the noise functions that the ledger's budgets need."""
+    budgets = audit(config)["budgets"].values()
+    return [{key: budget[key] for key in ("K", "m", "epsilon", "Delta")} for budget in budgets]
+
+
 def n_classes(config: Mapping, dataset: str) -> int:
     """Return the number of classes of a data set, or of synthetic votes that go by its name."""
     if dataset in config["synthetic_votes"]:

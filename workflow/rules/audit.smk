@@ -15,7 +15,7 @@ rule audit_mechanisms:
     message:
         "Auditing every mechanism, exactly"
     input:
-        [gamma_file(**budget) for budget in nzc.audit(config)["budgets"].values()],
+        [gamma_file(**budget) for budget in nzc.gammas(config)],
     output:
         ledger=report(
             "results/privacy_ledger.csv",
