@@ -27,8 +27,8 @@ _TIES = (
     "so that ties alone can differ, of which these votes had {count} or more."
 )
 _TRAINING = (
-    "Our students see each label 15 times; at {fewer} times they are right as often as printed "
-    "(docs/nzc.md)."
+    "A student that sees each label {fewer} times, in place of config.yaml's 15, is right as often "
+    "as printed (docs/nzc.md)."
 )
 _NOISE = (
     "Students of labels that can differ at ties only (`clean`) are printed {gap} points away: so "
