@@ -202,15 +202,16 @@ def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]
         for queries in (1, task["pool"]):
             words = "a scale" if reading == "scale" else "an inverse scale"
             true = lead_one_epsilon(constant, scale, delta, noise=noise)
-            proven = proven_epsilon(constant, scale) if noise == "laplace" else None
+            proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
+            claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
             yield ledger_row(
                 "nzc",
                 f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
                 delta=delta,
                 privacy_model="disjoint_shards",
                 adjacency="replace_one",
-                claimed_epsilon=claimed_readings(printed, queries, delta)[reading],
-                proven_epsilon=None if proven is None else queries * proven,
+                claimed_epsilon=claimed,
+                proven_epsilon=queries * proven,
                 exact_epsilon=true if queries == 1 else None,
                 lower_epsilon=None if queries == 1 else true,
             )
