@@ -228,6 +228,36 @@ def test_one_label_costs_no_more_in_the_totals_than_by_itself(together):
     assert rows.loc[1, "pld"] <= rows.loc[1, "epsilon"] * (1 + 5e-3)
 
 
+def test_documented_totals_are_the_computed_ones(root):
+    """The table "Many labels together" of docs/audit.md."""
+    names = {
+        "gnmax": "GNMax, published σ",
+        "gnmax_improved": "GNMax, improved conversion",
+        "gnmax_analytic": "GNMax, analytic",
+        "gnmax_exact": "GNMax, exact",
+        "lnmax_pure": "LNMax, 2/ε",
+        "lnmax_exact": "LNMax, exact",
+        "exponential": "exponential, exact",
+        "permute_and_flip": "permute-and-flip, exact",
+        "ladder": "optimal ladder",
+        "darrm_sub": "DaRRM, subsampling (teachers trained anew)",
+        "darrm_opt": "DaRRM, γ optimised (teachers trained anew)",
+    }
+    budget = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
+    chosen = {"mnist": setting(budget, optimize_gamma(11, 3, 0.0892, 1e-4).gamma)}
+    table = totals(chosen, [20, 100], 1e-4).set_index(["mechanism", "queries"])
+    text = (root / "docs" / "audit.md").read_text(encoding="utf-8")
+    for name, words in names.items():
+        cells = [
+            f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+            for Q in (20, 100)
+            for value in table.loc[(name, Q), ["general", "optimal", "pld"]]
+        ]
+        assert f"| {words} | {' | '.join(cells)} |" in text
+    once = [f"{table.loc[('darrm_opt', Q), 'teachers_once']:.2f}" for Q in (20, 100)]
+    assert f"| all private teachers, published once | | | {once[0]} | | | {once[1]} |" in text
+
+
 MNIST = DEFAULT["pate"]["tasks"]["mnist"]
 NOISELESS = {"queries": 1, "threshold": 1e6, "sigma1": 0.01, "sigma2": 0.01}
 ODD = {
@@ -243,7 +273,7 @@ ODD = {
     "hardly any noise": {
         "pate": {
             "mnist": MNIST
-            | {"n_classes": 2, "confident": NOISELESS, "lnmax": {"scale": 0.01, "queries": [1]}}
+            | {"n_classes": 3, "confident": NOISELESS, "lnmax": {"scale": 0.01, "queries": [1]}}
         }
     },
     "two teachers": {"pate": {"mnist": MNIST | {"K": 2, "n_classes": 3}}},

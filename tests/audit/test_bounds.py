@@ -50,6 +50,18 @@ def test_documented_bounds_of_250_teachers_and_ten_classes(sigma, low, high, roo
     assert (f"{found.lower:.4f}", f"{found.upper:.4f}") == (low, high)
 
 
+def test_underflow_is_not_taken_for_an_infinite_loss():
+    """Noise of a hundredth of a vote: what is certain in floats is not certain."""
+    found = epsilon_bounds(
+        lambda counts: gnmax_distribution(counts, 0.01), 9, 3, 1e-3, upper=3e4, **ERRORS
+    )
+    assert not found.exact
+    assert 300 < found.lower < found.upper == 3e4
+    certain = epsilon_bounds(lambda counts: 1.0 * (counts == 9) + (counts.max(1) < 9)[:, None] / 3,
+                             9, 3, 1e-3, relative_error=1e-15)  # fmt: skip
+    assert (certain.lower, certain.exact) == (math.inf, True)
+
+
 def test_pairs_are_no_more_than_asked_for():
     rows, pairs = leading_pairs(5000, 30, most=50)
     assert len(rows) < 2000

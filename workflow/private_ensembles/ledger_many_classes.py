@@ -1,5 +1,6 @@
 """Rows of the ledger for one query of many classes: bounds from both sides (`audit.bounds`)."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -9,15 +10,16 @@ from scipy.special import ndtr
 
 from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.audit.ledger import LedgerRow, ledger_row
+from private_ensembles.catalogue.entry import normal_error
 from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 
-# What the quadratures grant (`gnmax_distribution`, `lnmax_distribution`), the probability of
-# passing the threshold included.
-_GAUSSIAN = {"relative_error": 2e-10, "absolute_error": 1e-300}
+# What the quadratures grant (`gnmax_distribution`: 1e-10, `lnmax_distribution`), and what the tails
+# of the threshold's noise are good to, as far out as floats hold them.
+_GAUSSIAN = {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
 _LAPLACE = {"absolute_error": 1e-12}
 _ORDERS = 1 + 0.5 * np.arange(1, 2000)
 

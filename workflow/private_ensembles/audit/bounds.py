@@ -21,7 +21,10 @@ from private_ensembles.audit.histograms import leading_pairs, reduced_histograms
 
 @dataclass(frozen=True)
 class EpsilonBounds:
-    """The least epsilon at delta lies in [lower, upper]; exact: all histograms were looked at."""
+    """The least epsilon at delta lies in [lower, upper].
+
+    exact: all histograms were looked at, and upper is the exact value up to rounding.
+    """
 
     lower: float
     upper: float
@@ -52,8 +55,10 @@ def epsilon_bounds(
     matrix = np.asarray(distribution(rows), dtype=np.float64)
     errors = {"relative_error": relative_error, "absolute_error": absolute_error}
     lower = exact_epsilon(matrix, pairs, delta, side="lower", **errors)
-    if listed:
-        upper = min(upper, exact_epsilon(matrix, pairs, delta, **errors))
-    if lower > upper:
+    found = exact_epsilon(matrix, pairs, delta, **errors) if listed else math.inf
+    if lower > min(upper, found):
         raise ValueError(f"upper = {upper}: must not be below what the audit finds, {lower}")
-    return EpsilonBounds(lower, upper, listed)
+    # Where probabilities underflow, the audit alone cannot tell a large epsilon from an infinite
+    # one; it says so by bounds that do not meet.
+    exact = listed and (math.isfinite(found) or math.isinf(lower))
+    return EpsilonBounds(lower, min(upper, found), exact)
