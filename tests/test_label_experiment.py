@@ -23,6 +23,8 @@ PARAMETERS = {
     "gnmax_analytic": {"sigma": 2.0},
     "gnmax_exact": {"sigma": 1.5},
     "lnmax_pure": {"scale": 3.0},
+    "lnmax_improved": {"scale": 2.9},
+    "lnmax_analytic": {"scale": 2.8},
     "lnmax_exact": {"scale": 2.0},
     "exponential": {"rate": 0.2},
     "permute_and_flip": {"rate": 0.2},

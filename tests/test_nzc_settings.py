@@ -22,6 +22,18 @@ def changed(path, value):
     return config
 
 
+def test_the_ledger_asks_for_one_noise_function_per_budget():
+    wanted = [{"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}]
+    assert nzc_settings.gammas(check(copy.deepcopy(DEFAULT))) == wanted
+    assert nzc_settings.gammas(changed("audit", None)) == []
+
+
+def test_the_ledger_knows_the_classes_of_every_task():
+    found = nzc_settings.audit(check(copy.deepcopy(DEFAULT)))["pate"]
+    classes = {name: task["n_classes"] for name, task in found.items()}
+    assert classes == {"mnist": 10, "svhn": 10, "adult": 2, "glyph": 150, "digits": 10}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

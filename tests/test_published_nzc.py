@@ -1,5 +1,7 @@
 """NZC's printed numbers: which of ours stand beside them."""
 
+import math
+
 import pandas as pd
 import pytest
 
@@ -56,6 +58,67 @@ def test_what_theorem_4_gives_is_compared_and_what_rests_on_votes_is_not(printed
     assert "lower bound" in above["note"]
     assert above["status"] == "not_comparable"
     assert table.loc["table2", "mnist", "nzc", "label_accuracy"]["reproduced"] == 95
+
+
+def cell(printed, item, row, column, dataset="mnist", paper="nzc"):
+    """A printed number, as text."""
+    key = {"paper": paper, "item": item, "dataset": dataset, "row": row, "column": column}
+    found = printed[(printed[list(key)] == pd.Series(key)).all(axis=1)]
+    return found["published"].item()
+
+
+def test_epsilons_of_lnmax_are_pates_very_numbers(printed):
+    pate = published.read_published([published.FOLDER / "pate_table1.csv"])
+    remarked = [key for key in published_nzc.REMARKS if key[3] == "claimed_epsilon"]
+    assert len(remarked) == 4
+    for item, task, row, column in remarked:
+        copied = cell(pate, item, row, "epsilon", task, "pate")
+        assert cell(printed, item, row, column, task) == copied
+
+
+@pytest.mark.parametrize(("task", "pool", "count"), [("mnist", 9000, 3), ("svhn", 10000, 2)])
+def test_printed_shares_of_right_labels_are_whole_labels_few_of_which_differ(
+    printed, task, pool, count
+):
+    """Numbers of right labels that round to what is printed for NZC and for no noise."""
+    ways = [
+        [k for k in range(pool) if published.equals_printed(100 * k / pool, text)]
+        for text in (
+            cell(printed, "table2", row, "label_accuracy", task) for row in ("nzc", "clean")
+        )
+    ]
+    assert {abs(a - b) for a in ways[0] for b in ways[1]} == {count}
+    remark = published_nzc.REMARKS["table2", task, "nzc", "label_accuracy"]
+    assert remark.startswith(f"Printed {count} labels of {pool:,}")
+
+
+def test_printed_epsilons_of_lnmax_need_dearer_votes_than_ours(printed):
+    """At order 9, the largest of PATE 2017's: what a query must have cost on average."""
+    floor = math.log(1e5) / 8
+    needed = {
+        queries: 8 * (float(cell(printed, "table1", f"lnmax-{queries}", "claimed_epsilon")) - floor)
+        / queries
+        for queries in (100, 1000)
+    }  # fmt: skip
+    # One order explains both numbers, as queries drawn at random from the same votes must have.
+    assert needed == pytest.approx({100: 0.048, 1000: 0.053}, abs=5e-4)
+    # Beside the cost of a query on which nobody agrees, 2 gamma^2 l (l + 1): every seventh query.
+    nobody_agrees = 2 * 0.05**2 * 8 * 9
+    assert all(0.1 < cost / nobody_agrees < 0.15 for cost in needed.values())
+
+
+def test_remarks_stand_where_the_numbers_do(printed):
+    given = tables()
+    given["table2"]["label_accuracy"] = 0.945
+    table = compare(printed, given)
+    for key, remark in published_nzc.REMARKS.items():
+        if key in table.index and table.loc[key, "status"] != "not_run":
+            assert remark in table.loc[key, "note"]
+    assert "trained teachers of its own" in table.loc[
+        "table1", "mnist", "lnmax-100", "claimed_epsilon"
+    ]["note"]  # fmt: skip
+    gap = [float(cell(printed, "table1", r, "student_accuracy")) for r in ("nzc", "clean")]
+    assert gap[0] - gap[1] == pytest.approx(0.6)
 
 
 def test_stand_ins_are_never_compared_and_reasons_are_named(printed):

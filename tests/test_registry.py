@@ -36,6 +36,24 @@ def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
         require(name, "shared_data", "add_remove")
 
 
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_all_others(name):
+    known = MECHANISMS[name]
+    for model in sorted(PRIVACY_MODELS | {"local"}):
+        for adjacency in sorted(ADJACENCIES | {"zero_out"}):
+            if model in known.privacy_models and adjacency in known.adjacency:
+                assert require(name, model, adjacency) is known
+            else:
+                with pytest.raises(ValueError, match=f"must be one of .* for {name}$"):
+                    require(name, model, adjacency)
+
+
+def test_noise_on_votes_refuses_teachers_that_share_data():
+    """DaRRM's mechanisms alone are private there; everybody else refuses."""
+    serving = {name for name, known in MECHANISMS.items() if "shared_data" in known.privacy_models}
+    assert serving == {"darrm_sub", "darrm_opt"}
+
+
 def test_noiseless_majority_is_refused_where_teachers_share_data():
     with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
         require("majority_private", "shared_data", "add_remove")

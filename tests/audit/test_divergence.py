@@ -12,19 +12,12 @@ from scipy import sparse
 
 from private_ensembles.audit import (
     delta_curve,
-    enumerate_histograms,
     exact_delta,
     exact_epsilon,
-    neighbour_pairs,
-    reduced_histograms,
     renyi_curve,
     two_class_matrix,
     two_class_pairs,
     worst_pair,
-)
-from private_ensembles.baselines.exponential import (
-    exponential_distribution,
-    permute_and_flip_distribution,
 )
 from private_ensembles.baselines.laplace import lnmax_matrix
 from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
@@ -110,29 +103,51 @@ def test_design_value_of_the_exact_gaussian_scale():
     assert exact_epsilon(matrix, two_class_pairs(5000), 3e-4, **errors) > 0.48
 
 
-@pytest.mark.parametrize("n_teachers", [1, 4, 9])
-@pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip", "gnmax"])
-def test_three_classes_agree_with_brute_force_over_all_histograms(n_teachers, mechanism):
-    distribution = {
-        "exponential": lambda h: exponential_distribution(h, 0.3),
-        "permute_and_flip": lambda h: permute_and_flip_distribution(h, 0.3),
-        "gnmax": lambda h: oracle.gnmax_distribution(h, 3.0),
-    }[mechanism]
-    everything = oracle.all_histograms(n_teachers, 3)
-    pairs = oracle.all_pairs(everything)
-    rows, reduced = reduced_histograms(n_teachers, 3)
-    errors = {"relative_error": 1e-12, "absolute_error": 1e-16}
-    matrix = distribution(everything)
-    for delta in (1e-6, 1e-2):
-        true = float(oracle.epsilon(matrix, pairs, delta))
-        assert np.array_equal(enumerate_histograms(n_teachers, 3), everything)
-        full = exact_epsilon(matrix, neighbour_pairs(everything), delta, **errors)
-        short = exact_epsilon(distribution(rows), reduced, delta, **errors)
-        assert full == pytest.approx(true, abs=1e-10)
-        assert short == pytest.approx(true, abs=1e-10)
-    growth = Fraction(math.exp(0.2))
-    true = float(oracle.delta(matrix, pairs, growth))
-    assert exact_delta(matrix, pairs, 0.2, **errors) == pytest.approx(true, abs=1e-10)
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_five_thousand_teachers_have_their_closed_forms(noise):
+    """delta, epsilon, the Renyi curve and the worst pair of two classes, all 5,000 pairs."""
+    K, scale, orders = 5000, 40.0, [1.5, 8.0, 64.0]
+    ones = label_probability(K, scale)
+    matrix = np.stack([ones[::-1], ones], axis=1) if noise == "gaussian" else lnmax_matrix(K, scale)
+    pairs, errors = two_class_pairs(K), {"relative_error": 1e-11, "absolute_error": 1e-300}
+    with mpmath.workdps(40):
+        s, grow = mpmath.mpf(scale), mpmath.exp(mpmath.mpf("0.02"))
+
+        def tail(lead):
+            if noise == "gaussian":
+                return mpmath.ncdf(lead / (mpmath.sqrt(2) * s))
+            y = abs(lead) / s
+            lost = mpmath.exp(-y) * (2 + y) / 4
+            return 1 - lost if lead > 0 else lost
+
+        # The other half is the same after 0 and 1 change places; far tails decide no delta.
+        near = range(K // 2 - 400, K // 2 + 1)
+        p = {n: tail(2 * n - K) for n in (*near, near[-1] + 1)}
+        delta = max(p[n + 1] - grow * p[n] for n in near)
+        worst = max(near, key=lambda n: p[n + 1] - grow * p[n])
+        renyi = [
+            max(
+                mpmath.log(
+                    p[n + 1] ** a * p[n] ** (1 - a) + (1 - p[n + 1]) ** a * (1 - p[n]) ** (1 - a)
+                )
+                / (a - 1)
+                for n in near
+            )
+            for a in orders
+        ]
+    found = exact_delta(matrix, pairs, 0.02, **errors)
+    assert float(delta) <= found <= float(delta) + 1e-10
+    back = exact_epsilon(matrix, pairs, float(delta), **errors)
+    assert back == pytest.approx(0.02, abs=1e-8)
+    assert delta_curve(matrix, pairs, [0.02], **errors)[0] == found
+    place = worst_pair(matrix, pairs, epsilon=0.02, **errors)
+    mirrored = {(worst, worst + 1), (K - worst, K - worst - 1)}
+    assert {(place.first, place.second), (place.second, place.first)} & mirrored
+    curve = renyi_curve(matrix, pairs, orders, **errors)
+    # Pairs farther out cost more where tails are Gaussian; nearer ones are a lower bound.
+    assert (curve >= np.array(renyi, dtype=float) * (1 - 1e-12)).all()
+    if noise == "laplace":
+        assert curve[-1] <= 2 / scale
 
 
 @given(st.integers(0, 10**9), st.integers(2, 5), st.sampled_from([0.0, 1e-9, 0.03]))

@@ -8,6 +8,7 @@ import pytest
 from private_ensembles.audit import delta_lower_bound
 from private_ensembles.nzc import (
     claimed_epsilon,
+    claimed_gaussian_epsilon,
     claimed_readings,
     delta_by_lead,
     immutability_constant,
@@ -23,6 +24,30 @@ def test_theorem_4_claims_nothing_or_everything():
     assert readings["scale"] == pytest.approx(9.1e-8, rel=0.01)
     assert readings["inverse_scale"] == pytest.approx(3.6e24, rel=1e-6)
     assert claimed_epsilon(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
+
+
+def test_gaussian_claim_is_pates_renyi_bound_at_its_best_order():
+    orders = np.geomspace(1 + 1e-6, 1e9, 2_000_000)
+    for sigma, queries, delta in ((40.0, 286, 1e-5), (3.0, 1, 1e-3), (1e3, 9000, 1e-5)):
+        curve = queries * orders / sigma**2 - math.log(delta) / (orders - 1)
+        found = claimed_gaussian_epsilon(sigma, queries, delta)
+        assert found == pytest.approx(curve.min(), rel=1e-6)
+    readings = claimed_readings(1e10, 9000, 1e-5, noise="gaussian")
+    assert readings["scale"] == pytest.approx(6.4e-8, rel=0.01)
+    assert readings["inverse_scale"] == pytest.approx(9000 * 1e20, rel=1e-3)
+
+
+@pytest.mark.parametrize(("constant", "scale"), [(0.0, 2.0), (3.0, 4.0), (10.0, 3.0)])
+@pytest.mark.parametrize("noise", NOISES)
+def test_proven_epsilon_covers_the_audit_of_all_histograms(constant, scale, noise):
+    from private_ensembles.audit import exact_epsilon, two_class_pairs
+    from private_ensembles.nzc import label_distribution
+
+    counts = np.stack([9 - np.arange(10), np.arange(10)], axis=1)
+    matrix, error = label_distribution(counts, constant=constant, noise_scale=scale, noise=noise)
+    errors = {"relative_error": 1e-12, "absolute_error": error}
+    found = exact_epsilon(matrix, two_class_pairs(9), 1e-3, **errors)
+    assert found <= proven_epsilon(constant, scale, noise=noise, delta=1e-3)
 
 
 def test_constant_of_lemma_1_bounds_every_noise():
@@ -71,7 +96,8 @@ def test_true_epsilon_is_astronomical_and_within_what_is_proven():
     exact = lead_one_epsilon(1e100, 1e10, 1e-5)
     assert exact == pytest.approx(1e90)
     assert exact <= proven_epsilon(1e100, 1e10)
-    assert lead_one_epsilon(1e100, 1e10, 1e-5, noise="gaussian") > 1e179
+    exact = lead_one_epsilon(1e100, 1e10, 1e-5, noise="gaussian")
+    assert 1e179 < exact <= proven_epsilon(1e100, 1e10, noise="gaussian", delta=1e-5)
     # Moderate constants, against the audit of the closed form.
     from private_ensembles.audit import exact_epsilon
     from private_ensembles.nzc import label_distribution
@@ -88,6 +114,11 @@ def test_true_epsilon_is_astronomical_and_within_what_is_proven():
         (lambda: claimed_epsilon(1.0, 0, 0.1), "queries"),
         (lambda: claimed_epsilon(1.0, 1, 0.0), "delta"),
         (lambda: claimed_readings(-1.0, 1, 0.1), "printed_gamma"),
+        (lambda: claimed_readings(1.0, 1, 0.1, noise="cauchy"), "noise"),
+        (lambda: claimed_gaussian_epsilon(0.0, 1, 0.1), "sigma"),
+        (lambda: claimed_gaussian_epsilon(1.0, 1, 1.0), "delta"),
+        (lambda: proven_epsilon(1.0, 1.0, noise="cauchy"), "noise"),
+        (lambda: proven_epsilon(1.0, 1.0, noise="gaussian"), "delta"),
         (lambda: immutability_constant(10, 0.1), "gamma, sigma"),
         (lambda: immutability_constant(1, 0.1, gamma=1.0), "n_classes"),
         (lambda: immutability_constant(10, 1.0, gamma=1.0), "failure"),

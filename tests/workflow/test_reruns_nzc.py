@@ -71,6 +71,9 @@ CONFIGURATION = {
         {"optimize_gamma/K=5,m=1,epsilon=0.1,Delta=0.0001,delta=0.0001,prior=uniform:0.5,1"}
         | LEDGER,
     ),
+    "training of the ledger's teachers": ({"audit__budgets__mnist__teachers": None}, LEDGER),
+    "labels together": ({"audit__totals__queries": [5]}, LEDGER),
+    "noise of DPBag": ({"dpbag__noise": 1}, LEDGER),
     "the student of the ledger": ({"audit__student_score": 0.8}, LEDGER),
     "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
     "no ledger": ({"audit": None}, {"build_index"}),
@@ -81,6 +84,9 @@ FILES = {
     f"{MODULE}/nzc_study.py": LABELS | LEADS | FIGURE,
     f"{MODULE}/nzc_settings.py": NOTHING,  # its values are what counts
     f"{MODULE}/ledger_study.py": LEDGER,
+    f"{MODULE}/ledger_totals.py": LEDGER,
+    f"{MODULE}/ledger_bagging.py": LEDGER,
+    f"{MODULE}/ledger_many_classes.py": LEDGER,
     f"{MODULE}/catalogue/pate.py": LEDGER,
     f"{MODULE}/published_nzc.py": END,
     f"{MODULE}/report/nzc_tables.py": {"tabulate_nzc", *END},
@@ -89,6 +95,7 @@ FILES = {
     "scripts/train_nzc_students.py": STUDENTS,
     "published/nzc_table1.csv": END,
     "published/pate_table1.csv": LEDGER | END,
+    "published/dpbag_table6.csv": LEDGER | END,
     "report/nzc_table1.rst": {"build_index"},
     "rules/nzc.smk": NOTHING,
     "rules/audit.smk": NOTHING,

@@ -4,6 +4,7 @@ Nothing here looks at votes. Exact values are the audit's (`catalogue`), at delt
 leak that uses up delta to its last bit must not read as an infinite loss.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from private_ensembles.darrm.certificate import scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.darrm.release import label_probability
+from private_ensembles.ledger_bagging import bagging
+from private_ensembles.ledger_many_classes import many_classes
 from private_ensembles.naming import delta_of, multiply
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
@@ -34,8 +37,8 @@ def ledger(
     """Return the rows of results/privacy_ledger.csv, columns of `audit.LedgerRow`.
 
     settings: of `nzc_settings.audit`. gammas: by budget, DaRRM's optimised noise function (K + 1,).
-    published: `published.read_published` of PATE's tables. Raises ValueError where a gamma is not
-    private at its budget.
+    published: `published.read_published` of PATE's Table 1 and DPBag's tables of labels. Raises
+    ValueError where a gamma is not private at its budget.
     """
     rows: list[LedgerRow] = []
     for name, budget in settings["budgets"].items():
@@ -43,16 +46,21 @@ def ledger(
     for name, task in settings["pate"].items():
         rows += _of_noise(name, task, settings["student_score"])
         rows += _of_table(name, task, published)
+        if task["n_classes"] > 2:
+            rows += many_classes(name, task)
+    rows += bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
     frame = pd.DataFrame([row.to_dict() for row in rows])
+    epsilons = [name for name in frame if name.endswith("_epsilon")]
+    frame[epsilons] = frame[epsilons].astype(np.float64)  # not None: whole columns may be empty
     frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
     frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
     return frame
 
 
-def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
-    """One label of two classes by every mechanism that a budget can be spent on."""
+def setting(budget: Mapping, gamma: np.ndarray) -> Setting:
+    """Return the catalogue's setting of one budget (K, m, epsilon, Delta) and optimised gamma."""
     K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
     leak = delta_of(m, Delta)
     problem = PrivacyProblem(K, m, epsilon, Delta, leak)
@@ -60,42 +68,65 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
         "darrm_sub": scale_to_allowance(problem, gamma_subsampling(K, m))[0],
         "darrm_opt": np.asarray(gamma, dtype=np.float64),
     }
-    cost = multiply(m, epsilon), multiply(m, Delta)
-    where = f"{name}: one label, K = {K}, m = {m}"
-    for entry in entries(Setting(K, *cost, epsilon, Delta, leak, found)).values():
+    return Setting(K, multiply(m, epsilon), multiply(m, Delta), epsilon, Delta, leak, found)
+
+
+def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
+    """One label of two classes by every mechanism that a budget can be spent on."""
+    given = setting(budget, gamma)
+    where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
+    for entry in entries(given).values():
         if entry.name != "nzc":  # its rows are made of logarithms: e^(-1e90) is no float
             yield _row(entry, where)
-    yield from _replaced(where, budget, found, cost[0])
+    yield from _replaced(where, budget, given.gamma, given.epsilon)
 
 
 def _replaced(where, budget, gammas, claimed) -> Iterator[LedgerRow]:
     """The same claims where one record is replaced, which costs a teacher two changes.
 
-    DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. A bound only: a
-    teacher may cost less than group privacy says.
+    DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
+    costs then: by group privacy of two, and by the replace-one accountant where the budget says how
+    the teachers are trained. Bounds only: a teacher may cost less.
     """
-    one = replace_one(budget["epsilon"], budget["Delta"])
-    where = f"{where}, teachers by group privacy"
-    common = {"adjacency": "replace_one", "setting": where}
-    leak = delta_of(budget["m"], one.delta)
-    for name, gamma in gammas.items():
-        proven = shared_data_epsilon(label_probability(gamma), one.epsilon, one.delta, leak * _NEXT)
+    for way, (epsilon, Delta) in _one_replaced(budget).items():
+        leak = delta_of(budget["m"], Delta)
+        near = min(1.0, leak * _NEXT)
+        setting = f"{where}, teachers by {way}"
+        for name, gamma in gammas.items():
+            yield ledger_row(
+                name,
+                setting,
+                delta=leak,
+                privacy_model="shared_data",
+                adjacency="replace_one",
+                claimed_epsilon=claimed,
+                proven_epsilon=shared_data_epsilon(label_probability(gamma), epsilon, Delta, near),
+            )
         yield ledger_row(
-            name,
-            delta=leak,
-            privacy_model="shared_data",
-            claimed_epsilon=claimed,
-            proven_epsilon=proven,
-            **common,
+            "majority_private",
+            setting,
+            delta=Delta,
+            privacy_model="disjoint_shards",
+            adjacency="replace_one",
+            claimed_epsilon=epsilon,
+            proven_epsilon=epsilon,
         )
-    yield ledger_row(
-        "majority_private",
-        delta=one.delta,
-        privacy_model="disjoint_shards",
-        claimed_epsilon=one.epsilon,
-        proven_epsilon=one.epsilon,
-        **common,
-    )
+
+
+def _one_replaced(budget: Mapping) -> dict[str, tuple[float, float]]:
+    """One teacher's (epsilon, Delta) for replace_one, by how it is proven."""
+    group = replace_one(budget["epsilon"], budget["Delta"])
+    found = {"group privacy": (group.epsilon, group.delta)}
+    if training := budget.get("teachers"):
+        from private_ensembles.teachers.accounting import epsilon_pld  # late: dp-accounting
+        from private_ensembles.teachers.schedule import poisson_schedule
+
+        plan = poisson_schedule(*(training[key] for key in ("shard_size", "batch_size", "epochs")))
+        given = training["noise_multiplier"], plan.sample_rate, plan.steps, budget["Delta"]
+        # Rounded up to nine decimals: the last bits differ from machine to machine.
+        epsilon = math.ceil(epsilon_pld(*given, "replace_one") * 1e9) / 1e9
+        found["the replace-one accountant"] = epsilon, budget["Delta"]
+    return found
 
 
 def _of_noise(name: str, task: Mapping, score: float) -> Iterator[LedgerRow]:
@@ -164,23 +195,25 @@ def _answered(rounds: list[Mapping], task: Mapping) -> tuple[int, float]:
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
-    """Both readings of gamma, for one label and for all; exact: of one label, a bound for all."""
+    """Both readings of gamma, for one label and for all; all cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]
     for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
         for queries in (1, task["pool"]):
             words = "a scale" if reading == "scale" else "an inverse scale"
-            one = "" if queries == 1 else ", exact: one of them"
-            proven = proven_epsilon(constant, scale) if noise == "laplace" else None
+            true = lead_one_epsilon(constant, scale, delta, noise=noise)
+            proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
+            claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
             yield ledger_row(
                 "nzc",
-                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}{one}",
+                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
                 delta=delta,
                 privacy_model="disjoint_shards",
                 adjacency="replace_one",
-                claimed_epsilon=claimed_readings(printed, queries, delta)[reading],
-                proven_epsilon=None if proven is None else queries * proven,
-                exact_epsilon=lead_one_epsilon(constant, scale, delta, noise=noise),
+                claimed_epsilon=claimed,
+                proven_epsilon=queries * proven,
+                exact_epsilon=true if queries == 1 else None,
+                lower_epsilon=None if queries == 1 else true,
             )
 
 
@@ -193,5 +226,5 @@ def _row(entry: Entry, where: str) -> LedgerRow:
         adjacency=entry.adjacency,
         claimed_epsilon=entry.epsilon,
         proven_epsilon=entry.proven,
-        exact_epsilon=entry.worst(1.0, min(1.0, entry.delta * _NEXT)).epsilon,
+        exact_epsilon=entry.exact_epsilon(),
     )

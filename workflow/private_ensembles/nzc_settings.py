@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from private_ensembles.dataset_config import CLASSES
 from private_ensembles.pate_settings import task_of
 
 
@@ -106,18 +107,41 @@ def ensembles(config: Mapping, names: list[str]) -> dict[str, dict]:
 def audit(config: Mapping) -> dict:
     """Return what the ledger depends on: budgets, the noise of PATE's tasks, and NZC's claim."""
     names = ("K", "delta", "confident", "lnmax", "two_rounds")
-    found = {"budgets": {}, "student_score": None} | (config["audit"] or {})
+    found = {"budgets": {}, "student_score": None, "totals": None} | (config["audit"] or {})
     noise = {
         name: {key: task[key] for key in names if key in task}
+        | {"n_classes": n_classes(config, task["dataset"])}
         for name, task in config["pate"]["tasks"].items()
         if task is not None
+    }
+    votes = config["dpbag"]["logistic"]
+    bagging = {
+        "n": max(votes["n"]),
+        "k": max(votes["k"]),
+        "noise": config["dpbag"]["noise"],
+        "delta": config["dpbag"]["delta"],
     }
     queries = {
         name: {"pool": task["pool"], "delta": task["delta"]}
         for name, task in config["nzc"]["tasks"].items()
         if task is not None
     }
-    return found | {"pate": noise, "nzc": queries, "mechanism": mechanism(config)}
+    common = {"dpbag": bagging, "mechanism": mechanism(config)}
+    return found | {"pate": noise, "nzc": queries} | common
+
+
+def gammas(config: Mapping) -> list[dict]:
+    """Return K, m, epsilon and Delta of the noise functions that the ledger's budgets need."""
+    budgets = audit(config)["budgets"].values()
+    return [{key: budget[key] for key in ("K", "m", "epsilon", "Delta")} for budget in budgets]
+
+
+def n_classes(config: Mapping, dataset: str) -> int:
+    """Return the number of classes of a data set, or of synthetic votes that go by its name."""
+    if dataset in config["synthetic_votes"]:
+        return config["synthetic_votes"][dataset]["n_classes"]
+    settings = config["datasets"][dataset]
+    return CLASSES.get(settings["format"], len(settings.get("classes", ())))
 
 
 def mistakes(config: Mapping):

@@ -102,10 +102,11 @@ def account(
     independent_moments             PATE 2017's bound for all data sets
     proven_epsilon                  optimal composition of labels that are 2 / scale-DP
 
-    For NZC: claimed_epsilon (Theorem 4, gamma read as a scale), claimed_epsilon_inverse_scale (as
-    defined), true_epsilon (of a single label: the exact value at a lead of one vote),
-    lemma1_constant. For NZC and `clean`: label_accuracy (expected, over the whole pool), label_
-    accuracy_<ties> for each rule, tied (queries), unprotected (queries with a lead of at most 2).
+    For NZC: claimed_epsilon (Theorem 4, or PATE's bound for Gaussian noise; gamma read as a scale),
+    claimed_epsilon_inverse_scale (as defined), true_epsilon (of a single label: the exact value at
+    a lead of one vote), lemma1_constant. For NZC and `clean`: label_accuracy (expected, over the
+    whole pool), label_accuracy_<ties> for each rule, tied (queries), unprotected (queries with a
+    lead of at most 2).
     """
     rows = []
 
@@ -135,7 +136,7 @@ def claims(
 
     mechanism: constant, gamma, noise, ties. counts: any of the votes, for the number of classes.
     """
-    readings = claimed_readings(mechanism["gamma"], queries, delta)
+    readings = claimed_readings(mechanism["gamma"], queries, delta, noise=mechanism["noise"])
     scale, constant = mechanism["gamma"], mechanism["constant"]
     found = {
         "claimed_epsilon": readings["scale"],

@@ -17,6 +17,35 @@ DOUBTS: dict[str, str] = {
     "claimed_epsilon_above": "Printed as a lower bound, '> '.",
     "nzc": "NZC's privacy claim is false (docs/nzc.md).",
 }
+# What printed numbers say about each other; tests/test_published_nzc.py derives each from them.
+_COPIED = (
+    "PATE's Table 1 prints this very number for its own votes; NZC says that it trained teachers "
+    "of its own."
+)
+_TIES = (
+    "Printed {count} labels of {pool:,} away from `clean`: with c = 1e100 both are the plurality, "
+    "so that ties alone can differ, of which these votes had {count} or more."
+)
+_TRAINING = (
+    "A student that sees each label {fewer} times, in place of config.yaml's 15, is right as often "
+    "as printed (docs/nzc.md)."
+)
+_NOISE = (
+    "Students of labels that can differ at ties only (`clean`) are printed {gap} points away: so "
+    "much is training."
+)
+REMARKS: dict[Key, str] = {
+    **{
+        ("table1", task, f"lnmax-{queries}", "claimed_epsilon"): _COPIED
+        for task, queries in (("mnist", 100), ("mnist", 1000), ("svhn", 500), ("svhn", 1000))
+    },
+    ("table2", "mnist", "nzc", "label_accuracy"): _TIES.format(count=3, pool=9000),
+    ("table2", "svhn", "nzc", "label_accuracy"): _TIES.format(count=2, pool=10000),
+    ("table1", "mnist", "lnmax-100", "student_accuracy"): _TRAINING.format(fewer=10),
+    ("table1", "mnist", "lnmax-1000", "student_accuracy"): _TRAINING.format(fewer=4),
+    ("table1", "mnist", "nzc", "student_accuracy"): _NOISE.format(gap="0.6"),
+    ("table1", "mnist", "nzc-few", "student_accuracy"): _NOISE.format(gap="0.3"),
+}
 
 
 def reproduced_numbers(
@@ -34,7 +63,11 @@ def reproduced_numbers(
         key = ("nzc", item, task, row, column)
         numbers[key] = (float(value), float(sd))
         if ours:
-            said = (DOUBTS.get(column), DOUBTS.get(row.partition("-")[0]))
+            said = (
+                DOUBTS.get(column),
+                DOUBTS.get(row.partition("-")[0]),
+                REMARKS.get((item, task, row, column)),
+            )
             notes[key] = " ".join(filter(None, [OURS, *said]))
 
     for cell in _of_the_paper(tables, "table1"):

@@ -15,10 +15,11 @@ class Mechanism:
     """One way to turn votes into a label.
 
     privacy_models: "shared_data" where every teacher may see every record; "disjoint_shards" where
-    one record reaches one teacher only. adjacency: the neighbouring relations its guarantee can be
-    stated for; "add_remove" with disjoint shards needs an assignment that moves no other record
-    (`datasets.shards.keyed_hash_shards`). teachers: what must vote. data_dependent: its privacy
-    cost is itself a function of the votes. released: its labels may leave the workflow.
+    one record reaches one teacher only (of each partition, where there are several). adjacency: the
+    neighbouring relations its guarantee can be stated for; "add_remove" with disjoint shards needs
+    an assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teachers: what
+    must vote. data_dependent: its privacy cost is itself a function of the votes. released: its
+    labels may leave the workflow.
     """
 
     name: str
@@ -78,6 +79,18 @@ MECHANISMS = {
             "LNMax, scale 2/ε",
             "PATE",
             "PATE 2017 (LNMax); one moved vote changes two counts by one",
+        ),
+        _on_counts(
+            "lnmax_improved",
+            "LNMax, scale by the improved RDP conversion",
+            "PATE",
+            "PATE 2017 (LNMax); Canonne, Kamath and Steinke 2020, Proposition 12",
+        ),
+        _on_counts(
+            "lnmax_analytic",
+            "LNMax, scale by the exact δ of the noisy counts",
+            "PATE",
+            "PATE 2017 (LNMax); baselines.lnmax_noisy_counts_delta, any number of classes",
         ),
         _on_counts(
             "lnmax_exact",
@@ -143,6 +156,13 @@ MECHANISMS = {
             adjacency=ADJACENCIES,
             data_dependent=False,
             released=True,
+        ),
+        _on_counts(
+            "dpbag",
+            "DPBag and SAA, noisy vote of bagged teachers",
+            "DPBag",
+            "DPBag section 3 (SAA: one partition); one record moves averaged counts by 1 at most",
+            data_dependent=True,
         ),
         _on_counts(
             "lnmax",

@@ -98,6 +98,8 @@ MECHANISMS = {
     "gnmax_analytic": _GNMAX,
     "gnmax_exact": _GNMAX_EXACT,
     "lnmax_pure": _LNMAX,
+    "lnmax_improved": _LNMAX,
+    "lnmax_analytic": _LNMAX,
     "lnmax_exact": _LNMAX,
     "exponential": _selection(
         exponential.exponential_distribution, exponential.exponential_release

@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 
 from private_ensembles import io
-from private_ensembles.ledger_study import ledger
+from private_ensembles.ledger_study import ledger, setting
+from private_ensembles.ledger_totals import totals
 from private_ensembles.published import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
+
+PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
 
 with io.job(snakemake) as job:
     settings = job.params.settings
@@ -14,8 +17,10 @@ with io.job(snakemake) as job:
         name: json.loads(Path(path).read_text())["gamma"]
         for name, path in zip(settings["budgets"], job.input, strict=True)
     }
-    table = ledger(settings, gammas, read_published(FOLDER.glob("pate_table1.csv")))
+    table = ledger(settings, gammas, read_published([FOLDER / name for name in PUBLISHED]))
     io.write_csv(job.output.ledger, table)
     draw_ledger(table, job.output.png, job.output.pdf)
     verdicts = table["verdict"].value_counts()
     job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
+    chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
+    io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))

@@ -65,17 +65,32 @@ def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArra
     return _with_moves(_extend(n_teachers, n_classes, descending=True))
 
 
-def leading_pairs(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
+def sorted_histograms(n_teachers: int, n_classes: int) -> int:
+    """Number of histograms up to renaming the classes: partitions of K into at most C parts.
+
+    Raises ValueError as `enumerate_histograms`, but for no number of histograms.
+    """
+    _check(n_teachers, n_classes)
+    ways = [1] + [0] * int(n_teachers)  # of writing each number with parts up to the size so far
+    for part in range(1, min(int(n_classes), int(n_teachers)) + 1):
+        for total in range(part, int(n_teachers) + 1):
+            ways[total] += ways[total - part]
+    return ways[-1]
+
+
+def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDArray, NDArray]:
     """A few histograms (H, C) and pairs (P, 2) for lower bounds where there are too many of them.
 
     With a votes for the first class and b for the second, a >= b, the rest goes to the third class,
     or is spread evenly over the others; b is as large as it can be, or as equal as it can be to the
     others. Any subset of pairs proves a lower bound on epsilon; one like these is where noisy
-    maxima are most fragile. O(K) histograms.
+    maxima are most fragile. At most `most` values of a, evenly spaced: O(most) histograms.
     """
     _check(n_teachers, n_classes)
     rows = []
-    for top in range(-(-n_teachers // n_classes), n_teachers + 1):
+    least = -(-n_teachers // n_classes)
+    size = min(most, n_teachers + 1 - least)
+    for top in np.linspace(least, n_teachers, size).round().astype(int).tolist():
         for second in {min(top, n_teachers - top), -(-(n_teachers - top) // (n_classes - 1))}:
             rest, width = n_teachers - top - second, n_classes - 2
             tails = {tuple(_even(rest, width))} if width else {()}

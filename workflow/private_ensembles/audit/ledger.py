@@ -17,8 +17,9 @@ class LedgerRow:
     """A mechanism in one setting, for one neighbouring relation; epsilons in nats, None: no such.
 
     claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
-    upper bound that this module proves at delta. exact_epsilon: the audit's value. data_dependent:
-    the cost is a function of the votes. release: labels (and costs) may leave the workflow.
+    upper bound that this module proves at delta. exact_epsilon: the audit's value. lower_epsilon:
+    what is proven not to be enough, where the exact value is not known. data_dependent: the cost is
+    a function of the votes. release: labels (and costs) may leave the workflow.
     verdict: one of VERDICTS.
     """
 
@@ -33,6 +34,7 @@ class LedgerRow:
     data_dependent: bool
     release: bool
     verdict: str
+    lower_epsilon: float | None = None
 
     def to_dict(self) -> dict:
         """The row as columns."""
@@ -49,6 +51,7 @@ def ledger_row(
     claimed_epsilon: float | None = None,
     proven_epsilon: float | None = None,
     exact_epsilon: float | None = None,
+    lower_epsilon: float | None = None,
 ) -> LedgerRow:
     """Build a row, its verdict computed.
 
@@ -62,17 +65,19 @@ def ledger_row(
         "claimed_epsilon": claimed_epsilon,
         "proven_epsilon": proven_epsilon,
         "exact_epsilon": exact_epsilon,
+        "lower_epsilon": lower_epsilon,
     }
     for name, value in epsilons.items():
         if value is not None and not value >= 0:
             raise ValueError(f"{name} = {value}: must be a number >= 0, or None")
     if not 0 <= delta <= 1:
         raise ValueError(f"delta = {delta}: must be in [0, 1]")
-    if None not in (proven_epsilon, exact_epsilon) and _exceeds(exact_epsilon, proven_epsilon):
-        raise ValueError(
-            f"proven_epsilon = {proven_epsilon}: must not be below the exact {exact_epsilon}"
-        )
-    outcome = verdict(claimed_epsilon, proven_epsilon, exact_epsilon)
+    for found in (exact_epsilon, lower_epsilon):
+        if None not in (proven_epsilon, found) and _exceeds(found, proven_epsilon):
+            raise ValueError(
+                f"proven_epsilon = {proven_epsilon}: must not be below the exact {found}"
+            )
+    outcome = verdict(claimed_epsilon, proven_epsilon, exact_epsilon, lower_epsilon)
     return LedgerRow(
         mechanism=mechanism,
         setting=setting,
@@ -86,13 +91,19 @@ def ledger_row(
     )
 
 
-def verdict(claimed: float | None, proven: float | None, exact: float | None) -> str:
-    """Say whether a claimed epsilon holds: against the exact one, else against the proven one.
+def verdict(
+    claimed: float | None, proven: float | None, exact: float | None, lower: float | None = None
+) -> str:
+    """Say whether a claimed epsilon holds: against the exact one, else against the proven ones.
 
     "holds, and the proof shows less": true by the audit, while the proof at hand gives a larger
     epsilon than claimed.
     """
-    if claimed is None or (exact is None and proven is None):
+    if claimed is None:
+        return "unknown"
+    if lower is not None and _exceeds(lower, claimed):
+        return "fails"
+    if exact is None and proven is None:
         return "unknown"
     if exact is not None:
         if _exceeds(exact, claimed):

@@ -62,14 +62,28 @@ def shared_data_delta(
     probability_of_one: (K + 1,) in [0, 1], any mechanism on the count of ones. Raises ValueError
     for another shape or range, K above LARGEST_K, and arguments out of range.
     """
-    values = _check(probability_of_one)
     if not epsilon >= 0:
         raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
-    growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * _ROUNDOFF)
-    worst = 0.0
+    return float(shared_data_curve(probability_of_one, teacher_epsilon, teacher_Delta, epsilon)[0])
+
+
+def shared_data_curve(
+    probability_of_one: ArrayLike,
+    teacher_epsilon: float,
+    teacher_Delta: float,
+    epsilons: ArrayLike,
+) -> NDArray[np.float64]:
+    """:func:`shared_data_delta` at each of ``epsilons`` (E,) >= 0, shape (E,)."""
+    values = _check(probability_of_one)
+    epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+    if not np.all(epsilons >= 0):
+        raise ValueError("epsilons: must be numbers >= 0")
+    worst = np.zeros(epsilons.shape)
     for above, below in _sides(values, teacher_epsilon, teacher_Delta):
-        worst = max(worst, float((above - growth * below).max()))
-    return min(1.0, worst * (1 + 4 * _ROUNDOFF) + 4 * _ROUNDOFF * worst)
+        for i, epsilon in enumerate(epsilons):  # each is array code over all choices of corners
+            growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * _ROUNDOFF)
+            worst[i] = max(worst[i], float((above - growth * below).max()))
+    return np.minimum(1.0, worst * (1 + 8 * _ROUNDOFF))
 
 
 def shared_data_epsilon(

@@ -117,7 +117,8 @@ def total_budgets(
     """
     best = optimal_homogeneous(epsilon, delta, queries, delta_total)
     kept = queries * math.log1p(-delta) if delta < 1 else -math.inf
-    spare = -math.expm1(math.log1p(-delta_total) - kept) if kept > -math.inf else -1.0
+    left = math.log1p(-delta_total) if delta_total < 1 else -math.inf
+    spare = -math.expm1(left - kept) if kept > -math.inf else -1.0
     # Rounded down: a smaller slack only makes general composition's epsilon larger.
     spare = spare * (1 - 1e-12) - 1e-15
     found = {

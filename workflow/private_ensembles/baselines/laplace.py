@@ -15,8 +15,11 @@ from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
 from private_ensembles.baselines.calibrate import least_holding
 from private_ensembles.baselines.ladder import check_budget
+from private_ensembles.composition import rdp_to_dp
 
-METHODS = ("pure", "noisy_counts", "exact")
+METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
+# Rényi orders of the method ``improved_rdp``.
+_ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 # Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
@@ -81,11 +84,13 @@ def lnmax_scale(
 ) -> float:
     """Least scale with which one LNMax label is proven (epsilon, delta)-DP, rounded up.
 
-    ``pure``: 2 / epsilon, PATE 2017's guarantee, which needs no delta. ``noisy_counts``: by
-    :func:`lnmax_noisy_counts_delta`, any number of teachers and classes. ``exact``: two classes
-    and ``n_teachers`` = K: by the audit of :func:`lnmax_matrix` (up to a grid of relative step
-    1 % or so, then bisection). Raises ValueError for an unknown method, epsilon not finite and
-    > 0, delta outside [0, 1), and ``exact`` without n_teachers.
+    ``pure``: 2 / epsilon, PATE 2017's guarantee, which needs no delta. ``improved_rdp``: by the
+    Rényi bounds of `pate.lnmax_accounting.lnmax_independent_rdp` and the conversion of Canonne,
+    Kamath & Steinke (2020), Proposition 12. ``noisy_counts``: by :func:`lnmax_noisy_counts_delta`,
+    exactly for what is added to the counts. These three serve any number of teachers and classes.
+    ``exact``: two classes and ``n_teachers`` = K: by the audit of :func:`lnmax_matrix` (up to a
+    grid of relative step 1 % or so, then bisection). Raises ValueError for an unknown method,
+    epsilon not finite and > 0, delta outside [0, 1), and ``exact`` without n_teachers.
     """
     check_budget(epsilon, delta)
     if method not in METHODS:
@@ -93,8 +98,11 @@ def lnmax_scale(
     if delta == 1:
         raise ValueError("delta = 1: must be in [0, 1)")
     pure = math.nextafter(2 / epsilon, math.inf)
-    if method == "pure" or (method == "noisy_counts" and delta == 0):
+    if method == "pure" or (method in ("improved_rdp", "noisy_counts") and delta == 0):
         return pure
+    if method == "improved_rdp":
+        # No worse than the pure guarantee, from which the search starts.
+        return min(pure, _bisect(lambda b: _rdp_epsilon(b, delta) <= epsilon, 2 * pure))
     if method == "noisy_counts":
         high = pure * (1 + 2**-40)  # from where delta is proven to be 0
         return _bisect(lambda b: lnmax_noisy_counts_delta(b, epsilon) <= delta, high)
@@ -114,6 +122,12 @@ def lnmax_scale(
         high *= 2
     low = _bisect(lambda scale: holds(scale, 2 - n_teachers % 2), high)
     return least_holding(lambda scale: holds(scale, n_teachers), low * (1 - 1e-9), high)
+
+
+def _rdp_epsilon(scale: float, delta: float) -> float:
+    from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
+
+    return rdp_to_dp(_ORDERS, lnmax_independent_rdp(scale, _ORDERS), delta, "improved")[0]
 
 
 def check_scale(scale: float) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.baselines import exponential, ladder, laplace
-from private_ensembles.catalogue.entry import Entry, OnCounts, Setting, both_counts, counted
+from private_ensembles.catalogue.entry import (
+    Entry,
+    OnCounts,
+    Setting,
+    both_counts,
+    counted,
+    normal_error,
+)
 from private_ensembles.nzc import mechanism as nzc
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import proven_epsilon
@@ -19,7 +28,9 @@ _CONSTANT, _GAMMA = 1e100, 1e10
 def gaussian(name: str, setting: Setting, method: str) -> Entry:
     """GNMax with the least sigma that `method` of `gnmax_sigma` finds for the budget."""
     budget = setting.epsilon, setting.delta
-    sigma = gnmax.gnmax_sigma(*budget, method=method, n_teachers=setting.K)
+    # The paper's grid of orders ends at 500; a small budget needs larger ones.
+    order_max = max(500.0, 4 * gnmax.least_order(*budget))
+    sigma = gnmax.gnmax_sigma(*budget, method=method, n_teachers=setting.K, order_max=order_max)
     # Any sigma is a Gaussian mechanism on the counts; only the label itself can cost less.
     proven = setting.epsilon if method == "exact" else gnmax.analytic_epsilon(sigma, budget[1])
     proven = min(proven, setting.epsilon)
@@ -66,21 +77,22 @@ def optimal(setting: Setting) -> Entry:
     return counted("ladder", K, budget, OnCounts(matrix, release, 2.0**-52))
 
 
-def immutable(setting: Setting) -> Entry:
+def immutable(setting: Setting, constant: float = _CONSTANT, gamma: float = _GAMMA) -> Entry:
     """NZC. Claimed: Theorem 4 for one query, gamma = 1e10 read as a scale."""
 
     def matrix(noise: float) -> NDArray:
         counts = both_counts(np.arange(setting.K + 1), setting.K)
-        return nzc.label_distribution(counts, noise_scale=noise * _GAMMA)[0]
+        return nzc.label_distribution(counts, constant=constant, noise_scale=noise * gamma)[0]
 
     def release(noise, counts, generator):
+        votes = both_counts(counts, setting.K)
         return nzc.immutable_noisy_argmax(
-            both_counts(counts, setting.K), generator, noise_scale=noise * _GAMMA
+            votes, generator, constant=constant, noise_scale=noise * gamma
         )
 
-    claim = claimed_readings(_GAMMA, 1, setting.delta)["scale"], setting.delta
+    claim = claimed_readings(gamma, 1, setting.delta)["scale"], setting.delta
     mechanism = OnCounts(matrix, release, nzc.RELATIVE_ERROR)
-    proven = proven_epsilon(_CONSTANT, _GAMMA)
+    proven = proven_epsilon(constant, gamma)
     return counted("nzc", setting.K, claim, mechanism, proven=proven)
 
 
@@ -92,8 +104,8 @@ def _gnmax(K: int, sigma: float) -> OnCounts:
     def release(noise, counts, generator):
         return gnmax.release(counts, K, noise * sigma, generator)
 
-    # An argument's rounding weighs as much as its square; half the noise doubles the argument.
-    return OnCounts(matrix, release, 1e-12 * (1 + 2 * (K / sigma) ** 2))
+    # Half the noise doubles the arguments.
+    return OnCounts(matrix, release, normal_error(2 * K / (math.sqrt(2) * sigma)))
 
 
 def laplace_on_counts(K: int, scale: float) -> OnCounts:

@@ -8,8 +8,9 @@ from private_ensembles.baselines.exponential import (
     permute_and_flip_distribution,
     permute_and_flip_release,
 )
-from private_ensembles.catalogue import counts, pate, private_teachers
-from private_ensembles.catalogue.entry import ConfidentNoise, Entry, Setting
+from private_ensembles.baselines.noise import SCALES
+from private_ensembles.catalogue import bagging, counts, pate, private_teachers
+from private_ensembles.catalogue.entry import BaggingNoise, ConfidentNoise, Entry, Setting
 
 _SIGMAS = {
     "gnmax": "rdp",
@@ -17,7 +18,6 @@ _SIGMAS = {
     "gnmax_analytic": "analytic",
     "gnmax_exact": "exact",
 }
-_SCALES = {"lnmax_pure": "pure", "lnmax_exact": "exact"}
 _SELECTIONS = {
     "exponential": (exponential_distribution, exponential_release),
     "permute_and_flip": (permute_and_flip_distribution, permute_and_flip_release),
@@ -33,7 +33,7 @@ def entries(setting: Setting) -> dict[str, Entry]:
     Raises ValueError where no noise serves the budget.
     """
     found = [counts.gaussian(name, setting, method) for name, method in _SIGMAS.items()]
-    found += [counts.laplacian(name, setting, method) for name, method in _SCALES.items()]
+    found += [counts.laplacian(name, setting, method) for name, method in SCALES.items()]
     found += [counts.selection(name, setting, *which) for name, which in _SELECTIONS.items()]
     found += [counts.optimal(setting), counts.immutable(setting)]
     found += [private_teachers.noise_function(name, setting) for name in setting.gamma]
@@ -45,3 +45,8 @@ def entries_at_noise(n_teachers: int, delta: float, noise: ConfidentNoise) -> di
     """PATE's aggregators, whose noise is given and whose claims are at delta."""
     found = [build(n_teachers, delta, noise) for build in _AT_GIVEN_NOISE]
     return {entry.name: entry for entry in found}
+
+
+def entries_of_bagging(delta: float, noise: BaggingNoise) -> dict[str, Entry]:
+    """DPBag's noisy vote (SAA's with one partition), whose claim is at delta."""
+    return {"dpbag": bagging.vote(delta, noise)}

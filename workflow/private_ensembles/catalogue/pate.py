@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from private_ensembles.catalogue.counts import laplace_on_counts
-from private_ensembles.catalogue.entry import ConfidentNoise, Entry, OnCounts, both_counts, counted
+from private_ensembles.catalogue.entry import (
+    ConfidentNoise,
+    Entry,
+    OnCounts,
+    both_counts,
+    counted,
+    normal_error,
+)
 from private_ensembles.composition import rdp_to_dp
 from private_ensembles.pate import gnmax
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
@@ -24,8 +31,6 @@ from private_ensembles.pate.mechanisms import (
     student_excess,
 )
 
-# Of ndtr and of the sums and products around it, on probabilities that are not tiny.
-_ERROR = 1e-12
 _ORDERS = 1 + 0.5 * np.arange(1, 2000)
 
 
@@ -89,7 +94,6 @@ def _checked(name: str, given: tuple, consensus: NDArray, release) -> Entry:
 
 
 def _error(n_teachers: int, noise: ConfidentNoise) -> float:
-    """Relative error of the matrix: an argument's rounding weighs as much as its square."""
+    """Relative error of the matrix, at half the noise as well."""
     reach = (n_teachers + abs(noise.threshold)) / noise.sigma1
-    reach = max(reach, n_teachers / (math.sqrt(2) * noise.sigma2))
-    return _ERROR * (1 + reach**2)
+    return normal_error(2 * max(reach, n_teachers / (math.sqrt(2) * noise.sigma2)))

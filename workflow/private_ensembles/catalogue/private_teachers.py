@@ -7,9 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.audit.divergence import worst_pair
+from private_ensembles.audit.divergence import delta_curve, worst_pair
 from private_ensembles.audit.histograms import two_class_matrix
-from private_ensembles.audit.shared_data import teacher_corners, worst_teachers
+from private_ensembles.audit.shared_data import (
+    shared_data_curve,
+    teacher_corners,
+    worst_teachers,
+)
 from private_ensembles.catalogue.entry import Entry, Setting, Worst
 from private_ensembles.darrm import release as darrm
 
@@ -26,10 +30,11 @@ def majority(setting: Setting) -> Entry:
         """
         return teacher_corners(setting.teacher_epsilon / noise, setting.teacher_Delta).T.ravel()
 
+    pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
+    errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
+
     def worst(noise: float, delta: float) -> Worst:
-        matrix = two_class_matrix(probabilities(noise))
-        pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
-        pair = worst_pair(matrix, pairs, delta=delta, relative_error=1e-14, absolute_error=1e-16)
+        pair = worst_pair(two_class_matrix(probabilities(noise)), pairs, delta=delta, **errors)
         return Worst(pair.value, np.array(pair.first), np.array(pair.second))
 
     def sample(noise: float) -> Callable:
@@ -39,9 +44,12 @@ def majority(setting: Setting) -> Entry:
 
         return draw
 
+    def curve(epsilons: NDArray) -> NDArray:
+        return delta_curve(two_class_matrix(probabilities(1.0)), pairs, epsilons, **errors)
+
     epsilon = setting.teacher_epsilon
     claim = (epsilon, setting.teacher_Delta, epsilon, "disjoint_shards", "add_remove")
-    return Entry("majority_private", *claim, worst, sample)
+    return Entry("majority_private", *claim, worst, sample, curve)
 
 
 def noise_function(name: str, setting: Setting) -> Entry:
@@ -67,5 +75,9 @@ def noise_function(name: str, setting: Setting) -> Entry:
 
         return draw
 
+    def curve(epsilons: NDArray) -> NDArray:
+        teacher = setting.teacher_epsilon, setting.teacher_Delta
+        return shared_data_curve(darrm.label_probability(gamma), *teacher, epsilons)
+
     claim = (setting.epsilon, setting.delta_gamma, setting.epsilon, "shared_data", "add_remove")
-    return Entry(name, *claim, worst, sample)
+    return Entry(name, *claim, worst, sample, curve)

@@ -10,6 +10,7 @@ _PUBLIC = {
     "immutable_noisy_argmax": "mechanism",
     "label_distribution": "mechanism",
     "claimed_epsilon": "claims",
+    "claimed_gaussian_epsilon": "claims",
     "claimed_readings": "claims",
     "immutability_constant": "claims",
     "delta_by_lead": "truth",

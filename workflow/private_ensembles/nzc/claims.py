@@ -1,9 +1,10 @@
-"""What NZC claims: Theorem 4's total epsilon under both readings of gamma, and Lemma 1's constant.
+"""What NZC claims: its total epsilon under both readings of gamma, and Lemma 1's constant.
 
 Section 3.2 adds Laplace noise of scale 1 / gamma and calls for "a very small gamma"; Table 1 prints
 gamma = 1e10. Read as it is defined, the noise has scale 1e-10 and the claim is 3.6e24 for 9,000
 queries; read as a scale (as in "LNMax (gamma = 20)", whose noise has scale 20), the theorem's gamma
-is 1e-10 and the claim is 9.1e-8, the printed "about 0". Neither is true (docs/nzc.md).
+is 1e-10 and the claim is 9.1e-8, the printed "about 0". For Gaussian noise section 4.2 refers to
+PATE's Renyi bounds. None of it is true (docs/nzc.md).
 """
 
 from __future__ import annotations
@@ -18,19 +19,40 @@ def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
     delta outside (0, 1).
     """
     _positive("gamma", gamma)
-    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
-        raise ValueError(f"queries = {queries}: must be an integer >= 1")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    _check(queries, delta)
     return 4 * queries * gamma**2 + 2 * gamma * math.sqrt(2 * queries * -math.log(delta))
 
 
-def claimed_readings(printed_gamma: float, queries: int, delta: float) -> dict[str, float]:
-    """Theorem 4's total with the printed gamma read as ``inverse_scale`` and as ``scale``."""
+def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
+    """The total for Gaussian noise: T / sigma^2 + 2 sqrt(T ln(1 / delta)) / sigma.
+
+    Section 4.2 takes PATE 2018's analysis for granted, by which a label is (lambda, lambda /
+    sigma^2)-RDP; this is T of them with the classic conversion at its best real order, 1 + sigma
+    sqrt(ln(1 / delta) / T). Raises ValueError as :func:`claimed_epsilon`.
+    """
+    _positive("sigma", sigma)
+    _check(queries, delta)
+    return queries / sigma**2 + 2 * math.sqrt(queries * -math.log(delta)) / sigma
+
+
+def claimed_readings(
+    printed_gamma: float, queries: int, delta: float, *, noise: str = "laplace"
+) -> dict[str, float]:
+    """The claimed total with the printed gamma read as ``inverse_scale`` and as ``scale``.
+
+    noise: laplace (Theorem 4) or gaussian (sigma in place of the scale). Raises ValueError for
+    another noise, and as :func:`claimed_epsilon`.
+    """
     _positive("printed_gamma", printed_gamma)
+    if noise == "gaussian":
+        claim, inverse = claimed_gaussian_epsilon, 1 / printed_gamma
+    elif noise == "laplace":
+        claim, inverse = claimed_epsilon, printed_gamma
+    else:
+        raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
     return {
-        "inverse_scale": claimed_epsilon(printed_gamma, queries, delta),
-        "scale": claimed_epsilon(1 / printed_gamma, queries, delta),
+        "inverse_scale": claim(inverse, queries, delta),
+        "scale": claim(1 / inverse, queries, delta),
     }
 
 
@@ -53,6 +75,13 @@ def immutability_constant(
     if gamma is not None:
         return math.log(n_classes / failure) / _positive("gamma", gamma)
     return _positive("sigma", sigma) * math.sqrt(2 * math.log(2 * n_classes / failure))
+
+
+def _check(queries: int, delta: float) -> None:
+    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
+        raise ValueError(f"queries = {queries}: must be an integer >= 1")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
 
 
 def _positive(name: str, value: float) -> float:

@@ -63,12 +63,24 @@ def delta_by_lead(
     ]
 
 
-def proven_epsilon(constant: float, noise_scale: float) -> float:
-    """A pure epsilon that one label with Laplace noise does have: 2 (c + 1) / scale, rounded up.
+def proven_epsilon(
+    constant: float, noise_scale: float, *, noise: str = "laplace", delta: float = 0.0
+) -> float:
+    """An epsilon that one label does have, rounded up: two counts change, by at most c + 1 each.
 
-    Two counts change, each by at most c + 1 where the largest one changes.
+    Laplace noise: 2 (c + 1) / scale, for every delta (Dwork & Roth 2014, Theorem 3.6). Gaussian
+    noise of standard deviation sigma: rho = (c + 1)^2 / sigma^2 of zero-concentrated differential
+    privacy, hence epsilon = rho + 2 sqrt(rho ln(1 / delta)) (Bun & Steinke 2016, Proposition 1.3).
+    Raises ValueError for another noise, and for Gaussian noise unless delta is in (0, 1).
     """
-    return 2 * (constant + 1) / noise_scale * (1 + 2.0**-50)
+    moved = (constant + 1) / noise_scale
+    if noise == "laplace":
+        return 2 * moved * (1 + 2.0**-50)
+    if noise != "gaussian":
+        raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1) for Gaussian noise")
+    return (moved**2 + 2 * moved * math.sqrt(-math.log(delta))) * (1 + 2.0**-48)
 
 
 def lead_one_epsilon(

@@ -172,8 +172,7 @@ def release_privacy(
     sd = publication.sigma_ss * sensitivity
     z = float(ndtri((1 + confidence) / 2))  # half of the risk for each of the two
     log_sd = publication.sigma_log * publication.beta
-    published = epsilon + sd * generator.standard_normal()
-    published_sensitivity = sensitivity * math.exp(log_sd * generator.standard_normal())
+    published, published_sensitivity = publish(epsilon, sensitivity, publication, generator)
     most = published_sensitivity * math.exp(z * log_sd)
     upper = max(0.0, published + z * publication.sigma_ss * most) * (1 + 1e-12)
     independent = _with_publication(releases.rho, publication, delta, conversion)
@@ -191,6 +190,19 @@ def release_privacy(
         smooth_sensitivity=sensitivity,
         sanitized_sd=sd,
     )  # fmt: skip
+
+
+def publish(
+    epsilon: float, sensitivity: float, publication: Publication, generator: np.random.Generator
+) -> tuple[float, float]:
+    """Draw what is published: epsilon with GNSS noise, and the sensitivity with log-normal noise.
+
+    Costs publication.cost(order) at every order, epsilon and sensitivity being a function of local
+    sensitivity at most `sensitivity` and its smooth bound at publication.beta.
+    """
+    published = epsilon + publication.sigma_ss * sensitivity * generator.standard_normal()
+    log_sd = publication.sigma_log * publication.beta
+    return published, sensitivity * math.exp(log_sd * generator.standard_normal())
 
 
 def choose_publication(

@@ -6,9 +6,10 @@ from private_ensembles.registry import MECHANISMS
 from private_ensembles.report import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
-_LOW, _HIGH = 0.01, 3.0
+_LOW, _HIGH = 0.004, 3.0
 _MARKS = {
     "exact_epsilon": {"marker": "o", "color": style.BLACK, "label": "exact"},
+    "lower_epsilon": {"marker": ">", "color": style.BLACK, "label": "exact is at least"},
     "proven_epsilon": {"marker": "|", "color": style.BLUE, "label": "proven", "markersize": 11},
     "claimed_epsilon": {
         "marker": "D",
@@ -20,12 +21,14 @@ _MARKS = {
 
 
 def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
-    """Draw one line per row of the ledger that has a claim and an exact value, by mechanism.
+    """Draw one line per row of the ledger that has a claim and an audit's value, by mechanism.
 
-    table: results/privacy_ledger.csv. A line leads from the exact epsilon to the claimed one; it is
+    table: results/privacy_ledger.csv. A line leads from the exact epsilon (or from the least that
+    it can be, where histograms are too many to look at all) to the claimed one; it is
     red where the claim fails. Values beyond the axis stand on its border, the numbers beside them.
     """
-    known = table.dropna(subset=["claimed_epsilon", "exact_epsilon"]).reset_index(drop=True)
+    table = table.assign(audited=table["exact_epsilon"].fillna(table["lower_epsilon"]))
+    known = table.dropna(subset=["claimed_epsilon", "audited"]).reset_index(drop=True)
     groups = list(known.groupby("mechanism", sort=False))
     place, ticks = 0.0, []
     with style.figure(size=(8.6, 0.6 + 0.085 * (len(known) + 2 * len(groups)))) as (drawn, axis):
@@ -37,7 +40,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             ticks.append(((first + place - 1) / 2, MECHANISMS[name].label))
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
-            if (rows["exact_epsilon"] > _HIGH).any():
+            if (rows["audited"] > _HIGH).any():
                 _write_numbers(axis, rows, (first + place - 3) / 2)
         axis.set_yticks([at for at, _ in ticks], [label for _, label in ticks])
         axis.set_ylim(place - 1, -1.5)
@@ -54,8 +57,8 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
 def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
     """Write what no axis holds: the range of claims and of exact values."""
     words = [
-        f"{what} {rows[f'{what}_epsilon'].min():.0e} to {rows[f'{what}_epsilon'].max():.0e}"
-        for what in ("claimed", "exact")
+        f"{what} {rows[column].min():.0e} to {rows[column].max():.0e}"
+        for what, column in (("claimed", "claimed_epsilon"), ("exact", "audited"))
     ]
     box = {"facecolor": "white", "edgecolor": "none", "pad": 2}
     at = ((_LOW * _HIGH) ** 0.5, middle)
@@ -63,7 +66,7 @@ def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
 
 
 def _draw_row(axis, row, place: float) -> None:
-    ends = [min(max(row[name], _LOW), _HIGH) for name in ("exact_epsilon", "claimed_epsilon")]
+    ends = [min(max(row[name], _LOW), _HIGH) for name in ("audited", "claimed_epsilon")]
     color = "#a33b00" if row["verdict"] == "fails" else "#bbbbbb"
     axis.plot(ends, [place, place], color=color, linewidth=1)
     for name, mark in _MARKS.items():

@@ -1,0 +1,82 @@
+"""Bounds from both sides where histograms are too many, and the exact value where they are not."""
+
+import math
+
+import pytest
+
+from private_ensembles.audit import (
+    enumerate_histograms,
+    epsilon_bounds,
+    leading_pairs,
+    sorted_histograms,
+)
+from private_ensembles.baselines.exponential import exponential_distribution
+from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+
+ERRORS = {"relative_error": 1e-10, "absolute_error": 1e-300}
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), [(1, 2), (7, 2), (9, 3), (6, 5), (4, 9)])
+def test_sorted_histograms_are_counted(n_teachers, n_classes):
+    everything = enumerate_histograms(n_teachers, n_classes)
+    distinct = {tuple(sorted(row)) for row in everything.tolist()}
+    assert sorted_histograms(n_teachers, n_classes) == len(distinct)
+
+
+def test_leading_pairs_prove_less_than_all_pairs_and_the_noisy_counts_more():
+    def distribution(counts):
+        return gnmax_distribution(counts, 4.0)
+
+    proven = analytic_epsilon(4.0, 1e-3)
+    exact = epsilon_bounds(distribution, 20, 4, 1e-3, **ERRORS)
+    assert exact.exact
+    assert exact.lower == pytest.approx(exact.upper, abs=1e-8)
+    few = epsilon_bounds(distribution, 20, 4, 1e-3, upper=proven, most_histograms=10, **ERRORS)
+    assert not few.exact
+    assert 0.9 * exact.lower < few.lower <= exact.upper <= few.upper == proven
+
+
+@pytest.mark.parametrize(
+    ("sigma", "low", "high"), [(40, "0.1094", "0.1096"), (100, "0.0310", "0.0400")]
+)
+def test_documented_bounds_of_250_teachers_and_ten_classes(sigma, low, high, root):
+    found = epsilon_bounds(
+        lambda counts: gnmax_distribution(counts, sigma), 250, 10, 1e-5,
+        upper=analytic_epsilon(sigma, 1e-5), **ERRORS,
+    )  # fmt: skip
+    assert not found.exact
+    assert f"[{low}, {high}]" in (root / "docs" / "audit.md").read_text(encoding="utf-8")
+    assert (f"{found.lower:.4f}", f"{found.upper:.4f}") == (low, high)
+
+
+def test_underflow_is_not_taken_for_an_infinite_loss():
+    """Noise of a hundredth of a vote: what is certain in floats is not certain."""
+    found = epsilon_bounds(
+        lambda counts: gnmax_distribution(counts, 0.01), 9, 3, 1e-3, upper=3e4, **ERRORS
+    )
+    assert not found.exact
+    assert 300 < found.lower < found.upper == 3e4
+    certain = epsilon_bounds(lambda counts: 1.0 * (counts == 9) + (counts.max(1) < 9)[:, None] / 3,
+                             9, 3, 1e-3, relative_error=1e-15)  # fmt: skip
+    assert (certain.lower, certain.exact) == (math.inf, True)
+
+
+def test_pairs_are_no_more_than_asked_for():
+    rows, pairs = leading_pairs(5000, 30, most=50)
+    assert len(rows) < 2000
+    assert (rows.sum(axis=1) == 5000).all()
+    assert (abs(rows[pairs[:, 0]] - rows[pairs[:, 1]]).sum(axis=1) == 2).all()
+
+
+def test_a_proof_below_what_the_audit_finds_is_refused():
+    def distribution(counts):
+        return exponential_distribution(counts, 1.0)
+
+    assert epsilon_bounds(distribution, 3, 3, 0.0, **ERRORS).upper <= 2 + 1e-8
+    with pytest.raises(ValueError, match=r"upper = 0\.1: must not be below"):
+        epsilon_bounds(distribution, 3, 3, 0.0, upper=0.1, **ERRORS)
+    with pytest.raises(ValueError, match="delta"):
+        epsilon_bounds(distribution, 3, 3, 1.5)
+    with pytest.raises(ValueError, match="n_classes"):
+        epsilon_bounds(distribution, 3, 1, math.nan)

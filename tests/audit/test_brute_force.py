@@ -1,0 +1,106 @@
+"""Every mechanism on three classes and up to nine teachers: the audit against all histograms.
+
+Brute force goes through all tuples of counts, all pairs between which one vote moves, both
+directions and all sets of outcomes; distributions are the module's own, quadratures included, and
+each is checked against another evaluation of its definition.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.audit import (
+    delta_curve,
+    enumerate_histograms,
+    exact_delta,
+    exact_epsilon,
+    neighbour_pairs,
+    reduced_histograms,
+    renyi_curve,
+)
+from private_ensembles.baselines.exponential import (
+    exponential_distribution,
+    permute_and_flip_distribution,
+)
+from private_ensembles.nzc.mechanism import label_distribution
+from private_ensembles.pate.expectation import answer_probability
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+
+from . import oracle
+
+ERRORS = {"relative_error": 2e-12, "absolute_error": 2e-12}
+
+
+def confident(counts, scores=None):
+    """No answer, or one of three labels."""
+    passes = answer_probability(counts, 5.0, 2.0, scores)[:, None]
+    return np.hstack([1 - passes, passes * gnmax_distribution(counts, 1.5)])
+
+
+def interactive(counts):
+    """With one student's scores, the same for all histograms: not symmetric in the classes."""
+    return confident(counts, np.broadcast_to([0.6, 0.3, 0.1], counts.shape))
+
+
+MECHANISMS = {
+    "gnmax": lambda counts: gnmax_distribution(counts, 3.0),
+    "lnmax": lambda counts: lnmax_distribution(counts, 3.0),
+    "exponential": lambda counts: exponential_distribution(counts, 0.3),
+    "permute_and_flip": lambda counts: permute_and_flip_distribution(counts, 0.3),
+    "confident_gnmax": confident,
+    "interactive_gnmax": interactive,
+    "nzc": lambda counts: label_distribution(counts, ties="random")[0],
+}
+ASYMMETRIC = ("interactive_gnmax",)
+
+
+@pytest.mark.parametrize("n_teachers", range(1, 10))
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_three_classes_agree_with_brute_force_over_all_histograms(n_teachers, mechanism):
+    distribution = MECHANISMS[mechanism]
+    everything = oracle.all_histograms(n_teachers, 3)
+    pairs = oracle.all_pairs(everything)
+    assert np.array_equal(enumerate_histograms(n_teachers, 3), everything)
+    matrix, listed = distribution(everything), neighbour_pairs(everything)
+    rows, reduced = reduced_histograms(n_teachers, 3)
+    short = matrix if mechanism in ASYMMETRIC else distribution(rows)
+    few = listed if mechanism in ASYMMETRIC else reduced
+    for delta in (1e-4, 1e-2):
+        true = float(oracle.epsilon(matrix, pairs, delta))
+        for table, relation in ((matrix, listed), (short, few)):
+            upper = exact_epsilon(table, relation, delta, relative_error=1e-14)
+            assert upper == pytest.approx(true, abs=1e-10)
+            lower = exact_epsilon(table, relation, delta, relative_error=1e-14, side="lower")
+            assert lower == pytest.approx(true, abs=1e-10)
+            # Outwards by what the quadratures grant, and no further than that is worth.
+            assert true <= exact_epsilon(table, relation, delta, **ERRORS)
+            assert exact_epsilon(table, relation, delta, side="lower", **ERRORS) <= true
+    true = float(oracle.delta(matrix, pairs, Fraction(math.exp(0.2))))
+    assert exact_delta(matrix, listed, 0.2, relative_error=1e-14) == pytest.approx(true, abs=1e-10)
+    curve = delta_curve(short, few, [0.0, 0.2], relative_error=1e-14)
+    assert curve[1] == pytest.approx(true, abs=1e-10)
+    if mechanism == "nzc":
+        assert renyi_curve(matrix, listed, [3.0])[0] == math.inf
+        return
+    both = np.array(pairs + [(b, a) for a, b in pairs])
+    moments = (matrix[both[:, 0]] ** 3 / matrix[both[:, 1]] ** 2).sum(axis=1)
+    found = renyi_curve(short, few, [3.0], relative_error=1e-14)[0]
+    assert found == pytest.approx(math.log(moments.max()) / 2, abs=1e-10)
+
+
+def test_distributions_are_those_of_their_definitions():
+    counts = oracle.all_histograms(9, 3)
+    normal = oracle.gnmax_distribution(counts, 3.0)
+    np.testing.assert_allclose(MECHANISMS["gnmax"](counts), normal, rtol=1e-10)
+    laplace = oracle.lnmax_distribution(counts, 3.0)
+    np.testing.assert_allclose(MECHANISMS["lnmax"](counts), laplace, atol=1e-8)
+    passes = ndtr((counts.max(axis=1) - 5.0) / 2.0)
+    np.testing.assert_allclose(confident(counts)[:, 0], 1 - passes, rtol=1e-12)
+    excess = (counts - 9 * np.array([0.6, 0.3, 0.1])).max(axis=1)
+    np.testing.assert_allclose(interactive(counts)[:, 0], ndtr(-(excess - 5.0) / 2.0), rtol=1e-9)
+    for distribution in MECHANISMS.values():
+        np.testing.assert_allclose(distribution(counts).sum(axis=1), 1, atol=1e-11)

@@ -1,0 +1,354 @@
+"""Every place that draws noise for privacy's sake is audited empirically, and so is its twin.
+
+PRIVATE names the audit of each sampler, OTHER says why a draw needs none. Whoever adds a draw must
+add it to one of them, and a sampler needs a test: that its lower bound on epsilon keeps to what is
+proven, and that a twin with half the noise does not.
+"""
+
+import ast
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from private_ensembles import mechanisms, planner, secure_noise
+from private_ensembles.audit import (
+    enumerate_histograms,
+    epsilon_lower_bound,
+    exact_epsilon,
+    neighbour_pairs,
+    two_class_matrix,
+    two_class_pairs,
+    worst_pair,
+)
+from private_ensembles.audit.sampler import clopper_pearson
+from private_ensembles.darrm import gamma_constant
+from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
+from private_ensembles.pate.release_accounting import Publication, publish
+from private_ensembles.pate.sanitize import gnss_rdp
+from private_ensembles.randomness import generator
+from private_ensembles.release import label_probability, release
+from private_ensembles.teachers.dpsgd import poisson_batch
+from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
+
+# What draws random numbers; `beta` is a name of PATE's as well and is counted on generators only.
+DRAWS = {
+    "beta", "binomial", "choice", "choices", "dirichlet", "exponential", "geometric", "gumbel",
+    "integers", "laplace", "logistic", "multinomial", "multivariate_normal", "normal",
+    "permutation", "poisson", "rand", "randbelow", "randint", "randn", "random", "randperm",
+    "shuffle", "standard_exponential", "standard_normal", "then_gaussian", "token_bytes", "uniform",
+    "urandom",
+}  # fmt: skip
+CATALOGUE = "tests.test_catalogue:test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
+HERE = f"{__name__}:"
+OFFERED = f"{HERE}test_offered_mechanisms_on_three_classes"
+SECURE = f"{HERE}test_secure_labels_of_two_classes"
+SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
+DPSGD = f"{HERE}test_a_step_of_dp_sgd"
+PRIVATE = {
+    "baselines/exponential.py exponential_release": CATALOGUE,
+    "baselines/exponential.py permute_and_flip_release": CATALOGUE,
+    "baselines/ladder.py release": CATALOGUE,
+    "baselines/laplace.py release": CATALOGUE,
+    "darrm/release.py release": CATALOGUE,
+    "dpbag/mechanism.py release": CATALOGUE,
+    "nzc/mechanism.py immutable_noisy_argmax": (
+        "tests.test_catalogue:"
+        "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
+    ),
+    "pate/gnmax.py release": CATALOGUE,
+    "pate/mechanisms.py _check_and_label": CATALOGUE,
+    "pate/mechanisms.py gnmax": OFFERED,
+    "pate/mechanisms.py lnmax": OFFERED,
+    "pate/release_accounting.py publish": f"{HERE}test_published_costs",
+    "planner.py choose_privately": f"{HERE}test_private_choice_of_a_mechanism",
+    "secure_noise.py coins": SECURE,
+    "secure_noise.py fair_bits": SECURE,
+    "secure_noise.py plurality": SECURE,
+    "secure_noise.py _gaussian": SECURE_THRESHOLDS,
+    "secure_noise.py uniform": DPSGD,
+    "teachers/dpsgd.py gaussian": DPSGD,
+    "teachers/dpsgd.py poisson_batch": f"{HERE}test_batches_hold_a_record_at_its_rate",
+}
+PUBLIC = "which records or queries: public"
+SIMULATED = "simulates data or an estimate; nothing private goes in"
+TRAINING = "trains on what is released already, or makes no privacy claim"
+DOCTORED = "the catalogue's own stand-in for votes, or a twin"
+OTHER = {
+    "bagging_experiment.py split_thirds": PUBLIC,
+    "catalogue/counts.py optimal.release": DOCTORED,
+    "catalogue/private_teachers.py majority.sample.draw": DOCTORED,
+    "catalogue/private_teachers.py noise_function.sample.draw": DOCTORED,
+    "darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
+    "darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
+    "darrm/prior.py uniform_points": SIMULATED,
+    "datasets/breast_cancer.py load_breast_cancer": PUBLIC,
+    "datasets/pool.py split_pool": PUBLIC,
+    "datasets/shards.py permutation_shards": PUBLIC,
+    "label_experiment.py run": PUBLIC,
+    "pate_study.py draw_queries": PUBLIC,
+    "pate_study.py stated_scores": SIMULATED,
+    "student/augmentation.py distort": TRAINING,
+    "student/images.py _Run._batches": TRAINING,
+    "student/virtual_adversarial.py perturbation": TRAINING,
+    "synthetic_votes.py synthetic_counts": SIMULATED,
+    "synthetic_votes.py synthetic_queries": SIMULATED,
+    "teachers/plain.py train_plain_teacher": TRAINING,
+    "teachers/plain_ensemble.py _resumed": TRAINING,
+    "teachers/plain_ensemble.py train_plain_ensemble": TRAINING,
+}
+DELTA = 1e-3
+# Each bound fails with at most this probability on correct code; some forty are computed.
+SURE = {"confidence": 1 - 1e-6}
+
+
+def drawing(folder):
+    """Functions that call one of DRAWS, as "file function"."""
+    found = set()
+
+    def visit(node, file, name):
+        for child in ast.iter_child_nodes(node):
+            own = name
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                own = f"{name}.{child.name}".lstrip(".")
+            if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute):
+                owner, what = ast.unparse(child.func.value), child.func.attr
+                if what in DRAWS and not (what == "beta" and "generator" not in owner):
+                    found.add(f"{file} {own}")
+            visit(child, file, own)
+
+    for path in folder.rglob("*.py"):
+        visit(ast.parse(path.read_text(encoding="utf-8")), path.relative_to(folder).as_posix(), "")
+    return found
+
+
+def test_every_draw_is_audited_or_needs_none(root):
+    assert drawing(root / "workflow/private_ensembles") == set(PRIVATE) | set(OTHER)
+    assert not set(PRIVATE) & set(OTHER)
+
+
+def test_the_audits_named_are_there():
+    for where in set(PRIVATE.values()):
+        module, _, name = where.partition(":")
+        assert callable(getattr(importlib.import_module(module), name)), where
+
+
+def lower(sample, pair, labels, runs, *path):
+    return epsilon_lower_bound(
+        sample, *pair, DELTA, labels=labels, runs=runs, generator=generator(0, "audit", *path),
+        **SURE,
+    ).value  # fmt: skip
+
+
+def less_noise(parameters):
+    """A doctored twin's parameters: every noise halved."""
+    halved = {name: v / 2 for name, v in parameters.items() if name.startswith(("sigma", "scale"))}
+    doubled = {name: 2 * v for name, v in parameters.items() if name == "label_epsilon"}
+    return dict(parameters) | halved | doubled
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in mechanisms.offered() if mechanisms.load(name).hides_votes]
+)
+def test_offered_mechanisms_on_three_classes(name):
+    """What the planner and own votes release, at the worst pair of all histograms."""
+    K, C = 5, 2 if name == "ladder" else 3
+    mechanism = mechanisms.load(name)
+    wanted = Task(epsilon=1.0, delta=DELTA, queries=1, labels=1, n_teachers=K, n_classes=C)
+    parameters = mechanism.calibrate(wanted)
+    histograms = enumerate_histograms(K, C)
+    pairs = neighbour_pairs(histograms)
+
+    def worst(given):
+        matrix = mechanism.distribution(histograms, given)
+        matrix = np.hstack([matrix, np.clip(1 - matrix.sum(axis=1, keepdims=True), 0, 1)])
+        return worst_pair(matrix, pairs, delta=DELTA, relative_error=1e-9, absolute_error=1e-12)
+
+    def sampler(given):
+        def sample(counts, runs, stream):
+            many = {key: runs for key in ("labels", "queries") if key in given}
+            return mechanism.release(np.tile(counts, (runs, 1)), dict(given) | many, stream)
+
+        return sample
+
+    honest, twin = worst(parameters), worst(less_noise(parameters))
+    assert honest.value <= mechanism.epsilon(wanted, parameters) * (1 + 1e-6)
+    labels = (-1, *range(C))
+    at = [histograms[[pair.first, pair.second]] for pair in (honest, twin)]
+    assert lower(sampler(parameters), at[0], labels, 200_000, name) <= honest.value
+    doctored = lower(sampler(less_noise(parameters)), at[1], labels, 200_000, name, "twin")
+    assert doctored > honest.value
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "twin"),
+    [
+        ("gnmax", {"sigma": 3.0}, {"sigma": 1.5}),
+        ("gnmax_exact", {"sigma": 3.0}, {"sigma": 1.5}),
+        ("lnmax_exact", {"scale": 3.0}, {"scale": 1.5}),
+        ("permute_and_flip", {"rate": 0.3}, {"rate": 0.6}),
+        ("ladder", {"epsilon": 0.5, "delta": DELTA}, {"epsilon": 1.0, "delta": DELTA}),
+        ("darrm_opt", {"gamma": gamma_constant(5, 1, 0.5)}, {"gamma": np.full(6, 0.6)}),
+    ],
+)
+def test_secure_labels_of_two_classes(name, parameters, twin):
+    """Coins, dice and discrete Gaussians from the system's entropy, on fixed votes."""
+    K, pair = 5, (2, 3)
+
+    def exact(given):
+        matrix = two_class_matrix(label_probability(name, K, "secure", **given))
+        errors = {"relative_error": 1e-11, "absolute_error": 1e-15}
+        return exact_epsilon(matrix, two_class_pairs(K)[2:3], DELTA, **errors)
+
+    def sampler(given):
+        return lambda ones, runs, _: release(name, np.full(runs, int(ones)), K, None, **given)
+
+    honest = exact(parameters)
+    assert lower(sampler(parameters), pair, (0, 1), 6000, name) <= honest
+    assert lower(sampler(twin), pair, (0, 1), 6000, name, "twin") > honest
+
+
+@pytest.mark.parametrize("aggregator", ["confident", "interactive"])
+def test_thresholds_with_secure_noise(aggregator):
+    """Whether a query is answered, with discrete noise; labels are those of `plurality`."""
+    threshold, sigma = 6, 2.0
+    counts = np.array([[5, 2, 2], [4, 3, 2]])
+    student = np.tile([1 / 3, 1 / 3, 1 / 3], (2, 1))  # expects three votes for every class
+    consensus = counts.max(axis=1) - (3 if aggregator == "interactive" else 0)
+    wanted = threshold - (3 if aggregator == "interactive" else 0)
+    x = np.arange(-60, 61)
+    weights = np.exp(-(x**2) / (2 * sigma**2))
+    passes = [weights[top + x >= wanted].sum() / weights.sum() for top in consensus]
+    honest = exact_epsilon(two_class_matrix(passes), [(0, 1)], DELTA, relative_error=1e-12)
+
+    def sampler(factor):
+        def sample(votes, runs, _):
+            votes, noise = np.tile(votes, (runs, 1)), (factor * sigma, 1.0)
+            if aggregator == "confident":
+                return confident_gnmax(votes, wanted, *noise, None) >= 0
+            scores = np.broadcast_to(student[0], votes.shape)
+            return interactive_gnmax(votes, scores, 0.5, wanted, *noise, None)[0] >= 0
+
+        return sample
+
+    assert 0 < lower(sampler(1.0), counts, (0, 1), 3000, aggregator) <= honest
+    assert lower(sampler(0.5), counts, (0, 1), 3000, aggregator, "twin") > honest
+
+
+def test_published_costs():
+    """GNSS and the smooth sensitivity, at the pair that attains GNSS' bound (docs/gnss.md)."""
+    order, beta, sigma_ss, sigma_log = 8.0, 0.03, 4.0, 5.0
+    gnss = gnss_rdp(order, beta, sigma_ss)
+
+    def publication(factor):
+        noise = sigma_ss * factor, sigma_log * factor
+        return Publication(order, beta, *noise, gnss, order / (2 * sigma_log**2))
+
+    claimed = min(
+        publication(1.0).cost(a) + math.log1p(-1 / a) - math.log(DELTA * a) / (a - 1)
+        for a in np.arange(1.5, 15, 0.25)
+    )
+    # (value, sensitivity) of both data sets: a quarter's sensitivity apart, as far as beta allows.
+    inputs = [(2.0, 1.0), (2.0 - math.exp(-beta), math.exp(-beta))]
+
+    def sampler(factor, cut):
+        """Label 1 where the published pair speaks for the first data set by more than `cut`."""
+        drawn_for = publication(factor)
+
+        def score(value, sensitivity, given):
+            mean, smooth = given
+            z = (value - mean) / (sigma_ss * factor * smooth)
+            w = math.log(sensitivity / smooth) / (beta * sigma_log * factor)
+            return -(z**2 + w**2) / 2 - math.log(smooth)
+
+        def sample(which, runs, stream):
+            given = inputs[int(which)]
+            drawn = (publish(*given, drawn_for, stream) for _ in range(runs))
+            return np.array([score(*d, inputs[0]) - score(*d, inputs[1]) > cut for d in drawn])
+
+        return sample
+
+    assert 0 < lower(sampler(1.0, claimed / 2), (0, 1), (0, 1), 40_000, "gnss") <= claimed
+    assert lower(sampler(0.5, 1.2 * claimed), (0, 1), (0, 1), 40_000, "gnss", "twin") > claimed
+
+
+def test_private_choice_of_a_mechanism(monkeypatch):
+    """The exponential mechanism: scores of twenty candidates that a vote may move by 1."""
+    n, epsilon = 20, 2.0
+    task = Task(epsilon=9.0, delta=DELTA, queries=1, labels=1, n_teachers=5, n_classes=2)
+    plans = [planner.Plan("gnmax", None, {"place": i}, 1.0, 1.0, 1.0) for i in range(n)]
+    monkeypatch.setattr(planner, "score_sensitivity", lambda *_: 1.0)
+    monkeypatch.setattr(
+        planner, "uncapped_correct", lambda m, t, parameters, scores, _: scores[parameters["place"]]
+    )
+    up = np.where(np.arange(n) == 0, 1.0, 0.0)
+    growth = math.exp(epsilon / 2)
+    exact = growth / (growth + n - 1), 1 / (1 + (n - 1) * growth)
+    honest = math.log((exact[0] - DELTA) / exact[1])
+
+    def sampler(spent):
+        def sample(scores, runs, stream):
+            chosen = (
+                planner.choose_privately(task, scores, None, plans, spent, stream)[0]
+                for _ in range(runs)
+            )
+            return np.array([one.parameters["place"] != 0 for one in chosen])
+
+        return sample
+
+    assert honest <= epsilon
+    assert 0.5 * honest < lower(sampler(epsilon), (up, 1 - up), (0, 1), 5000, "choice") <= honest
+    assert lower(sampler(2 * epsilon), (up, 1 - up), (0, 1), 5000, "choice", "twin") > epsilon
+
+
+@pytest.mark.parametrize("noise", ["reproducible", "secure"])
+def test_a_step_of_dp_sgd(noise):
+    """One record whose gradient is turned round: two norms apart, under noise of sigma norms."""
+    runs, norm, sigma = 8000, 0.1, 4.0
+    # Phi(u / 2 - epsilon / u) - e^epsilon Phi(-u / 2 - epsilon / u) with u = 2 / sigma.
+    claimed = analytic_epsilon(math.sqrt(2) * sigma / 2, DELTA)
+    images = torch.full((2, 1, 1), 255, dtype=torch.uint8)
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2, bias=False))
+    torch.nn.init.zeros_(model[1].weight)
+
+    def sampler(multiplier):
+        def sample(label, size, stream):
+            seeds = [None] * size
+            if noise == "reproducible":
+                seeds = stream.integers(0, 2**62, (2, size)).tolist()
+            states = train_private_ensemble(
+                [model] * size, images, torch.tensor([0, 1]), [torch.tensor([int(label)])] * size,
+                pixel_max=255, noise_multiplier=multiplier, max_grad_norm=norm, batch_size=1,
+                epochs=1, learning_rate=1.0, noise_seeds=seeds[-1] if seeds[0] else seeds,
+                sampling_seeds=seeds[0] or seeds,
+            )  # fmt: skip
+            weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
+            lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
+            return (lead > 3).astype(int)
+
+        return sample
+
+    assert lower(sampler(sigma), (0, 1), (0, 1), runs, "dp-sgd", noise) <= claimed
+    assert lower(sampler(sigma / 2), (0, 1), (0, 1), runs, "dp-sgd", noise, "twin") > claimed
+
+
+@pytest.mark.parametrize("noise", ["reproducible", "secure"])
+def test_batches_hold_a_record_at_its_rate(noise):
+    stream = torch.Generator().manual_seed(1) if noise == "reproducible" else None
+    runs, rate = 200_000, 1 / 32
+    drawn = len(poisson_batch(runs, rate, stream))
+    low, high = clopper_pearson(drawn, runs, 1e-6)
+    assert low <= rate <= high
+    twin = len(poisson_batch(runs, 2 * rate, stream))
+    assert clopper_pearson(twin, runs, 1e-6)[0] > rate
+
+
+def test_secure_uniform_numbers_and_normals_have_their_distribution():
+    for drawn in (secure_noise.uniform(100_000), secure_noise.normal(100_000)):
+        median = 0.5 if drawn.min() >= 0 else 0.0
+        low, high = clopper_pearson(int((drawn > median).sum()), len(drawn), 1e-6)
+        assert low <= 0.5 <= high

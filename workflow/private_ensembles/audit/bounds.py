@@ -1,0 +1,64 @@
+"""What one label costs where histograms are too many to list: proven bounds from both sides.
+
+From below, any pairs of neighbours prove that no smaller epsilon holds; `leading_pairs` are those
+where noisy maxima are most fragile. From above, whatever is proven of something that the label is
+post-processing of, such as the noisy counts. Where the histograms can be listed, up to renaming the
+classes, both are the exact value up to the stated errors of the probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.audit.divergence import exact_epsilon
+from private_ensembles.audit.histograms import leading_pairs, reduced_histograms, sorted_histograms
+
+
+@dataclass(frozen=True)
+class EpsilonBounds:
+    """The least epsilon at delta lies in [lower, upper].
+
+    exact: all histograms were looked at, and upper is the exact value up to rounding.
+    """
+
+    lower: float
+    upper: float
+    exact: bool
+
+
+def epsilon_bounds(
+    distribution: Callable[[NDArray], NDArray],
+    n_teachers: int,
+    n_classes: int,
+    delta: float,
+    *,
+    upper: float = math.inf,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+    most_histograms: int = 20_000,
+) -> EpsilonBounds:
+    """Bound the least epsilon with which one label is (epsilon, delta)-DP, disjoint shards.
+
+    distribution: counts (H, C) -> Pr[label] (H, L), label-symmetric (renaming the classes renames
+    the labels and does nothing else), each probability p within relative_error p + absolute_error.
+    upper: an epsilon that is proven otherwise. Up to most_histograms sorted histograms are looked
+    at all, else those of `leading_pairs`. Raises ValueError as `exact_epsilon` and
+    `enumerate_histograms`, and where the lower bound exceeds what is said to be proven.
+    """
+    listed = sorted_histograms(n_teachers, n_classes) <= most_histograms
+    rows, pairs = (reduced_histograms if listed else leading_pairs)(n_teachers, n_classes)
+    matrix = np.asarray(distribution(rows), dtype=np.float64)
+    errors = {"relative_error": relative_error, "absolute_error": absolute_error}
+    lower = exact_epsilon(matrix, pairs, delta, side="lower", **errors)
+    found = exact_epsilon(matrix, pairs, delta, **errors) if listed else math.inf
+    if lower > min(upper, found):
+        raise ValueError(f"upper = {upper}: must not be below what the audit finds, {lower}")
+    # Where probabilities underflow, the audit alone cannot tell a large epsilon from an infinite
+    # one; it says so by bounds that do not meet.
+    exact = listed and (math.isfinite(found) or math.isinf(lower))
+    return EpsilonBounds(lower, min(upper, found), exact)
