@@ -68,12 +68,13 @@ def test_tiny_workflow_runs_through_slurm_to_the_end(
     assert planned(folder, *slurm, *TINY) == {}
 
     # The points of the grid are one job, two at a time; an ensemble and its votes are another,
-    # and the study of objectives is one of its own.
+    # and the plan and the study of objectives are one of their own each.
     jobs = _jobs(folder)
     assert {job[1:3] for job in jobs} == {("COMPLETED", "main")}, jobs
     assert [(job[0].split("_")[1], job[3]) for job in jobs] == [
         ("gamma", "1000M"),
         ("labels", "1000M"),
+        ("plan", "1000M"),
         ("study", "1000M"),
         ("teachers", "1200M"),
         ("teachers", "1200M"),
