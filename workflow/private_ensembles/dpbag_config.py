@@ -50,6 +50,12 @@ def models(config: dict) -> list[str]:
     return [model for model in MODELS if _owner(config)[model] is not None]
 
 
+def tables(config: dict, kind: str) -> list[str]:
+    """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
+    found = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
+    return [item for item, model in found.items() if model in models(config)]
+
+
 def grid(config: dict, model: str) -> dict[str, list[int]]:
     """Return n, k (increasing) and seeds of a model."""
     found = {key: _owner(config)[model][key] for key in _GRID}

@@ -23,13 +23,12 @@ with io.job(snakemake) as job:
     bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
     nzc, nzc_notes = published_nzc.reproduced_numbers(tables["nzc"], job.params.nzc)
     notes |= published_darrm.notes(numbers, job.params.darrm)
+    explained = published, published_pate, dpbag_published
     table = published.compare(
         printed,
         numbers | more | bagged | nzc,
         data=job.params.data,
-        explanations=published.EXPLANATIONS
-        | published_pate.EXPLANATIONS
-        | dpbag_published.EXPLANATIONS,
+        explanations={k: v for paper in explained for k, v in paper.EXPLANATIONS.items()},
         notes=notes | dpbag_published.notes(bagged) | nzc_notes,
         remarks=published_pate.REMARKS | dpbag_published.remarks(printed),
         reasons=published_pate.reasons(printed, list(tasks), job.params.data)

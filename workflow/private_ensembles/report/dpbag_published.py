@@ -40,6 +40,22 @@ def row_name(method: str, n: int, k: int) -> str:
     return f"{_METHODS[method]} n={n}{partitions}"
 
 
+def printed_place(item: str, cell: Mapping, what: str) -> tuple[str, str] | None:
+    """Return (row, column) where the supplement prints a number of our table, None if nowhere.
+
+    cell: a row of table5 to table8 as `report.dpbag_tables` makes them. what: a metric, or
+    ``labels``, the first number of labels beyond the budget.
+    """
+    if item in ACCURACY_ITEMS:
+        row = row_name(cell["method"], cell["n"], cell["k"])
+        return row, what if row == "NPB" else f"{what} epsilon={cell['epsilon']:g}"
+    personalised = cell["accounting"] == "personalised"
+    if not personalised and cell["k"] != 1:
+        return None
+    row = row_name("dpbag" if personalised else "saa", cell["n"], cell["k"])
+    return row, f"{what} epsilon={cell['epsilon']:g}"
+
+
 def reproduced(
     tables: Mapping[str, pd.DataFrame],
     affordable: pd.DataFrame,
@@ -73,15 +89,12 @@ def reproduced(
             if not math.isclose(cell["delta"], delta_of_counts) and cell.get("method") != "npb":
                 continue
             if item in ACCURACY_ITEMS:
-                row = row_name(cell["method"], cell["n"], cell["k"])
                 for metric in METRICS:
-                    budget = "" if row == "NPB" else f" epsilon={cell['epsilon']:g}"
                     values = cell[f"{metric}_mean"], cell[f"{metric}_sd"]
-                    add(item, cell["dataset"], row, f"{metric}{budget}", *values)
+                    add(item, cell["dataset"], *printed_place(item, cell, metric), *values)
             elif item in COUNT_ITEMS and cell["accounting"] == "personalised":
-                row, column = row_name("dpbag", cell["n"], cell["k"]), f"{cell['epsilon']:g}"
                 values = cell["first_exceeding_mean"], cell["first_exceeding_sd"]
-                add(item, cell["dataset"], row, f"labels epsilon={column}", *values)
+                add(item, cell["dataset"], *printed_place(item, cell, "labels"), *values)
     for column, value in (sizes or {}).items():
         add("section3", "adult", "data", column, value)
     return found

@@ -19,10 +19,12 @@ from private_ensembles.report import run_facts, verdict
 from private_ensembles.report.beside import beside_printed
 from private_ensembles.report.findings import Finding, read_findings
 from private_ensembles.report.html import (
+    VERDICTS,
     caption_html,
     file_link,
     format_number,
     html_table,
+    status_html,
 )
 from private_ensembles.report.sections import SECTIONS, Item, Section
 
@@ -239,11 +241,15 @@ def _reasons(table: pd.DataFrame) -> str:
 
 
 def _ledger(path: Path, root: Path, captions: Path) -> str:
+    table = pd.read_csv(path)
+    counts = table["verdict"].value_counts()
+    found = (status_html(VERDICTS[v], int(counts.get(v, 0)), v) for v in VERDICTS)
     return "\n".join(
         [
             '<section id="ledger"><h2>Privacy ledger: claimed, proven, exact</h2>',
+            f"<p>{len(table)} claims: {', '.join(found)}.</p>",
             caption_html(captions / "ledger.rst"),
-            html_table(pd.read_csv(path), "Privacy ledger", filterable=True),
+            html_table(table, "Privacy ledger", filterable=True),
             f'<p class="caption">{file_link(path, root)}</p></section>',
         ]
     )
