@@ -197,8 +197,12 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=collect("results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "labels")),
-        students=collect("results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "students")),
+        counts=collect(
+            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "labels")
+        ),
+        students=collect(
+            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "students")
+        ),
     output:
         labels=report(
             "results/dpbag/figures/label_counts.png",
