@@ -116,6 +116,20 @@ def test_imports_of_imports_and_relative_imports_are_followed(toy):
     assert {f"{PACKAGE}.room.unused", f"{PACKAGE}.top"} <= set(closure("script.py"))
 
 
+def test_a_package_that_looks_for_its_modules_may_load_all_of_them(toy, tmp_path):
+    toy(scripts__script=f"from {PACKAGE} import room\n")
+    assert closure("script.py") == [PACKAGE, f"{PACKAGE}.room"]
+    text = "from importlib.util import find_spec\nfound = find_spec(f'{__name__}.used')\n"
+    (tmp_path / PACKAGE / "room" / "__init__.py").write_text(text)
+    toy()
+    assert {f"{PACKAGE}.room.used", f"{PACKAGE}.room.unused"} <= set(closure("script.py"))
+
+
+def test_every_mechanism_counts_for_the_planner():
+    names = {path.stem for path in (module.ROOT / "mechanisms").glob("[a-z]*.py")}
+    assert {f"{PACKAGE}.mechanisms.{name}" for name in names} <= set(closure("apply_votes.py"))
+
+
 def test_circular_imports_end(toy):
     toy(**{USED: f"import {PACKAGE}.room.unused\n"})
     toy(**{f"{PACKAGE}__room__unused": f"import {PACKAGE}.room.used\n"})

@@ -279,18 +279,19 @@ FILES = {
     f"{MODULE}/planner.py": PLAN,
     f"{MODULE}/planner_study.py": PLAN,
     f"{MODULE}/mechanisms/gaussian.py": PLAN,
+    f"{MODULE}/mechanisms/lnmax_exact.py": PLAN,  # loaded by its name alone
     f"{MODULE}/audit/divergence.py": ACCURACY | PLAN,
     f"{MODULE}/audit/ledger.py": NOTHING,
-    f"{MODULE}/baselines/ladder.py": ACCURACY,
+    f"{MODULE}/baselines/ladder.py": ACCURACY | PLAN,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY | PLAN,
-    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY,
+    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY | PLAN,
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
     f"{MODULE}/pate/rdp.py": END | PLAN,  # the printed numbers of PATE are explained by it
-    f"{MODULE}/darrm/release.py": ACCURACY,
+    f"{MODULE}/darrm/release.py": ACCURACY | PLAN,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN | PLAN,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/adult.py": DATA,

@@ -41,8 +41,9 @@ def imports(path: Path | str) -> set[str]:
 
     Importing a module runs the `__init__` of the packages around it, so these count. A name that a
     package neither defines nor holds as a module may be loaded by its `__getattr__`: then all of
-    that package counts. So do modules named by a string, which `importlib` may import. Imports
-    inside functions count as well.
+    that package counts. So do modules named by a string, which `importlib` may import, and all of
+    a package that looks for its modules itself (`find_spec`). Imports inside functions count as
+    well.
     """
     path = Path(path).resolve()
     return set(_imported(_tree(path), path))
@@ -64,6 +65,9 @@ def _imported(tree: ast.Module, path: Path) -> frozenset[str]:
                 found |= _named(base, alias.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
+        elif isinstance(node, ast.Name) and node.id == "find_spec" and path.name == "__init__.py":
+            package = next(name for name, file in modules.items() if file == path)
+            found |= {name for name in modules if name.startswith(f"{package}.")}
     found = {name for name in found if name in modules}
     return frozenset(found | {parent for name in found for parent in _parents(name)})
 

@@ -27,9 +27,8 @@ LARGEST_SAMPLE = 2000
 # Noise scales at which GNMax's accuracy is tabulated for the search, and starts of that search.
 _SIGMAS = 32
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
-# Queries that the search looks at; the plan's own numbers are of all.
-_SEARCHED = 600
-_STARTS = 4
+# Starts of the local search, and how often each may ask, by the number of free parameters.
+_EFFORT = {1: (1, 30), 2: (2, 100), 3: (4, 250)}
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,14 @@ def best_parameters(
     best, best_value = points[values.argmax()], values.max()
     if len(names) == 1 and values.argmax() == len(values) - 1:
         return mechanism.calibrate(task, **{names[0]: float(high[0])})  # all that is wanted
-    for start in points[np.argsort(-values)[: _STARTS if len(names) > 1 else 1]]:
+    starts, most = _EFFORT.get(len(names), _EFFORT[3])
+    for start in points[np.argsort(-values)[:starts]]:
         found = minimize(
             lambda x: -score(np.clip(x, low, high)),
             start,
             method="Nelder-Mead",
             options={
-                "maxfev": 250 if len(names) > 1 else 30,
+                "maxfev": most,
                 "xatol": 1e-4,
                 "fatol": 1e-5 * max(best_value, 1e-9),
                 "initial_simplex": _simplex(start, low, high),
@@ -116,13 +116,6 @@ def best_parameters(
         if -found.fun > best_value:
             best, best_value = np.clip(found.x, low, high), -found.fun
     return mechanism.calibrate(task, **dict(zip(names, map(float, best), strict=True)))
-
-
-def _axis(mechanism: LabelMechanism, name: str) -> NDArray:
-    """Points of the first look at one parameter; shares of labels by ratio."""
-    low, high = mechanism.free[name]
-    spread = np.geomspace if name == "cap" else np.linspace
-    return spread(low, high, _GRID.get(name, 7))
 
 
 def _simplex(start: NDArray, low: NDArray, high: NDArray) -> NDArray:
@@ -227,8 +220,13 @@ def choose_privately(
     `score_sensitivity`. Returns the choice, and how many expected right labels it may be short of
     the best with probability at most 5 %: 2 sensitivity (ln n + ln 20) / epsilon.
 
-    Raises ValueError for no candidate that applies, epsilon not in (0, task.epsilon).
+    Raises ValueError for no candidate that applies, epsilon not in (0, task.epsilon), and teachers
+    that share data, where one record may change every vote.
     """
+    if task.privacy_model != "disjoint_shards":
+        raise ValueError(
+            f"privacy_model = {task.privacy_model!r}: must be 'disjoint_shards' to choose by votes"
+        )
     if not 0 < epsilon < task.epsilon:
         raise ValueError(f"epsilon = {epsilon}: must be in (0, {task.epsilon})")
     usable = [one for one in candidates if one.refusal is None]
