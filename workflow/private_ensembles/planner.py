@@ -56,6 +56,15 @@ def plan(
     all known. names: default all that are offered. Mechanisms that do not apply come last, with the
     reason. Raises ValueError for counts of another number of teachers or classes than the task's,
     unknown labels, and names that are not offered.
+
+    >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
+    >>> labels = np.array([0, 1] * 20)
+    >>> task = Task(epsilon=2.0, delta=1e-5, queries=40, labels=20, n_teachers=100, n_classes=3)
+    >>> for one in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
+    ...     print(one.mechanism, round(one.correct, 1), one.refusal)
+    gnmax_analytic 20.0 None
+    gnmax 19.8 None
+    ladder 0.0 for two classes only
     """
     counts, labels = _check(task, counts, labels)
     plans = []
