@@ -21,6 +21,7 @@ from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
 from private_ensembles.mechanisms.protocol import LabelMechanism, Parameters, Task
 from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.watch import Meter
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
@@ -48,14 +49,18 @@ class Plan:
 
 
 def plan(
-    task: Task, counts: NDArray, labels: NDArray, names: Sequence[str] | None = None
+    task: Task,
+    counts: NDArray,
+    labels: NDArray,
+    names: Sequence[str] | None = None,
+    meter: Meter | None = None,
 ) -> list[Plan]:
     """Rank the mechanisms for a task on votes that stand for those to come, the best first.
 
     counts: (queries, classes) of a public or synthetic pool, in random order; labels: their truth,
-    all known. names: default all that are offered. Mechanisms that do not apply come last, with the
-    reason. Raises ValueError for counts of another number of teachers or classes than the task's,
-    unknown labels, and names that are not offered.
+    all known. names: default all that are offered. meter: advanced by one for each of them.
+    Mechanisms that do not apply come last, with the reason. Raises ValueError for counts of another
+    number of teachers or classes than the task's, unknown labels, and names that are not offered.
 
     >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
     >>> labels = np.array([0, 1] * 20)
@@ -69,16 +74,20 @@ def plan(
     counts, labels = _check(task, counts, labels)
     plans = []
     for name in mechanisms.offered() if names is None else names:
-        mechanism = mechanisms.load(name)
-        refusal = mechanism.refusal(task)
-        if refusal is not None:
-            plans.append(Plan(name, refusal, {}, math.nan, 0.0, 0.0))
-            continue
-        parameters = best_parameters(mechanism, task, counts, labels)
-        answers, correct = mechanism.expected(counts, labels, task, parameters)
-        cost = mechanism.epsilon(task, parameters)
-        plans.append(Plan(name, None, parameters, cost, answers, correct))
+        plans.append(_best(name, task, counts, labels))
+        if meter is not None:
+            meter.advance()
     return sorted(plans, key=lambda one: (one.refusal is not None, -one.correct))
+
+
+def _best(name: str, task: Task, counts: NDArray, labels: NDArray) -> Plan:
+    mechanism = mechanisms.load(name)
+    refusal = mechanism.refusal(task)
+    if refusal is not None:
+        return Plan(name, refusal, {}, math.nan, 0.0, 0.0)
+    parameters = best_parameters(mechanism, task, counts, labels)
+    answers, correct = mechanism.expected(counts, labels, task, parameters)
+    return Plan(name, None, parameters, mechanism.epsilon(task, parameters), answers, correct)
 
 
 def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
