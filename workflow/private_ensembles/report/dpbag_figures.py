@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
+from private_ensembles.published import stand_ins
 from private_ensembles.report import style
 
 PLAIN = "exact composition, whatever the votes"
@@ -92,7 +93,7 @@ def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark:
     models = [name for name in _MODELS if name in set(frame["model"])]
     shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
     columns = max(map(len, shards.values()))
-    shape, size = (len(models), columns), (max(5.5, 2.5 * columns), 2.5 * len(models) + 0.8)
+    shape, size = (len(models), columns), (max(6.4, 2.5 * columns), 2.5 * len(models) + 0.8)
     with style.figure(*shape, size=size, squeeze=False, sharey=True) as (drawn, axes):
         for model, line in zip(models, axes, strict=True):
             for axis in line[len(shards[model]) :]:
@@ -106,7 +107,8 @@ def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark:
         if axes[0, 0].get_yscale() != "linear":
             axes[0, 0].set_ylim(bottom=0)  # all panels share it: set once all lines are known
         found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
-        drawn.legend(found.values(), found, loc="outside upper center", ncols=3)
-        if mark:
-            drawn.supxlabel(mark, fontsize=8, color="#8a1f11")
+        wide = 3 if columns > 2 else 2
+        drawn.legend(found.values(), found, loc="outside upper center", ncols=wide)
+        marks = ["stand-in data"] * bool(stand_ins(frame).any()) + [mark] * bool(mark)
+        drawn.supxlabel("; ".join(marks), fontsize=8, color="#8a1f11")
         style.save(drawn, *paths)
