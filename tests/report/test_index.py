@@ -9,6 +9,7 @@ import pytest
 
 from private_ensembles import published
 from private_ensembles.report import html, index, tables
+from private_ensembles.report.page import ASSETS
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -134,7 +135,7 @@ def test_only_items_that_were_made_are_shown(page):
 def test_every_item_has_a_caption():
     for section in index.SECTIONS:
         for item in section.items:
-            assert html.caption_html(index.CAPTIONS / f"{item.caption}.rst").startswith("<p")
+            assert html.caption_html(ASSETS / f"{item.caption}.rst").startswith("<p")
             assert item.alt or not item.name.startswith("figure")
 
 
@@ -170,3 +171,7 @@ def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_pa
         assert page.count(cell) == rows > 0
         assert f"{rows} {verdict}</span>" in page
     assert 'href="privacy_ledger.csv"' in page
+
+
+def test_every_status_has_a_sign_in_the_order_of_the_comparison():
+    assert html.STATUSES == published.STATUSES
