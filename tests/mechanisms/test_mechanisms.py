@@ -133,6 +133,7 @@ def test_the_ladder_is_exactly_as_private_as_it_says():
         ("gnmax_exact", {"n_classes": 3}, "for two classes only"),
         ("gnmax_exact", {"secure": True}, "its noise is continuous"),
         ("lnmax_exact", {"secure": True}, "has no sampler for noise: secure"),
+        ("lnmax_exact", {"queries": 9000, "labels": 1001}, "for at most 1,000 labels"),
         ("ladder", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
         ("darrm_opt", {"n_classes": 3}, "for two classes only"),
         ("darrm_opt", {"n_teachers": 8}, "for an odd number of teachers"),

@@ -29,7 +29,7 @@ LARGEST_SAMPLE = 2000
 _SIGMAS = 32
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
 # Starts of the local search, and how often each may ask, by the number of free parameters.
-_EFFORT = {1: (1, 30), 2: (2, 100), 3: (4, 250)}
+_EFFORT = {1: (1, 30), 2: (1, 60), 3: (4, 250)}
 
 
 @dataclass(frozen=True)

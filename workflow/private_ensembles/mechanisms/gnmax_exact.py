@@ -24,6 +24,7 @@ class ExactGNMax(LeakyLabels):
     """free: leak, which the exact method needs above 0, and cap."""
 
     name = "gnmax_exact"
+    most_labels = 1000  # every setting that is tried costs an audit
     free = LeakyLabels.free | {"leak": (0.01, 1.0)}
 
     def further_refusal(self, task):

@@ -17,6 +17,7 @@ class ExactLNMax(LeakyLabels):
     """The label itself is (epsilon, delta)-DP, over all K pairs of neighbouring histograms."""
 
     name = "lnmax_exact"
+    most_labels = 1000  # every setting that is tried costs an audit
 
     def further_refusal(self, task):
         """As all of two classes; a continuous sampler."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 from private_ensembles.mechanisms.composed import composed, label_epsilon
 from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Parameters, Task, paid
 
-# Optimal composition of more labels takes long.
-_MOST_LABELS = 5000
-
 
 class LeakyLabels(LabelMechanism):
-    """free: leak, the share of the total delta that the labels spend, each an equal part."""
+    """free: leak, the share of the total delta that the labels spend, each an equal part.
 
+    most_labels: optimal composition of more takes long.
+    """
+
+    most_labels = 5000
     free = {"leak": (0.0, 1.0)} | CAP
 
     def further_refusal(self, task: Task) -> str | None:
         """Two classes only; optimal composition of very many labels would take too long."""
         if task.n_classes != 2:
             return "for two classes only"
-        if task.labels > _MOST_LABELS:
-            return f"for at most {_MOST_LABELS:,} labels"
+        if task.labels > self.most_labels:
+            return f"for at most {self.most_labels:,} labels"
         return None
 
     def calibrate(self, task: Task, **free: float) -> Parameters:
