@@ -116,18 +116,28 @@ def test_imports_of_imports_and_relative_imports_are_followed(toy):
     assert {f"{PACKAGE}.room.unused", f"{PACKAGE}.top"} <= set(closure("script.py"))
 
 
-def test_a_package_that_looks_for_its_modules_may_load_all_of_them(toy, tmp_path):
-    toy(scripts__script=f"from {PACKAGE} import room\n")
-    assert closure("script.py") == [PACKAGE, f"{PACKAGE}.room"]
-    text = "from importlib.util import find_spec\nfound = find_spec(f'{__name__}.used')\n"
-    (tmp_path / PACKAGE / "room" / "__init__.py").write_text(text)
+def test_a_package_that_loads_by_name_counts_with_all_that_lies_in_it(toy, tmp_path):
+    lines = "from importlib import import_module\n\n\ndef {}(name):\n    "
+    lines += 'return import_module(f"{{__name__}}.{{name}}")\n'
+    init = tmp_path / PACKAGE / "room" / "__init__.py"
+    init.write_text(lines.format("load"))
+    toy(scripts__script=f"import {PACKAGE}.room.used\n")
+    assert f"{PACKAGE}.room.unused" in closure("script.py")
+    # What __getattr__ may load counts where somebody asks for it.
+    init.write_text(lines.format("__getattr__"))
     toy()
-    assert {f"{PACKAGE}.room.used", f"{PACKAGE}.room.unused"} <= set(closure("script.py"))
+    assert f"{PACKAGE}.room.unused" not in closure("script.py")
 
 
-def test_every_mechanism_counts_for_the_planner():
-    names = {path.stem for path in (module.ROOT / "mechanisms").glob("[a-z]*.py")}
-    assert {f"{PACKAGE}.mechanisms.{name}" for name in names} <= set(closure("apply_votes.py"))
+@pytest.mark.parametrize(
+    "script", ["plan_mechanisms.py", "apply_votes.py", "compare_equal_budgets.py"]
+)
+def test_every_offered_mechanism_counts_for_what_offers_it(script):
+    from private_ensembles.mechanisms import offered
+
+    found = set(closure(script))
+    assert {f"private_ensembles.mechanisms.{name}" for name in offered()} <= found
+    assert "private_ensembles.baselines.ladder" in found
 
 
 def test_circular_imports_end(toy):

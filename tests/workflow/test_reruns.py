@@ -283,6 +283,7 @@ FILES = {
     f"{MODULE}/audit/divergence.py": ACCURACY | PLAN,
     f"{MODULE}/audit/ledger.py": NOTHING,
     f"{MODULE}/baselines/ladder.py": ACCURACY | PLAN,
+    f"{MODULE}/mechanisms/ladder.py": PLAN,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY | PLAN,

@@ -41,9 +41,10 @@ def imports(path: Path | str) -> set[str]:
 
     Importing a module runs the `__init__` of the packages around it, so these count. A name that a
     package neither defines nor holds as a module may be loaded by its `__getattr__`: then all of
-    that package counts. So do modules named by a string, which `importlib` may import, and all of
-    a package that looks for its modules itself (`find_spec`). Imports inside functions count as
-    well.
+    that package counts. So do modules named by a string, which `importlib` may import, and all of a
+    package with a function that imports what lies beside it by a name made when it runs (other
+    than `__getattr__`, whose names are those that others ask it for). Imports inside functions
+    count as well.
     """
     path = Path(path).resolve()
     return set(_imported(_tree(path), path))
@@ -65,11 +66,22 @@ def _imported(tree: ast.Module, path: Path) -> frozenset[str]:
                 found |= _named(base, alias.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
-        elif isinstance(node, ast.Name) and node.id == "find_spec" and path.name == "__init__.py":
-            package = next(name for name, file in modules.items() if file == path)
-            found |= {name for name in modules if name.startswith(f"{package}.")}
+        elif isinstance(node, ast.FunctionDef) and node.name != "__getattr__" and _loads(node):
+            package = next((name for name, file in modules.items() if file == path), "?")
+            found.update(name for name in modules if name.startswith(f"{package}."))
     found = {name for name in found if name in modules}
     return frozenset(found | {parent for name in found for parent in _parents(name)})
+
+
+def _loads(function: ast.FunctionDef) -> bool:
+    """Tell whether a function calls import_module(f"{__name__}.…")."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.JoinedStr):
+            called = ast.unparse(node.func).rpartition(".")[2]
+            start = ast.unparse(node.args[0].values[0]) if node.args[0].values else ""
+            if called == "import_module" and "__name__" in start:
+                return True
+    return False
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:
