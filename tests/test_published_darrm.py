@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from private_ensembles import config as settings
-from private_ensembles import published, published_darrm
+from private_ensembles import published, published_darrm, published_parameters
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def altered(config, keys, **changes):
 
 def test_the_configuration_has_the_papers_parameters(config, keys):
     assert altered(config, keys) == {}
-    mine = published_darrm._flat(settings.darrm_claims(config))
-    assert set(published_darrm._flat(published_darrm.PARAMETERS)) <= set(mine)
+    mine = published_parameters._flat(settings.darrm_claims(config))
+    assert set(published_parameters._flat(published_darrm.PARAMETERS)) <= set(mine)
 
 
 def test_training_that_did_not_happen_makes_nothing_incomparable(config, keys):

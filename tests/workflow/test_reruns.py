@@ -258,6 +258,7 @@ FILES = {
     f"{MODULE}/published_pate.py": END,
     f"{MODULE}/published_nzc.py": END,
     f"{MODULE}/published_darrm.py": END,
+    f"{MODULE}/published_parameters.py": END,
     f"{MODULE}/nzc/mechanism.py": NOTHING,
     f"{MODULE}/nzc_settings.py": NOTHING,
     f"{MODULE}/nzc_study.py": NOTHING,

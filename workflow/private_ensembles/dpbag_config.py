@@ -73,6 +73,21 @@ def budget(config: dict) -> dict:
     return {key: config["dpbag"][key] for key in keys}
 
 
+def claims(config: dict) -> dict:
+    """Return what the printed numbers rest on, as `dpbag_published.PARAMETERS` names it.
+
+    Of training only where it is on the paper's data; how exactly a model is fitted and how often
+    the noise is drawn makes our numbers more precise and is not in it.
+    """
+    found = budget(config)
+    del found["epsilon"]  # every budget has numbers of its own
+    if config["data"] == "paper":
+        found["scaling"] = config["dpbag"]["scaling"]
+        for model in models(config):
+            found[model] = training(config, model)
+    return found
+
+
 def first_partitions(config: dict, model: str) -> range:
     """Return the first partition of each job that casts votes."""
     return range(0, max(grid(config, model)["k"]), config["dpbag"]["partitions_per_job"])

@@ -1,12 +1,9 @@
-"""DaRRM's printed numbers: with which parameters each of them is claimed.
+"""DaRRM's printed numbers: with which parameters each of them is claimed."""
 
-A number computed with other parameters is compared with nothing: it is `not_comparable`.
-"""
-
-import math
 from collections.abc import Iterable, Mapping
 
 from private_ensembles.published import ACCURACY_ITEMS, PRIVACY_ITEMS
+from private_ensembles.published_parameters import differences
 
 Key = tuple[str, ...]
 PAPER = "darrm"
@@ -46,22 +43,10 @@ def notes(numbers: Iterable[Key], settings: Mapping) -> dict[Key, str]:
     numbers: keys (`published.KEY`) of what was computed; other papers' are passed over. settings:
     the run's, as `config.darrm_claims` gives them; a key that is not there is not compared.
     """
-    mine, theirs = _flat(settings), _flat(PARAMETERS)
-    found = {}
-    for key in numbers:
-        if key[0] != PAPER:
-            continue
-        asked = tuple(_rests_on(key))
-        others = [
-            f"{name} = {mine[name]}, not {value}"
-            for name, value in theirs.items()
-            if any(name == one or name.startswith(f"{one}.") for one in asked)
-            and name in mine
-            and not _equal(mine[name], value)
-        ]
-        if others:
-            found[key] = f"Not the paper's parameters: {'; '.join(others)}."
-    return found
+    found = {
+        key: differences(settings, PARAMETERS, _rests_on(key)) for key in numbers if key[0] == PAPER
+    }
+    return {key: note for key, note in found.items() if note}
 
 
 def _rests_on(key: Key) -> Iterable[str]:
@@ -87,19 +72,3 @@ def _rests_on(key: Key) -> Iterable[str]:
         yield from ("K", f"{data}.Delta", f"{data}.n_train", f"{data}.classes")
         names = ("noise_multiplier", "batch_size", "epochs")
         yield from (f"{data}.private_teachers.{name}" for name in names)
-
-
-def _flat(settings: Mapping, prefix: str = "") -> dict[str, object]:
-    found: dict[str, object] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = value
-    return found
-
-
-def _equal(ours: object, theirs: object) -> bool:
-    if isinstance(ours, (int, float)) and isinstance(theirs, (int, float)):
-        return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=0.0)
-    return ours == theirs

@@ -29,7 +29,7 @@ with io.job(snakemake) as job:
         numbers | more | bagged | nzc,
         data=job.params.data,
         explanations={k: v for paper in explained for k, v in paper.EXPLANATIONS.items()},
-        notes=notes | dpbag_published.notes(bagged) | nzc_notes,
+        notes=notes | dpbag_published.notes(bagged, job.params.dpbag) | nzc_notes,
         remarks=published_pate.REMARKS | dpbag_published.remarks(printed),
         reasons=published_pate.reasons(printed, list(tasks), job.params.data)
         | dpbag_published.reasons(printed)

@@ -14,6 +14,7 @@ import pandas as pd
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.published import FOLDER, KEY, Explanation, equals_printed, read_published
+from private_ensembles.published_parameters import differences
 
 PAPER = "dpbag"
 METRICS = ("accuracy", "auroc", "auprc")
@@ -30,6 +31,19 @@ _METHODS = {"dpbag": "DPBag", "dpbag_minus": "DPBag-", "saa": "SAA", "npb": "NPB
 # What the printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
 _DELTA_OF_COUNTS, _NOISE, _ORDER_MAX = 1e-3, 2, 80
 _RECORDS_OF_ADULT = 32561 + 16281
+# With which parameters numbers are claimed: the supplement's, and where it is silent those with
+# which its label counts come out (noise, order_max) or the authors' code and the libraries have.
+PARAMETERS: dict[str, object] = {
+    "delta": 1e-5,
+    "delta_of_counts": _DELTA_OF_COUNTS,
+    "noise": _NOISE,
+    "order_max": _ORDER_MAX,
+    "scaling": "data",
+    "logistic": {"C": 1},
+    "boosted_trees": {
+        "rounds": 100, "learning_rate": 0.1, "leaves": 31, "records_per_leaf": 20
+    },
+}  # fmt: skip
 
 
 def row_name(method: str, n: int, k: int) -> str:
@@ -120,17 +134,34 @@ def of_run(
 
 
 def notes(
-    numbers: Mapping[tuple[str, str, str, str, str], tuple[float, float]],
+    numbers: Mapping[tuple[str, str, str, str, str], tuple[float, float]], settings: Mapping
 ) -> dict[tuple[str, str, str, str, str], str]:
-    """Say of numbers of one split of the data that there is no spread to judge them by.
+    """Say of numbers why they are not comparable.
 
-    numbers: of :func:`of_run`. SAA's counts and the sizes of the data depend on no split.
+    Of one split of the data there is no spread to judge by; SAA's counts and the sizes of the data
+    depend on no split. Others rest on other parameters than the supplement's. numbers: of
+    :func:`of_run`; settings: of the run, as `dpbag_config.claims` gives them.
     """
-    return {
+    found = {
         key: "One split of the data: no spread of our own to judge by, and none is printed."
         for key, (_, sd) in numbers.items()
         if math.isnan(sd) and key[1] in ("table7", "table8") and not key[3].startswith("SAA n")
     }
+    altered = {key: differences(settings, PARAMETERS, _rests_on(key)) for key in numbers}
+    return found | {key: note for key, note in altered.items() if note}
+
+
+def _rests_on(key: tuple[str, str, str, str, str]) -> tuple[str, ...]:
+    """The parameters that a printed number is computed from."""
+    _, item, _, row, column = key
+    if row == "data":
+        return ()
+    model = "boosted_trees" if item in ("table7", "table8") else "logistic"
+    if row == "NPB":
+        return "scaling", model
+    if row.startswith("SAA") and column.startswith("labels"):
+        return "delta", "noise", "order_max"
+    return "delta_of_counts", "noise", "order_max", "scaling", model
 
 
 def remarks(published: pd.DataFrame) -> dict[tuple[str, ...], str]:
