@@ -212,6 +212,9 @@ def _reasons(table: pd.DataFrame) -> str:
 
 def _ledger(path: Path, root: Path, captions: Path) -> str:
     table = pd.read_csv(path)
+    # What it comes to stands where it is seen without scrolling.
+    first = ["mechanism", "setting", "verdict"]
+    table = table[[*first, *(name for name in table if name not in first)]]
     counts = table["verdict"].value_counts()
     found = (status_html(VERDICTS[v], int(counts.get(v, 0)), v) for v in VERDICTS)
     return "\n".join(
