@@ -1,5 +1,7 @@
 """What a run says when it starts and ends."""
 
+import re
+
 from private_ensembles import announce
 
 RULES = ["train_teachers"] * 2 + ["optimize_gamma"] + ["tabulate_x"] * 5 + ["all", "report"]
@@ -26,3 +28,17 @@ def test_the_end_names_the_page_that_exists(tmp_path):
     assert announce.end([str(page)]) is None
     page.write_text("")
     assert announce.end([str(tmp_path / "x"), str(page)]) == f"Done. Open the report: {page}"
+
+
+def test_no_training_hides_among_the_shorter_jobs(root):
+    rules = "".join(path.read_text() for path in (root / "workflow" / "rules").glob("*.smk"))
+    names = set(re.findall(r"^(?:use )?rule (?:\w+ as )?(\w+)", rules, re.M))
+    long = {
+        name for name in names if name.startswith(("train_", "solve_")) or "bagged_votes" in name
+    }
+    assert len(long) >= 7
+    assert long <= set(announce._WORK)
+    for name in sorted(long):
+        text = announce.start([name], data="paper", papers=["pate"], votes=None)
+        assert "shorter" not in text
+        assert " 1 " in text

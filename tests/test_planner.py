@@ -15,7 +15,7 @@ PROFILES = {
     "half hopeless": ConsensusProfile(3, 0.5, (30, 1), (1, 3), 0.5),
     "many classes": ConsensusProfile(12, 0.4, (15, 5), (2, 4), 3.0),
 }
-TASK = Task(epsilon=2.0, delta=1e-5, queries=120, labels=60, n_teachers=80, n_classes=2)
+TASK = Task(epsilon=2.0, delta=1e-5, queries=120, labels=60, n_teachers=81, n_classes=2)
 
 
 def votes(name, task, seed=0):
@@ -37,12 +37,12 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(profile, epsi
     task, counts, labels = votes(profile, replace(TASK, epsilon=epsilon))
     plans = {plan.mechanism: plan for plan in planner.plan(task, counts, labels)}
     best = max(plan.correct for plan in plans.values())
-    fine = {"share": 9, "threshold": 9, "cap": 9, "leak": 9}
     for name, plan in plans.items():
         if plan.refusal is not None:
             continue
         mechanism = mechanisms.load(name)
-        for free in grid(mechanism, fine):
+        points = {0: 1, 1: 60, 2: 9, 3: 9}[len(mechanism.free)]
+        for free in grid(mechanism, dict.fromkeys(mechanism.free, points)):
             parameters = mechanism.calibrate(task, **free)
             correct = mechanism.expected(counts, labels, task, parameters)[1]
             assert correct <= 1.01 * plan.correct, (name, free)
@@ -56,7 +56,10 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
     assert [plan.correct for plan in usable] == sorted(
         (plan.correct for plan in usable), reverse=True
     )
-    assert {plan.mechanism for plan in plans[len(usable) :]} == {"ladder", "majority_private"}
+    assert {plan.mechanism for plan in plans[len(usable) :]} == {
+        *("ladder", "gnmax_exact", "lnmax_exact"),  # three classes
+        *("majority_private", "darrm_opt", "darrm_sub"),  # teachers that are not private
+    }
     for plan in usable:
         assert plan.epsilon <= task.epsilon
         assert plan.correct <= plan.answers <= task.labels + 1e-9
@@ -66,7 +69,7 @@ def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often()
     # All 60 labels would drown in noise; a part of them does not.
     task = replace(TASK, n_classes=500, epsilon=1.0, queries=60)
     counts = np.zeros((60, 500), int)
-    counts[:, 0] = 80
+    counts[:, 0] = 81
     labels = np.zeros(60, int)
     (plan,) = planner.plan(task, counts, labels, ["gnmax_analytic"])
     assert plan.parameters["labels"] < 60
@@ -125,13 +128,17 @@ def test_a_private_choice_keeps_its_epsilon_apart_and_says_what_it_may_lose():
         planner.choose_privately(task, counts, labels, candidates, 0.6, generator)
     with pytest.raises(ValueError, match=r"must be in \(0, 2\.0\)"):
         planner.choose_privately(task, counts, labels, candidates, 2.0, generator)
+    with pytest.raises(ValueError, match="must be 'disjoint_shards' to choose by votes"):
+        shared = replace(task, privacy_model="shared_data")
+        planner.choose_privately(shared, counts, labels, candidates, 0.5, generator)
     with pytest.raises(ValueError, match="none of them applies"):
         planner.choose_privately(task, counts, labels, candidates[-1:], 0.5, generator)
 
 
 def test_a_private_choice_follows_the_exponential_mechanism(monkeypatch):
     task, counts, labels = votes("mostly easy", TASK)
-    candidates = planner.plan(replace(task, epsilon=1.0), counts, labels)[:3]
+    names = ["gnmax_analytic", "lnmax_pure", "permute_and_flip"]
+    candidates = planner.plan(replace(task, epsilon=1.0), counts, labels, names)
     monkeypatch.setattr(planner, "score_sensitivity", lambda *_: 5.0)
     scores = np.array(
         [
@@ -156,7 +163,7 @@ def test_a_private_choice_follows_the_exponential_mechanism(monkeypatch):
     ("change", "message"),
     [
         ({"counts": np.full((120, 3), 1)}, "must be queries x 2 classes"),
-        ({"counts": np.full((120, 2), 1)}, "every row must add up to 80"),
+        ({"counts": np.full((120, 2), 1)}, "every row must add up to 81"),
         ({"labels": np.full(120, -1)}, "must be known for every query"),
         ({"names": ["unheard_of"]}, "must be one of"),
     ],

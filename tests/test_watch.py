@@ -64,3 +64,29 @@ def test_a_job_s_progress_is_seen_in_a_terminal(fake_snakemake, monkeypatch, cap
         list(job.track([1], "queries"))
         job.output[0].write_text("1")
     assert capsys.readouterr().err.startswith("some_rule: 1 of 1 queries, ")
+
+
+# Rules that take minutes at the papers' sizes: what each of them counts, or tells while it trains.
+LONG = {
+    "apply_votes": "job.meter(",
+    "cast_bagged_votes": "job.meter(",
+    "cast_forest_votes": "progress=job.progress",
+    "check_double_subsampling": "job.track(",
+    "download_data": "log=job.progress",
+    "plan_mechanisms": "job.meter(",
+    "solve_sweep": "job.track(",
+    "study_objectives": "job.track(",
+    "train_bagged_students": "job.meter(",
+    "train_baseline": "progress=job.progress",
+    "train_nzc_students": "progress=job.progress",
+    "train_student": "progress=job.progress",
+    "train_teachers": "progress=job.progress",
+}
+
+
+@pytest.mark.parametrize("rule", LONG)
+def test_long_rules_tell_how_far_they_are(root, rule):
+    text = (root / "workflow" / "scripts" / f"{rule}.py").read_text(encoding="utf-8")
+    assert LONG[rule] in text
+    # A meter that is not finished writes nothing to the log.
+    assert text.count("job.meter(") == text.count("meter.finish()")

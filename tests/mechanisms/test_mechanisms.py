@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms, planner_study, registry
+from private_ensembles.audit.divergence import exact_epsilon
+from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
+from private_ensembles.audit.shared_data import worst_teachers
+from private_ensembles.baselines.budgets import majority_cost
+from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.darrm.release import label_probability
 from private_ensembles.mechanisms import composed
 from private_ensembles.mechanisms.confident_gnmax import served_probability
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
@@ -16,6 +22,10 @@ BASE = Task(
     epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
 )
 NAMES = mechanisms.offered()
+DARRM = {"darrm_opt", "darrm_sub"}
+TWO_CLASSES = {"ladder", "gnmax_exact", "lnmax_exact"} | DARRM
+# All teachers together cost about 5 at BASE.delta; then DaRRM answers every query.
+RICH = replace(BASE, epsilon=8.0)
 
 
 def counts(task, seed=0):
@@ -39,6 +49,7 @@ def free_points(mechanism, number=12):
 def test_the_offered_mechanisms_are_known_and_of_every_family():
     assert set(NAMES) <= set(registry.MECHANISMS)
     assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(NAMES)
+    assert {"gnmax_exact", "lnmax_exact", "darrm_opt", "darrm_sub"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,7 +60,7 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
     mechanism = mechanisms.load(name)
     task = replace(BASE, n_classes=n_classes, labels=labels, epsilon=epsilon)
     if mechanism.refusal(task):
-        assert (name, n_classes) == ("ladder", 4)
+        assert (name in TWO_CLASSES and n_classes == 4) or (name in DARRM and labels > 1)
         return
     for free in free_points(mechanism):
         parameters = mechanism.calibrate(task, **free)
@@ -65,6 +76,7 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
 def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
     mechanism = mechanisms.load(name)
     task = replace(BASE, labels=60, epsilon=20.0)
+    assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     one = np.tile(counts(task)[:1], (60, 1))
     expected = mechanism.distribution(one, parameters)[0]
@@ -87,6 +99,7 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     task = replace(BASE, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
     row = planner_study.audit_row(name, task)
     unaudited = ("for two classes only", "rests on the teachers' own privacy", "one teacher costs")
+    unaudited += ("for an odd number of teachers",)
     if not row["verdict"].startswith(unaudited):
         assert row["verdict"] == "holds", row
         assert 0 < row["exact"] <= epsilon
@@ -116,13 +129,25 @@ def test_the_ladder_is_exactly_as_private_as_it_says():
         ("gnmax_analytic", {"secure": True}, "its noise is continuous"),
         ("exponential", {"secure": True}, "has no sampler for noise: secure"),
         ("ladder", {"n_classes": 3}, "for two classes only"),
+        ("gnmax_exact", {"n_teachers": 8}, "for an odd number of teachers"),
+        ("gnmax_exact", {"n_classes": 3}, "for two classes only"),
+        ("gnmax_exact", {"secure": True}, "its noise is continuous"),
+        ("lnmax_exact", {"secure": True}, "has no sampler for noise: secure"),
+        ("lnmax_exact", {"queries": 9000, "labels": 1001}, "for at most 1,000 labels"),
+        ("ladder", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
+        ("darrm_opt", {"n_classes": 3}, "for two classes only"),
+        ("darrm_opt", {"n_teachers": 8}, "for an odd number of teachers"),
+        ("darrm_opt", {"secure": True}, "has no sampler for noise: secure"),
+        ("darrm_opt", {"labels": 2}, "proven for one label: teachers that are trained once"),
+        ("darrm_sub", {"teacher_epsilon": 0.6}, "one teacher costs (1.2, 0), more than"),
+        ("darrm_sub", {"teacher_epsilon": None}, "needs teachers that are private"),
         ("majority_private", {"teacher_epsilon": None}, "needs teachers that are private"),
         ("majority_private", {"teacher_epsilon": 0.6}, "one teacher costs (1.2, 0), more than"),
         ("majority_private", {"teacher_Delta": 1e-4}, "one teacher costs (0.6, 0.000235)"),
     ],
 )
 def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
-    assert mechanisms.load(name).refusal(BASE) is None
+    assert mechanisms.load(name).refusal(replace(BASE, labels=1)) is None
     assert reason in mechanisms.load(name).refusal(replace(BASE, **change))
 
 
@@ -204,3 +229,70 @@ def test_served_is_stable_for_many_queries():
     served = served_probability(passes, 300)
     # All served answers together: E min(N, cap), and N is far above the cap here.
     assert served @ passes == pytest.approx(300, rel=1e-9)
+
+
+@pytest.mark.parametrize("labels", [1, 7, 40])
+@pytest.mark.parametrize("K", [3, 9, 81])
+def test_exact_noise_is_never_more_than_the_same_noise_by_a_general_proof(K, labels):
+    task = replace(BASE, n_teachers=K, labels=labels)
+    gaussian = mechanisms.load("gnmax_analytic").calibrate(task)["sigma"]
+    for leak in (0.01, 0.5, 1.0):
+        assert mechanisms.load("gnmax_exact").calibrate(task, leak=leak)["sigma"] <= gaussian
+    pure = 2 / mechanisms.load("lnmax_pure").calibrate(task)["label_epsilon"]
+    exact = mechanisms.load("lnmax_exact").calibrate(task, leak=0.0)["scale"]
+    assert exact <= pure * (1 + 1e-6)
+
+
+def test_one_label_of_exact_noise_spends_the_whole_budget():
+    task = replace(BASE, queries=1, labels=1, n_teachers=7)
+    for name in ("gnmax_exact", "lnmax_exact"):
+        mechanism = mechanisms.load(name)
+        matrix_of = mechanism.calibrate(task, leak=1.0)
+        histograms = enumerate_histograms(7, 2)
+        exact = exact_epsilon(
+            mechanism.distribution(histograms, matrix_of),
+            neighbour_pairs(histograms),
+            task.delta,
+            **planner_study._ERRORS,
+        )
+        assert exact == pytest.approx(task.epsilon, rel=1e-5)
+        assert exact <= mechanism.epsilon(task, matrix_of) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(DARRM))
+@pytest.mark.parametrize("model", ["shared_data", "disjoint_shards"])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
+def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacency):
+    """Against the audit over all teachers that are as private as stated, at every corner."""
+    task = replace(
+        BASE, labels=1, epsilon=1.0, teacher_Delta=1e-6, privacy_model=model, adjacency=adjacency
+    )
+    mechanism = mechanisms.load(name)
+    assert mechanism.refusal(task) is None
+    parameters = mechanism.calibrate(task)
+    teacher = majority_cost(0.3, 1e-6, adjacency)
+    assert (parameters["teacher_epsilon"], parameters["teacher_Delta"]) == (
+        teacher.epsilon,
+        teacher.delta,
+    )
+    probabilities = label_probability(mechanism._gamma(parameters))
+    worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.delta)
+    claimed = mechanism.epsilon(task, parameters)
+    # The audit's value is an upper bound itself: what rounding may have hidden is in it.
+    assert 0 < worst.epsilon <= claimed * (1 + 1e-12) <= task.epsilon * (1 + 1e-12)
+    # No more noise than that: one more teacher, or a larger m, would break the budget.
+    if name == "darrm_opt":
+        assert worst.epsilon > 0.99 * task.epsilon
+
+
+@pytest.mark.parametrize("name", sorted(DARRM))
+def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
+    mechanism = mechanisms.load(name)
+    assert mechanism.refusal(RICH) is None
+    parameters = mechanism.calibrate(RICH)
+    found = counts(RICH)
+    released = mechanism.release(found, parameters, np.random.default_rng(0))
+    np.testing.assert_array_equal(released[:40], found[:40].argmax(axis=1))  # no noise
+    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
+    assert mechanism.epsilon(RICH, parameters) == everyone <= RICH.epsilon
+    assert "proven for one label" in mechanism.refusal(replace(RICH, epsilon=everyone * 0.999))

@@ -1,14 +1,23 @@
 """DPBag's printed numbers: what ours are compared with, and what explains those that differ."""
 
+import copy
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+from private_ensembles import dpbag_config
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.published import FOLDER, compare, equals_printed, read_published
-from private_ensembles.report.dpbag_published import EXPLANATIONS, reproduced, row_name
+from private_ensembles.report.dpbag_published import (
+    EXPLANATIONS,
+    PARAMETERS,
+    notes,
+    reproduced,
+    row_name,
+)
 from private_ensembles.report.dpbag_tables import affordable_labels
 
 ADULT = (1, 3, 5)
@@ -118,3 +127,51 @@ def test_rows_are_named_as_in_the_tables():
     assert row_name("dpbag_minus", 100, 50) == "DPBag- n=100 k=50"
     assert row_name("saa", 100, 1) == "SAA n=100"
     assert row_name("npb", 1, 1) == "NPB"
+
+
+@pytest.fixture(scope="module")
+def config(root):
+    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")) | {"data": "paper"}
+
+
+def _altered(config, **changes):
+    given = copy.deepcopy(config)
+    for path, value in changes.items():
+        section = given["dpbag"]
+        *names, last = path.split("__")
+        for name in names:
+            section = section[name]
+        section[last] = value
+    numbers = dict.fromkeys(map(_key, PRINTED.to_dict("records")), (1.0, 0.1))
+    return notes(numbers, dpbag_config.claims(given))
+
+
+def test_the_configuration_has_the_parameters_of_the_printed_numbers(config):
+    assert _altered(config) == {}
+    assert set(PARAMETERS) == set(dpbag_config.claims(config))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "touched", "left"),
+    [
+        ("noise", 3, ("SAA n=50", "DPBag n=50 k=10"), ("NPB", "data")),
+        ("logistic__C", 0.1, ("DPBag n=50 k=10", "NPB"), ("data",)),
+        ("delta_of_counts", 1e-4, ("DPBag n=50 k=10",), ("NPB", "data")),
+        ("scaling", "public", ("DPBag n=50 k=10", "NPB"), ("data",)),
+    ],
+)
+def test_numbers_of_other_parameters_are_not_comparable(config, path, value, touched, left):
+    found = _altered(config, **{path: value})
+    rows = {key[3] for key in found}
+    assert set(touched) <= rows
+    assert not set(left) & rows
+    assert {note.split(" = ")[0] for note in found.values()} == {
+        f"Not the paper's parameters: {path.replace('__', '.')}"
+    }
+    if path.startswith("logistic"):
+        assert not {key for key in found if key[1] in ("table7", "table8")}
+
+
+def test_more_draws_splits_and_another_tolerance_leave_every_comparison(config):
+    more = {"draws": 50, "logistic__seeds": [7], "logistic__tolerance": 1e-8, "epsilon": [1, 2]}
+    assert _altered(config, **more) == {}

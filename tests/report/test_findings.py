@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from private_ensembles.report import findings, index
+from private_ensembles.report import findings, page
 
 ENTRY = {
     "paper": "darrm",
@@ -65,7 +65,7 @@ def test_a_finding_that_cannot_be_read_is_named(tmp_path, change, message):
 
 
 def test_every_finding_of_the_page_can_be_read_and_its_documents_exist(root, tmp_path):
-    path = index.CAPTIONS / "findings.yaml"
+    path = page.ASSETS / "findings.yaml"
     found = findings.read_findings(path, tmp_path)
     assert {finding.state for finding in found} == {"not run"}
     for entry in yaml.safe_load(path.read_text(encoding="utf-8")):

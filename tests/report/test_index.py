@@ -9,6 +9,7 @@ import pytest
 
 from private_ensembles import published
 from private_ensembles.report import html, index, tables
+from private_ensembles.report.page import ASSETS
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -134,7 +135,7 @@ def test_only_items_that_were_made_are_shown(page):
 def test_every_item_has_a_caption():
     for section in index.SECTIONS:
         for item in section.items:
-            assert html.caption_html(index.CAPTIONS / f"{item.caption}.rst").startswith("<p")
+            assert html.caption_html(ASSETS / f"{item.caption}.rst").startswith("<p")
             assert item.alt or not item.name.startswith("figure")
 
 
@@ -144,3 +145,33 @@ def test_every_item_has_a_caption():
 )
 def test_numbers_are_written_for_reading(value, text):
     assert html.format_number(value) == text
+
+
+def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_path, root):
+    ledger = root / "docs" / "privacy_ledger.csv"
+    (tmp_path / "privacy_ledger.csv").write_bytes(ledger.read_bytes())
+    (tmp_path / "audit" / "figures").mkdir(parents=True)
+    (tmp_path / "audit" / "figures" / "claimed_exact.png").write_bytes(PNG)
+    (tmp_path / "fidelity.csv").write_text("paper,item,dataset,row,column,published,status,note\n")
+    page = index.build(
+        fidelity=tmp_path / "fidelity.csv",
+        tables=[],
+        figures=[tmp_path / "audit" / "figures" / "claimed_exact.png"],
+        teachers=[],
+        data="embedded",
+        ledger=[tmp_path / "privacy_ledger.csv"],
+    )
+    outline = Outline()
+    outline.feed(page)
+    assert {"ledger", "audit-claimed_exact"} <= set(outline.ids)
+    table = pd.read_csv(ledger)
+    for verdict, status in html.VERDICTS.items():
+        rows = int((table["verdict"] == verdict).sum())
+        cell = f'<td class="{status}" data-sort="{verdict}">'
+        assert page.count(cell) == rows > 0
+        assert f"{rows} {verdict}</span>" in page
+    assert 'href="privacy_ledger.csv"' in page
+
+
+def test_every_status_has_a_sign_in_the_order_of_the_comparison():
+    assert html.STATUSES == published.STATUSES

@@ -257,6 +257,8 @@ FILES = {
     f"{MODULE}/printed_arithmetic.py": NOTHING,
     f"{MODULE}/published_pate.py": END,
     f"{MODULE}/published_nzc.py": END,
+    f"{MODULE}/published_darrm.py": END,
+    f"{MODULE}/published_parameters.py": END,
     f"{MODULE}/nzc/mechanism.py": NOTHING,
     f"{MODULE}/nzc_settings.py": NOTHING,
     f"{MODULE}/nzc_study.py": NOTHING,
@@ -278,6 +280,7 @@ FILES = {
     f"{MODULE}/planner.py": PLAN,
     f"{MODULE}/planner_study.py": PLAN,
     f"{MODULE}/mechanisms/gaussian.py": PLAN,
+    f"{MODULE}/mechanisms/lnmax_exact.py": PLAN,  # loaded by its name alone
     f"{MODULE}/audit/divergence.py": ACCURACY | PLAN,
     f"{MODULE}/audit/ledger.py": NOTHING,
     f"{MODULE}/baselines/ladder.py": ACCURACY | PLAN,
@@ -285,13 +288,13 @@ FILES = {
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/poisson_binomial.py": GAMMA | DRAWN | STUDY | PLAN,
-    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY,
+    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY | PLAN,
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
     # The printed numbers of PATE are explained by it; LNMax's noise comes by its Renyi bounds, too.
     f"{MODULE}/pate/rdp.py": ACCURACY | END | PLAN,
-    f"{MODULE}/darrm/release.py": ACCURACY,
+    f"{MODULE}/darrm/release.py": ACCURACY | PLAN,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN | PLAN,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/adult.py": DATA,

@@ -10,10 +10,16 @@ _WORK = {
     "download_data": ("download", "file", "files"),
     "prepare_dataset": ("prepare", "data set", "data sets"),
     "train_teachers": ("train", "ensemble of teachers", "ensembles of teachers"),
+    "train_slice": ("train", "part of an ensemble", "parts of ensembles"),
+    "cast_forest_votes": ("train", "ensemble of forests", "ensembles of forests"),
+    "cast_bagged_votes": ("train", "set of bagged teachers", "sets of bagged teachers"),
     "optimize_gamma": ("optimise", "noise function", "noise functions"),
     "solve_sweep": ("solve", "point of the sweeps", "points of the sweeps"),
     "release_labels": ("release", "set of labels", "sets of labels"),
     "train_student": ("train", "student", "students"),
+    "train_baseline": ("train", "model without privacy", "models without privacy"),
+    "train_bagged_students": ("train", "set of bagged students", "sets of bagged students"),
+    "train_nzc_students": ("train", "set of NZC's students", "sets of NZC's students"),
     "apply_votes": ("account for", "vote matrix", "vote matrices"),
 }
 _DATA = {

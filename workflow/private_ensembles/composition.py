@@ -67,6 +67,9 @@ def simple(epsilon: float, delta: float, k: int) -> Composition:
 
     Source: DaRRM, Theorem 2.2 (Dwork et al. 2014); adaptive. Raises ValueError for epsilon < 0 or
     not finite, delta outside [0, 1], k not an integer >= 1.
+
+    >>> simple(0.5, 1e-5, 3).epsilon
+    1.5
     """
     _check(epsilon, delta, k)
     # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
@@ -101,6 +104,9 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
     sqrt(2k log(e + sqrt(k epsilon^2) / delta')) and b + epsilon sqrt(2k log(1 / delta')), where b =
     k epsilon (e^epsilon - 1) / (e^epsilon + 1). Both are rounded up. Raises ValueError as
     :func:`simple`, and for delta_prime outside (0, 1].
+
+    >>> round(general(0.2676, 3e-4, 100, 1e-4).epsilon, 3)  # DaRRM's Table 2 prints 15.044
+    15.044
     """
     _check(epsilon, delta, k, delta_prime=delta_prime)
     if delta_prime == 0:
@@ -129,6 +135,9 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
     Returns epsilon rounded up at ``delta_total`` as given; epsilon is infinite if the leaks alone
     exceed ``delta_total``. Raises ValueError as :func:`simple`, and for delta_total outside [0, 1].
     Time O(k) big-number operations.
+
+    >>> round(optimal_homogeneous(0.2676, 3e-4, 100, 0.0301).epsilon, 2)
+    11.4
     """
     _check(epsilon, delta, k, delta_total=delta_total)
     with localcontext(_CONTEXT):
@@ -199,6 +208,10 @@ def rdp_to_dp(
     (order - 1) (Canonne, Kamath & Steinke 2020, Proposition 12). epsilon is at least 0 and rounded
     up. Raises ValueError for arrays of unequal length, orders <= 1, negative rdp, delta outside
     (0, 1), an unknown conversion.
+
+    >>> epsilon, order = rdp_to_dp([2.0, 4.0, 8.0, 16.0], [0.1, 0.2, 0.4, 0.8], delta=1e-5)
+    >>> round(epsilon, 2), order
+    (1.32, 16.0)
     """
     orders, rdp = np.asarray(orders, dtype=float), np.asarray(rdp, dtype=float)
     if orders.ndim != 1 or orders.shape != rdp.shape or orders.size == 0:

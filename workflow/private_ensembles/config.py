@@ -562,3 +562,23 @@ def label_experiment(config: dict, dataset: str, m: int) -> dict:
         "draws": darrm["draws"],
         "training_seeds": darrm["training_seeds"],
     }
+
+
+def darrm_claims(config: dict) -> dict:
+    """Return what DaRRM's printed numbers rest on, as `published_darrm.PARAMETERS` names it.
+
+    Of teachers that are only accounted for, what the accountant needs.
+    """
+    darrm = config["darrm"]
+    names = ("K", "prior", "delta_prime", "sigma_search", "tables")
+    found = {name: darrm[name] for name in names}
+    figure = darrm["figure6"] or {}
+    found["figure6"] = {name: value for name, value in figure.items() if name != "subsamples"}
+    found["datasets"], accounted = {}, accounting(config)
+    for name in darrm["datasets"]:
+        data = config["datasets"][name]
+        sizes = {key: data[key] for key in ("n_train", "classes") if key in data}
+        trained = name in label_datasets(config)
+        costs = dataset_settings(config, name) if trained else accounted[name]
+        found["datasets"][name] = costs | sizes
+    return found

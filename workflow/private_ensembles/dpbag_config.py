@@ -50,6 +50,12 @@ def models(config: dict) -> list[str]:
     return [model for model in MODELS if _owner(config)[model] is not None]
 
 
+def tables(config: dict, kind: str) -> list[str]:
+    """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
+    found = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
+    return [item for item, model in found.items() if model in models(config)]
+
+
 def grid(config: dict, model: str) -> dict[str, list[int]]:
     """Return n, k (increasing) and seeds of a model."""
     found = {key: _owner(config)[model][key] for key in _GRID}
@@ -65,6 +71,21 @@ def budget(config: dict) -> dict:
     """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
     keys = ("epsilon", "delta", "delta_of_counts", "noise", "order_max")
     return {key: config["dpbag"][key] for key in keys}
+
+
+def claims(config: dict) -> dict:
+    """Return what the printed numbers rest on, as `dpbag_published.PARAMETERS` names it.
+
+    Of training only where it is on the paper's data; how exactly a model is fitted and how often
+    the noise is drawn makes our numbers more precise and is not in it.
+    """
+    found = budget(config)
+    del found["epsilon"]  # every budget has numbers of its own
+    if config["data"] == "paper":
+        found["scaling"] = config["dpbag"]["scaling"]
+        for model in models(config):
+            found[model] = training(config, model)
+    return found
 
 
 def first_partitions(config: dict, model: str) -> range:

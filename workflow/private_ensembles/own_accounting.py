@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from private_ensembles import mechanisms, planner, planner_study, randomness, registry
 from private_ensembles.mechanisms.protocol import Task
 from private_ensembles.votes import Votes
+from private_ensembles.watch import Meter
 
 NOT_FOR_RELEASE = "not for release"
 
@@ -29,11 +30,14 @@ class Application:
     chosen: planner.Plan
 
 
-def plan_for(votes: Votes, settings: Mapping, budget: Mapping, seed: int) -> Application:
+def plan_for(
+    votes: Votes, settings: Mapping, budget: Mapping, seed: int, meter: Meter | None = None
+) -> Application:
     """Plan the release of labels for votes of this size; nothing else of them is looked at.
 
     settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
-    noise. Raises ValueError for values out of range, or where no mechanism applies.
+    noise. meter: counts mechanisms. Raises ValueError for values out of range, or where no
+    mechanism applies.
     """
     wanted = budget["labels_wanted"]
     if wanted is not None and wanted > votes.n_queries:
@@ -51,7 +55,7 @@ def plan_for(votes: Votes, settings: Mapping, budget: Mapping, seed: int) -> App
         secure=budget["noise"] == "secure",
     )
     counts, labels = planner_study.profile_votes(settings, task, seed)
-    plans = planner.plan(task, counts, labels, settings["mechanisms"])
+    plans = planner.plan(task, counts, labels, settings["mechanisms"], meter)
     if plans[0].refusal is not None:
         reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
         raise ValueError(f"no mechanism applies: {reasons}")
@@ -78,7 +82,9 @@ def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int
     return mechanism.release(votes.histogram(), chosen.parameters, generator)
 
 
-def private_table(application: Application, votes: Votes) -> pd.DataFrame:
+def private_table(
+    application: Application, votes: Votes, meter: Meter | None = None
+) -> pd.DataFrame:
     """What the votes say about every mechanism that applies: not for release.
 
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
@@ -87,6 +93,7 @@ def private_table(application: Application, votes: Votes) -> pd.DataFrame:
     data-dependent epsilon, its sanitised estimate, standard deviation and 95 % upper bound
     (`pate.confident`, parameters that do not look at the votes). The guarantee of the labels stays
     the budget: which of the two is reported is to be decided before looking (docs/privacy.md).
+    meter: counts mechanisms.
     """
     counts = votes.histogram()
     sample = _sample(votes.n_queries)
@@ -113,6 +120,8 @@ def private_table(application: Application, votes: Votes) -> pd.DataFrame:
                 "release": NOT_FOR_RELEASE,
             }
         )
+        if meter is not None:
+            meter.advance()
     return pd.DataFrame(rows)
 
 

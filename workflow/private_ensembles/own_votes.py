@@ -36,6 +36,14 @@ def read_own_votes(path: str | Path, *, kind: str = "auto", n_classes: int | Non
     Raises ValueError, one line that names the file, for anything that is no such matrix: wrong
     shapes, numbers that are not whole, NaN, votes or labels out of range, fewer than two teachers,
     rows of counts with different sums, pickles; OSError where it cannot be opened.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("teacher1,teacher2,teacher3,label\\n0,2,2,2\\n1,1,0,1\\n")
+    ...     _ = file.seek(0)
+    ...     votes = read_own_votes(file.name)
+    >>> votes.histogram().tolist(), votes.labels.tolist()
+    ([[1, 0, 2], [1, 2, 0]], [2, 1])
     """
     path = Path(path)
     if kind not in KINDS:

@@ -21,15 +21,15 @@ from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
 from private_ensembles.mechanisms.protocol import LabelMechanism, Parameters, Task
 from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.watch import Meter
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
 # Noise scales at which GNMax's accuracy is tabulated for the search, and starts of that search.
 _SIGMAS = 32
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
-# Queries that the search looks at; the plan's own numbers are of all.
-_SEARCHED = 600
-_STARTS = 4
+# Starts of the local search, and how often each may ask, by the number of free parameters.
+_EFFORT = {1: (1, 30), 2: (1, 60), 3: (4, 250)}
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,45 @@ class Plan:
 
 
 def plan(
-    task: Task, counts: NDArray, labels: NDArray, names: Sequence[str] | None = None
+    task: Task,
+    counts: NDArray,
+    labels: NDArray,
+    names: Sequence[str] | None = None,
+    meter: Meter | None = None,
 ) -> list[Plan]:
     """Rank the mechanisms for a task on votes that stand for those to come, the best first.
 
     counts: (queries, classes) of a public or synthetic pool, in random order; labels: their truth,
-    all known. names: default all that are offered. Mechanisms that do not apply come last, with the
-    reason. Raises ValueError for counts of another number of teachers or classes than the task's,
-    unknown labels, and names that are not offered.
+    all known. names: default all that are offered. meter: advanced by one for each of them.
+    Mechanisms that do not apply come last, with the reason. Raises ValueError for counts of another
+    number of teachers or classes than the task's, unknown labels, and names that are not offered.
+
+    >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
+    >>> labels = np.array([0, 1] * 20)
+    >>> task = Task(epsilon=2.0, delta=1e-5, queries=40, labels=20, n_teachers=100, n_classes=3)
+    >>> for one in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
+    ...     print(one.mechanism, round(one.correct, 1), one.refusal)
+    gnmax_analytic 20.0 None
+    gnmax 19.8 None
+    ladder 0.0 for two classes only
     """
     counts, labels = _check(task, counts, labels)
     plans = []
     for name in mechanisms.offered() if names is None else names:
-        mechanism = mechanisms.load(name)
-        refusal = mechanism.refusal(task)
-        if refusal is not None:
-            plans.append(Plan(name, refusal, {}, math.nan, 0.0, 0.0))
-            continue
-        parameters = best_parameters(mechanism, task, counts, labels)
-        answers, correct = mechanism.expected(counts, labels, task, parameters)
-        cost = mechanism.epsilon(task, parameters)
-        plans.append(Plan(name, None, parameters, cost, answers, correct))
+        plans.append(_best(name, task, counts, labels))
+        if meter is not None:
+            meter.advance()
     return sorted(plans, key=lambda one: (one.refusal is not None, -one.correct))
+
+
+def _best(name: str, task: Task, counts: NDArray, labels: NDArray) -> Plan:
+    mechanism = mechanisms.load(name)
+    refusal = mechanism.refusal(task)
+    if refusal is not None:
+        return Plan(name, refusal, {}, math.nan, 0.0, 0.0)
+    parameters = best_parameters(mechanism, task, counts, labels)
+    answers, correct = mechanism.expected(counts, labels, task, parameters)
+    return Plan(name, None, parameters, mechanism.epsilon(task, parameters), answers, correct)
 
 
 def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
@@ -101,13 +118,14 @@ def best_parameters(
     best, best_value = points[values.argmax()], values.max()
     if len(names) == 1 and values.argmax() == len(values) - 1:
         return mechanism.calibrate(task, **{names[0]: float(high[0])})  # all that is wanted
-    for start in points[np.argsort(-values)[: _STARTS if len(names) > 1 else 1]]:
+    starts, most = _EFFORT.get(len(names), _EFFORT[3])
+    for start in points[np.argsort(-values)[:starts]]:
         found = minimize(
             lambda x: -score(np.clip(x, low, high)),
             start,
             method="Nelder-Mead",
             options={
-                "maxfev": 250 if len(names) > 1 else 30,
+                "maxfev": most,
                 "xatol": 1e-4,
                 "fatol": 1e-5 * max(best_value, 1e-9),
                 "initial_simplex": _simplex(start, low, high),
@@ -116,13 +134,6 @@ def best_parameters(
         if -found.fun > best_value:
             best, best_value = np.clip(found.x, low, high), -found.fun
     return mechanism.calibrate(task, **dict(zip(names, map(float, best), strict=True)))
-
-
-def _axis(mechanism: LabelMechanism, name: str) -> NDArray:
-    """Points of the first look at one parameter; shares of labels by ratio."""
-    low, high = mechanism.free[name]
-    spread = np.geomspace if name == "cap" else np.linspace
-    return spread(low, high, _GRID.get(name, 7))
 
 
 def _simplex(start: NDArray, low: NDArray, high: NDArray) -> NDArray:
@@ -227,8 +238,13 @@ def choose_privately(
     `score_sensitivity`. Returns the choice, and how many expected right labels it may be short of
     the best with probability at most 5 %: 2 sensitivity (ln n + ln 20) / epsilon.
 
-    Raises ValueError for no candidate that applies, epsilon not in (0, task.epsilon).
+    Raises ValueError for no candidate that applies, epsilon not in (0, task.epsilon), and teachers
+    that share data, where one record may change every vote.
     """
+    if task.privacy_model != "disjoint_shards":
+        raise ValueError(
+            f"privacy_model = {task.privacy_model!r}: must be 'disjoint_shards' to choose by votes"
+        )
     if not 0 < epsilon < task.epsilon:
         raise ValueError(f"epsilon = {epsilon}: must be in (0, {task.epsilon})")
     usable = [one for one in candidates if one.refusal is None]

@@ -27,6 +27,9 @@ def pmf(probabilities: ArrayLike) -> NDArray[np.float64]:
 
     Each step is a convex combination of non-negative numbers, so the result has no cancellation:
     its absolute error is below 4 K times the unit round-off.
+
+    >>> pmf([0.5, 0.5, 0.9]).round(4).tolist()
+    [0.025, 0.275, 0.475, 0.225]
     """
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim == 0 or not np.all((p >= 0) & (p <= 1)):

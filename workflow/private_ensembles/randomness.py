@@ -44,7 +44,13 @@ def _natural(name: str, value: int) -> int:
 
 
 def generator(seed: int, *path: int | str) -> np.random.Generator:
-    """Return a fresh PCG64 generator for the stream at `path`."""
+    """Return a fresh PCG64 generator for the stream at `path`.
+
+    >>> generator(0, "votes", 3).integers(0, 10, 5).tolist() == generator(0, "votes", 3).integers(
+    ...     0, 10, 5
+    ... ).tolist()
+    True
+    """
     return np.random.Generator(np.random.PCG64(stream(seed, *path)))
 
 

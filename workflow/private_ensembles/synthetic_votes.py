@@ -92,6 +92,12 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     class.
 
     Raises ValueError unless n_teachers and n_queries are integers >= 1.
+
+    >>> import numpy as np
+    >>> profile = ConsensusProfile(3, easy_share=0.8, easy=(20, 2), hard=(2, 2), confusion=1.0)
+    >>> counts, labels = synthetic_counts(profile, 50, 4, np.random.default_rng(0))
+    >>> counts.sum(axis=1).tolist(), labels.shape
+    ([50, 50, 50, 50], (4,))
     """
     _check_number("n_teachers", n_teachers)
     queries, votes = generator.spawn(2)

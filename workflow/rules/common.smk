@@ -94,11 +94,9 @@ AUDIT = [*LEDGER, *["results/audit/figures/claimed_exact.png"] * bool(LEDGER)]
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # The tables of the models that this configuration trains, and the records that are counted.
-DPBAG_TABLES = [
-    item
-    for item, model in {**dpbag_config.ACCURACY_TABLES, **dpbag_config.LABEL_TABLES}.items()
-    if model in dpbag_config.models(config)
-]
+DPBAG_TABLES = [t for kind in ("students", "labels") for t in dpbag_config.tables(config, kind)]
+# Drawn from those tables, of all models at once.
+DPBAG_FIGURES = ["label_counts", "student_accuracy"] * bool(DPBAG_TABLES)
 BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
     "dpbag" in config["papers"] and config["data"] == "paper"
 )
@@ -246,7 +244,8 @@ def table_files():
 
 def figure_files():
     """Every figure of the papers covered."""
-    figures = {"darrm": FIGURES, "pate": PATE_FIGURES, "dpbag": [], "nzc": NZC_FIGURES}
+    figures = {"darrm": FIGURES, "pate": PATE_FIGURES}
+    figures |= {"dpbag": DPBAG_FIGURES, "nzc": NZC_FIGURES}
     return _made("figures/{item}.png", figures)
 
 

@@ -16,6 +16,7 @@ rule dpbag:
     input:
         collect("results/dpbag/tables/{item}.csv", item=DPBAG_TABLES),
         collect("results/dpbag/tables/{item}.csv", item=["labels", "conjecture"]),
+        collect("results/dpbag/figures/{item}.png", item=DPBAG_FIGURES),
 
 
 # input: dataset. params: model, training (its parameters), n, partitions (list), budget (how many
@@ -189,6 +190,48 @@ rule tabulate_label_counts:
         runtime=10,
     script:
         "../scripts/tabulate_label_counts.py"
+
+
+# input: counts, students (tables of all models). output: png and pdf of each figure. params: delta.
+rule draw_bagging:
+    message:
+        "Drawing labels and students of bagged teachers over epsilon"
+    input:
+        counts=collect(
+            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "labels")
+        ),
+        students=collect(
+            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "students")
+        ),
+    output:
+        labels=report(
+            "results/dpbag/figures/label_counts.png",
+            caption="../report/bagging_labels.rst",
+            category="DPBag",
+            subcategory="Labels",
+        ),
+        labels_pdf="results/dpbag/figures/label_counts.pdf",
+        students=report(
+            "results/dpbag/figures/student_accuracy.png",
+            caption="../report/bagging_students.rst",
+            category="DPBag",
+            subcategory="Students",
+        ),
+        students_pdf="results/dpbag/figures/student_accuracy.pdf",
+    params:
+        code=fingerprint("draw_bagging.py"),
+        delta=config["dpbag"]["delta_of_counts"],
+    log:
+        "logs/draw_bagging/figures.log",
+    benchmark:
+        "results/benchmarks/draw_bagging/figures.tsv"
+    localrule: True
+    threads: 1
+    resources:
+        mem_mb=growing(400),
+        runtime=10,
+    script:
+        "../scripts/draw_bagging.py"
 
 
 # params: shards (every n), budget.

@@ -8,7 +8,7 @@ rule report:
 
 
 # input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
-# nothing). params: data, tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts),
+# nothing). params: data, darrm and dpbag (what their printed numbers rest on), tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts),
 # nzc (sizes of NZC's data, by task that is run). The published numbers lie beside the code
 # (workflow/published), part of its fingerprint.
 rule compare_published:
@@ -28,7 +28,9 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
+        darrm=settings.darrm_claims(config) if TEACHERS else {},
         tasks=pate.parameters(config, TASKS),
+        dpbag=dpbag_config.claims(config) if "dpbag" in config["papers"] else {},
         deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
         nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
     log:

@@ -11,12 +11,16 @@ with io.job(snakemake) as job:
     votes = read_own_votes(job.input.votes, kind=file["kind"], n_classes=file["n_classes"])
     size = votes.n_queries, votes.n_teachers, votes.n_classes
     job.progress("%d queries, %d teachers, %d classes", *size)
-    plan = own_accounting.plan_for(votes, settings, budget, job.params.seed)
+    meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
+    plan = own_accounting.plan_for(votes, settings, budget, job.params.seed, meter)
+    meter.finish()
     table = own_accounting.public_table(plan)
     labels = own_accounting.labels_table(own_accounting.release(plan, votes, job.params.seed))
     io.write_csv(job.output.table, table)
     io.write_csv(job.output.labels, labels)
-    io.write_csv(job.output.private, own_accounting.private_table(plan, votes))
+    meter = job.meter(sum(one.refusal is None for one in plan.plans), "mechanisms accounted for")
+    io.write_csv(job.output.private, own_accounting.private_table(plan, votes, meter))
+    meter.finish()
     draw_ranking(table, job.output.png, job.output.pdf)
     facts = {"queries": votes.n_queries, "teachers": votes.n_teachers, "classes": votes.n_classes}
     facts |= {"wanted": plan.task.labels, "epsilon": plan.task.epsilon, "delta": plan.task.delta}

@@ -13,6 +13,7 @@ from private_ensembles.dpbag.votes import write_votes
 with io.job(snakemake) as job:
     options = job.params
     records = read_records(job.input.dataset)
+    meter = job.meter(len(options.partitions) * options.n, "teachers")
     thirds = split_thirds(records, options.scaling, options.seed, options.repeat)
     votes = cast_votes(
         thirds,
@@ -23,7 +24,8 @@ with io.job(snakemake) as job:
         n_queries=queries_needed(options.budget, options.n, len(thirds.queries[1])),
         seed=options.seed,
         path=("dpbag", records.name, options.repeat),
-        progress=lambda done, all: job.progress("%d of %d teachers", done, all),
+        progress=lambda done, total: meter.advance(options.n),
     )
+    meter.finish()
     votes.provenance.update(dataset=records.provenance, release=NOT_FOR_RELEASE)
     write_votes(job.output[0], votes)

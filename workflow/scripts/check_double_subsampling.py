@@ -11,8 +11,8 @@ from private_ensembles.darrm.simulations import (
 with io.job(snakemake) as job:
     grid = job.params.settings
     allowances = double_subsampling_allowances(job.params.K, grid["m_values"])
-    points = product(allowances, grid["epsilon"], grid["Delta"])
-    rows = [double_subsampling_case(job.params.K, *point) for point in points]
+    points = list(product(allowances, grid["epsilon"], grid["Delta"]))
+    rows = [double_subsampling_case(job.params.K, *point) for point in job.track(points, "cases")]
     io.write_csv(job.output[0], rows)
     failed = sum(row["verdict"] != "holds" for row in rows)
     job.log.info("%d cases, %d fail", len(rows), failed)

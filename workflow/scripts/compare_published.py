@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles import io, published, published_nzc, published_pate
+from private_ensembles import io, published, published_darrm, published_nzc, published_pate
 from private_ensembles.datasets.images import read_dataset
 from private_ensembles.report import dpbag_published
 
@@ -18,20 +18,20 @@ with io.job(snakemake) as job:
         pd.read_csv(job.input.teachers[0]) if job.input.teachers else None,
         published.sizes(read_dataset(path) for path in job.input.datasets),
     )
-    altered = published_pate.altered(job.params.tasks)
-    more, notes = published_pate.reproduced_numbers(tables["pate"], altered)
+    tasks = job.params.tasks
+    more, notes = published_pate.reproduced_numbers(tables["pate"], published_pate.altered(tasks))
     bagged = dpbag_published.of_run(tables["dpbag"], job.input.records, job.params.deltas)
     nzc, nzc_notes = published_nzc.reproduced_numbers(tables["nzc"], job.params.nzc)
+    notes |= published_darrm.notes(numbers, job.params.darrm)
+    explained = published, published_pate, dpbag_published
     table = published.compare(
         printed,
         numbers | more | bagged | nzc,
         data=job.params.data,
-        explanations=published.EXPLANATIONS
-        | published_pate.EXPLANATIONS
-        | dpbag_published.EXPLANATIONS,
-        notes=notes | dpbag_published.notes(bagged) | nzc_notes,
+        explanations={k: v for paper in explained for k, v in paper.EXPLANATIONS.items()},
+        notes=notes | dpbag_published.notes(bagged, job.params.dpbag) | nzc_notes,
         remarks=published_pate.REMARKS | dpbag_published.remarks(printed),
-        reasons=published_pate.reasons(printed, list(job.params.tasks), job.params.data)
+        reasons=published_pate.reasons(printed, list(tasks), job.params.data)
         | dpbag_published.reasons(printed)
         | published_nzc.reasons(printed, job.params.nzc, job.params.data),
     )

@@ -6,7 +6,8 @@ from private_ensembles.darrm.simulations import noiseless_allowances, sweep
 with io.job(snakemake) as job:
     rows = []
     options = {"prior": job.params.prior, "solver": job.params.solver, "threads": job.threads}
-    for row in sweep(**job.params.point, allowances=job.params.m, **options):
+    allowances = job.track(job.params.m, "allowances m")
+    for row in sweep(**job.params.point, allowances=allowances, **options):
         rows.append(row)
         job.log.info("m = %(m)s, %(family)s: error %(expected_error).6g", row)
     noiseless = list(noiseless_allowances(**job.params.point))

@@ -9,6 +9,9 @@ from private_ensembles.report.objectives import draw_objectives
 with io.job(snakemake) as job:
     common = {**job.params.settings, "seed": job.params.seed, "solver": job.params.solver}
     ensembles = common.pop("K")
-    data = pd.concat([study_objectives(K, **common) for K in ensembles], ignore_index=True)
+    data = pd.concat(
+        [study_objectives(K, **common) for K in job.track(ensembles, "ensembles")],
+        ignore_index=True,
+    )
     io.write_csv(job.output.data, data)
     draw_objectives(data, job.output.png, job.output.pdf)

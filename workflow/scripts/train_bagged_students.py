@@ -15,11 +15,13 @@ with io.job(snakemake) as job:
     for counts, costs in zip(job.input.counts, job.input.costs, strict=True):
         rows = pd.read_csv(counts).to_dict("records")
         accounts[rows[0]["n"]] = rows, io.read_npz(costs, required=("k", "ones"))
+    meter = job.meter(sum(len(arrays["k"]) for _, arrays in accounts.values()), "pairs (n, k)")
     rows = run(
         split_thirds(records, options.scaling, options.seed, options.repeat),
         *(options.model, options.training, options.settings, accounts, options.seed),
         path=("dpbag", records.name, options.repeat, options.model),
-        progress=job.progress,
+        progress=lambda line: meter.advance(),
     )
+    meter.finish()
     facts = {"dataset": records.name, "stand_in": records.stand_in, "model": options.model}
     io.write_csv(job.output[0], with_facts(rows, **facts, seed=options.repeat))

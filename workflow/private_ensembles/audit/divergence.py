@@ -56,6 +56,9 @@ def exact_delta(
 
     Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
     pairs that are no rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
+
+    >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
+    0.5
     """
     return worst_pair(
         prob_matrix,
@@ -81,6 +84,9 @@ def exact_epsilon(
     For one pair the worst event S holds the labels with the largest ratios P[a] / P[b], so that
     epsilon = max over such S of log((P[a](S) - delta) / P[b](S)): no search is needed. Arguments
     and errors as :func:`exact_delta`; delta in [0, 1].
+
+    >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
+    1.0986
     """
     return worst_pair(
         prob_matrix,

@@ -40,6 +40,10 @@ def majority_cost(
     group privacy of two, or ``replace_epsilon`` at Delta where an accountant gives one
     (`teachers.accounting.epsilon_pld`). Raises ValueError for an unknown adjacency and values out
     of range.
+
+    >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
+    >>> round(cost.epsilon, 4), round(cost.delta, 6)
+    (0.1784, 0.000209)
     """
     if adjacency not in ADJACENCIES:
         raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")

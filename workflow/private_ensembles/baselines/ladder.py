@@ -35,6 +35,9 @@ def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.fl
 
     At a tie (K even), 1/2. Symmetric around K/2, and at most 1/2. Raises ValueError for n_teachers
     < 1, epsilon not a finite number > 0, delta outside [0, 1].
+
+    >>> ladder_flips(5, epsilon=1.0, delta=0.01).round(4).tolist()
+    [0.031, 0.0943, 0.2663, 0.2663, 0.0943, 0.031]
     """
     if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
         raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")

@@ -66,6 +66,11 @@ def certify(
     ------
     ValueError : gamma of a wrong shape, range or asymmetric (the lemma does not cover it), or a
         parameter out of range.
+
+    >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
+    False
+    >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
+    True
     """
     from private_ensembles.darrm.optimize import resolve_delta
 

@@ -52,7 +52,11 @@ def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
 
 
 def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> float:
-    """Expected error under a prior; the value of `expected_error_estimate`."""
+    """Expected error under a prior; the value of `expected_error_estimate`.
+
+    >>> expected_error([1, 1, 1, 1]), round(expected_error([0, 0, 0, 0]), 4)
+    (0.0, 0.3438)
+    """
     return expected_error_estimate(gamma, prior).error
 
 

@@ -91,6 +91,9 @@ def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
     """gamma of the majority of m teachers drawn without replacement (DaRRM, Lemma 3.1), (K + 1,).
 
     Raises ValueError unless K is odd and m an integer in 1..K.
+
+    >>> gamma_subsampling(3, 1).round(4).tolist()
+    [1.0, 0.3333, 0.3333, 1.0]
     """
     if int(K) != K or K < 1 or K % 2 == 0:
         raise ValueError(f"K = {K}: must be an odd integer >= 1")

@@ -93,6 +93,10 @@ def optimize_gamma(
     among the optima.
 
     Raises ValueError for a parameter out of range.
+
+    >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
+    >>> round(solution.utility, 4), solution.certificate.holds
+    (0.8488, True)
     """
     started = time.perf_counter()
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))

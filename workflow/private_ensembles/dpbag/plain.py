@@ -90,6 +90,9 @@ def plain_label_count(budget, noise, delta):
     """The most labels that are (budget, delta)-DP, whatever the votes and the data.
 
     Raises ValueError for a budget that is not above 0, and as `plain_epsilon`.
+
+    >>> plain_label_count(1.0, noise=0.02, delta=1e-5)
+    152
     """
     _check(noise, delta)
     if not (np.isfinite(budget) and budget > 0):

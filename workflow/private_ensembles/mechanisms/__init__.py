@@ -15,6 +15,9 @@ def load(name: str):
     """Return the mechanism of this name.
 
     Raises ValueError where the registry does not know the name, or no file implements it.
+
+    >>> load("gnmax").free
+    {'cap': (0.02, 1.0)}
     """
     if name not in registry.MECHANISMS:
         raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(registry.MECHANISMS)}")

@@ -5,33 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from private_ensembles.baselines import ladder
-from private_ensembles.mechanisms.composed import answered, composed, label_epsilon
-from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Task, paid
+from private_ensembles.mechanisms.composed import answered
+from private_ensembles.mechanisms.two_classes import LeakyLabels
 
 
-class Ladder(LabelMechanism):
-    """free: leak, the share of the total delta that the labels spend, each an equal part."""
+class Ladder(LeakyLabels):
+    """No label-symmetric release of one (epsilon, delta)-DP label is better (docs/ladder.md)."""
 
     name = "ladder"
-    free = {"leak": (0.0, 1.0)} | CAP
-
-    def further_refusal(self, task: Task) -> str | None:
-        """Two classes only; optimal composition of very many labels would take too long."""
-        if task.n_classes != 2:
-            return "for two classes only"
-        return "for at most 5,000 labels" if task.labels > 5000 else None
-
-    def calibrate(self, task, **free):
-        """Epsilon and delta of one label."""
-        labels = paid(task, free)
-        leak = free.get("leak", 0.5) * task.delta / labels * (1 - 1e-9)
-        one = label_epsilon(task.epsilon, labels, task.delta, leak)
-        return {"label_epsilon": one, "label_delta": leak, "labels": labels}
-
-    def epsilon(self, task, parameters):
-        """Compose the labels, leaks included."""
-        labels = int(parameters["labels"])
-        return composed(parameters["label_epsilon"], labels, task.delta, parameters["label_delta"])
 
     def distribution(self, counts, parameters):
         """Its own, in closed form."""

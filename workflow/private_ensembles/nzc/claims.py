@@ -17,6 +17,9 @@ def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
 
     gamma: inverse scale of the noise. Raises ValueError for gamma not finite and > 0, queries < 1,
     delta outside (0, 1).
+
+    >>> f"{claimed_epsilon(1e-10, 9000, 1e-5):.1e}", f"{claimed_epsilon(1e10, 9000, 1e-5):.1e}"
+    ('9.1e-08', '3.6e+24')
     """
     _positive("gamma", gamma)
     _check(queries, delta)

@@ -126,6 +126,12 @@ def confident_gnmax_privacy(
     computes. `options` as in :func:`compose_rounds`.
 
     Raises ValueError as `confident_round` and `compose_rounds`.
+
+    >>> import numpy as np
+    >>> counts = np.array([[240, 10], [130, 120]] * 50)
+    >>> found = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
+    >>> round(found.expected_answers, 1), round(found.exact_data_independent_epsilon, 2)
+    (46.3, 1.38)
     """
     one = confident_round(counts, threshold, sigma1, sigma2)
     return compose_rounds([one], delta, conversion=conversion, formula=formula, **options)

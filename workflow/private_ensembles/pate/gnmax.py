@@ -60,6 +60,13 @@ def gnmax_sigma(
     Raises ValueError for epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
     n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2, and a
     grid of orders on which no sigma is enough.
+
+    >>> for method in ("rdp", "improved_rdp", "analytic", "exact"):
+    ...     print(round(gnmax_sigma(0.2676, 3e-4, method=method, n_teachers=11), 2))
+    21.46
+    14.63
+    12.9
+    7.68
     """
     return search_sigma(
         epsilon,

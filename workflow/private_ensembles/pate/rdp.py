@@ -109,6 +109,9 @@ def gnmax_rdp(counts: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.
 
     counts: votes per class, (queries, classes); sigma: noise in votes; orders: lambda > 1.
     Raises ValueError as `check_counts`, `check_orders` and for sigma <= 0.
+
+    >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
+    [[1.2e-05], [0.005]]
     """
     return gnmax_rdp_of_log_q(gnmax_log_q(counts, sigma), sigma, orders)
 

@@ -144,6 +144,11 @@ def smooth_sensitivity(
     """The beta-smooth sensitivity of the labels' total cost (Algorithm 5 with Theorem 24).
 
     Raises ValueError for beta <= 0 and as :class:`SensitivityProfile`.
+
+    >>> from private_ensembles.pate.cost_curve import CostCurve
+    >>> counts = [[240, 10], [130, 120]]
+    >>> f"{smooth_sensitivity(counts, CostCurve(40, 8.0, 2), beta=0.1):.1e}"
+    '3.1e-06'
     """
     return SensitivityProfile(counts, curve, weights).smooth(beta)
 

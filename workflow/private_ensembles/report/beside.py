@@ -1,10 +1,12 @@
 """Our tables with the papers' printed numbers, and the status of each, beside our own."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from private_ensembles.published import ACCURACY_ITEMS, PRIVACY_ITEMS, stand_ins
+from private_ensembles.report import dpbag_published
 
 
 def beside_printed(
@@ -19,6 +21,8 @@ def beside_printed(
     out = table.copy()
     if paper in ("pate", "nzc"):
         return _pate_beside_printed(table, lookup)
+    if paper == "dpbag":
+        out = _dpbag_beside_printed(name, table, lookup)
     # The branches below know DaRRM's tables; other papers number theirs alike.
     name = name if paper == "darrm" else ""
     if name in ACCURACY_ITEMS:
@@ -50,7 +54,7 @@ def beside_printed(
         for column in ("m", "tau", "lambda", "epsilon", "delta"):
             keys = [("simulation", f"M={r['subsamples']}", column) for r in _records(table)]
             _add_printed(out, f"printed {column}", keys, lookup, out.columns.get_loc(column) + 1)
-    elif "stand_in" in table:
+    elif "stand_in" in out:
         out = out.drop(columns="stand_in")
     if "stand_in" in table:
         marks = stand_ins(table).map({True: " (stand-in)", False: ""})
@@ -73,6 +77,31 @@ def _pate_beside_printed(table: pd.DataFrame, lookup: Mapping) -> pd.DataFrame:
             out["task"] = out["task"].mask(stand_ins(out.assign(stand_in=out[flag])), marked)
             out = out.drop(columns=flag)
     return out
+
+
+def _dpbag_beside_printed(name: str, table: pd.DataFrame, lookup: Mapping) -> pd.DataFrame:
+    """Put printed digits behind the numbers that they were compared with: those of one delta."""
+    out = table.copy()
+    metrics = dpbag_published.METRICS if name in dpbag_published.ACCURACY_ITEMS else ()
+    ours = {f"{metric}_mean": metric for metric in metrics}
+    ours |= {"first_exceeding_mean": "labels"} if name in dpbag_published.COUNT_ITEMS else {}
+    for column, what in ours.items():
+        keys = []
+        for row in _records(table):
+            place = dpbag_published.printed_place(name, row, what)
+            key = (row["dataset"], *place) if place else None
+            keys.append(key if _is(lookup.get(key), row[column]) else None)
+        # Equal at both deltas (a constant student is): students are compared at the last one.
+        keys = [key if key not in keys[at:] else None for at, key in enumerate(keys, start=1)]
+        _add_printed(out, f"printed {what}", keys, lookup, out.columns.get_loc(column) + 1)
+    return out
+
+
+def _is(cell: Mapping | None, value: float) -> bool:
+    """Whether a row of ``fidelity.csv`` compares this number of ours."""
+    return bool(cell and cell["reproduced"]) and math.isclose(
+        float(cell["reproduced"]), value, rel_tol=1e-6
+    )
 
 
 def _records(table: pd.DataFrame) -> list[Mapping[str, object]]:

@@ -14,6 +14,7 @@ import pandas as pd
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.published import FOLDER, KEY, Explanation, equals_printed, read_published
+from private_ensembles.published_parameters import differences
 
 PAPER = "dpbag"
 METRICS = ("accuracy", "auroc", "auprc")
@@ -30,6 +31,19 @@ _METHODS = {"dpbag": "DPBag", "dpbag_minus": "DPBag-", "saa": "SAA", "npb": "NPB
 # What the printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
 _DELTA_OF_COUNTS, _NOISE, _ORDER_MAX = 1e-3, 2, 80
 _RECORDS_OF_ADULT = 32561 + 16281
+# With which parameters numbers are claimed: the supplement's, and where it is silent those with
+# which its label counts come out (noise, order_max) or the authors' code and the libraries have.
+PARAMETERS: dict[str, object] = {
+    "delta": 1e-5,
+    "delta_of_counts": _DELTA_OF_COUNTS,
+    "noise": _NOISE,
+    "order_max": _ORDER_MAX,
+    "scaling": "data",
+    "logistic": {"C": 1},
+    "boosted_trees": {
+        "rounds": 100, "learning_rate": 0.1, "leaves": 31, "records_per_leaf": 20
+    },
+}  # fmt: skip
 
 
 def row_name(method: str, n: int, k: int) -> str:
@@ -38,6 +52,22 @@ def row_name(method: str, n: int, k: int) -> str:
         return "NPB"
     partitions = "" if method == "saa" else f" k={k}"
     return f"{_METHODS[method]} n={n}{partitions}"
+
+
+def printed_place(item: str, cell: Mapping, what: str) -> tuple[str, str] | None:
+    """Return (row, column) where the supplement prints a number of our table, None if nowhere.
+
+    cell: a row of table5 to table8 as `report.dpbag_tables` makes them. what: a metric, or
+    ``labels``, the first number of labels beyond the budget.
+    """
+    if item in ACCURACY_ITEMS:
+        row = row_name(cell["method"], cell["n"], cell["k"])
+        return row, what if row == "NPB" else f"{what} epsilon={cell['epsilon']:g}"
+    personalised = cell["accounting"] == "personalised"
+    if not personalised and cell["k"] != 1:
+        return None
+    row = row_name("dpbag" if personalised else "saa", cell["n"], cell["k"])
+    return row, f"{what} epsilon={cell['epsilon']:g}"
 
 
 def reproduced(
@@ -73,15 +103,12 @@ def reproduced(
             if not math.isclose(cell["delta"], delta_of_counts) and cell.get("method") != "npb":
                 continue
             if item in ACCURACY_ITEMS:
-                row = row_name(cell["method"], cell["n"], cell["k"])
                 for metric in METRICS:
-                    budget = "" if row == "NPB" else f" epsilon={cell['epsilon']:g}"
                     values = cell[f"{metric}_mean"], cell[f"{metric}_sd"]
-                    add(item, cell["dataset"], row, f"{metric}{budget}", *values)
+                    add(item, cell["dataset"], *printed_place(item, cell, metric), *values)
             elif item in COUNT_ITEMS and cell["accounting"] == "personalised":
-                row, column = row_name("dpbag", cell["n"], cell["k"]), f"{cell['epsilon']:g}"
                 values = cell["first_exceeding_mean"], cell["first_exceeding_sd"]
-                add(item, cell["dataset"], row, f"labels epsilon={column}", *values)
+                add(item, cell["dataset"], *printed_place(item, cell, "labels"), *values)
     for column, value in (sizes or {}).items():
         add("section3", "adult", "data", column, value)
     return found
@@ -107,17 +134,34 @@ def of_run(
 
 
 def notes(
-    numbers: Mapping[tuple[str, str, str, str, str], tuple[float, float]],
+    numbers: Mapping[tuple[str, str, str, str, str], tuple[float, float]], settings: Mapping
 ) -> dict[tuple[str, str, str, str, str], str]:
-    """Say of numbers of one split of the data that there is no spread to judge them by.
+    """Say of numbers why they are not comparable.
 
-    numbers: of :func:`of_run`. SAA's counts and the sizes of the data depend on no split.
+    Of one split of the data there is no spread to judge by; SAA's counts and the sizes of the data
+    depend on no split. Others rest on other parameters than the supplement's. numbers: of
+    :func:`of_run`; settings: of the run, as `dpbag_config.claims` gives them.
     """
-    return {
+    found = {
         key: "One split of the data: no spread of our own to judge by, and none is printed."
         for key, (_, sd) in numbers.items()
         if math.isnan(sd) and key[1] in ("table7", "table8") and not key[3].startswith("SAA n")
     }
+    altered = {key: differences(settings, PARAMETERS, _rests_on(key)) for key in numbers}
+    return found | {key: note for key, note in altered.items() if note}
+
+
+def _rests_on(key: tuple[str, str, str, str, str]) -> tuple[str, ...]:
+    """The parameters that a printed number is computed from."""
+    _, item, _, row, column = key
+    if row == "data":
+        return ()
+    model = "boosted_trees" if item in ("table7", "table8") else "logistic"
+    if row == "NPB":
+        return "scaling", model
+    if row.startswith("SAA") and column.startswith("labels"):
+        return "delta", "noise", "order_max"
+    return "delta_of_counts", "noise", "order_max", "scaling", model
 
 
 def remarks(published: pd.DataFrame) -> dict[tuple[str, ...], str]:

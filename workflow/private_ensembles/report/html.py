@@ -9,23 +9,25 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.naming import link
-from private_ensembles.published import STATUSES
 
 # A status is told by a sign and a word, never by colour alone.
 SIGNS = {"match": "✓", "explained": "≈", "differs": "✗", "not_comparable": "○", "not_run": "–"}
+STATUSES = tuple(SIGNS)  # published.STATUSES, without what that module imports; a test compares
 WORDS = {status: status.replace("_", " ") for status in STATUSES}
+# What an audit says of a claim, and the status whose sign and colour it has.
+VERDICTS = {"holds": "match", "fails": "differs", "unknown": "not_comparable"}
 # Numbers of our own in tables that are otherwise shown as printed.
 _OURS = ("reproduced", "reproduced_sd", "tolerance")
 _LONG = 40
 
 
-def status_html(status: str, count: int | None = None) -> str:
+def status_html(status: str, count: int | None = None, word: str | None = None) -> str:
     """Return a status as a coloured sign and word, with a count before them if one is given."""
     known = status if status in SIGNS else "not_run"
     number = "" if count is None else f"{count} "
     return (
         f'<span class="status {known}"><span aria-hidden="true">{SIGNS[known]}</span> '
-        f"{number}{escape(WORDS.get(status, status))}</span>"
+        f"{number}{escape(word or WORDS.get(status, status))}</span>"
     )
 
 
@@ -121,6 +123,9 @@ def _cell(name: str, value: object, numeric: bool) -> str:
 
 
 def _text_cell(name: str, value: str, numeric: bool) -> str:
+    if name == "verdict" and value in VERDICTS:
+        status = VERDICTS[value]
+        return f'<td class="{status}" data-sort="{value}">{status_html(status, word=value)}</td>'
     kind = ' class="long"' if len(value) > _LONG else _number_class(numeric)
     for mark in ("stand-in", "synthetic"):
         if name in ("dataset", "task") and value.endswith(f" ({mark})"):

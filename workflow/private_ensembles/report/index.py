@@ -7,7 +7,6 @@ marks `run_facts.VARIES`.
 """
 
 import base64
-import hashlib
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -19,14 +18,15 @@ from private_ensembles.report import run_facts, verdict
 from private_ensembles.report.beside import beside_printed
 from private_ensembles.report.findings import Finding, read_findings
 from private_ensembles.report.html import (
+    VERDICTS,
     caption_html,
     file_link,
     format_number,
     html_table,
+    status_html,
 )
+from private_ensembles.report.page import ASSETS, page
 from private_ensembles.report.sections import SECTIONS, Item, Section
-
-CAPTIONS = Path(__file__).resolve().parents[2] / "report"
 
 _DATA = {
     "embedded": "Run without downloads (<code>data: embedded</code>): accuracies come from "
@@ -51,7 +51,7 @@ def build(
     data: str,
     ledger: Iterable[Path | str] = (),
     config: Mapping | None = None,
-    captions: Path | str = CAPTIONS,
+    captions: Path | str = ASSETS,
 ) -> str:
     """Return the page as HTML.
 
@@ -107,34 +107,6 @@ def build(
         ],
         captions,
     )
-
-
-def page(parts: list[str], assets: Path, title: str = "Private ensembles: results") -> str:
-    """Return HTML parts as one self-contained page; assets: the folder of page.css, page.js."""
-    style = (assets / "page.css").read_text(encoding="utf-8")
-    script = (assets / "page.js").read_text(encoding="utf-8")
-    # The browser itself is told to load nothing and to run this script alone.
-    allowed = (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            '<link rel="icon" href="data:,">',
-            f"<style>{style}</style>\n</head>\n<body>\n<main>",
-            *parts,
-            f"</main>\n<script>{script}</script>\n</body>\n</html>\n",
-        ]
-    )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 def _surprises(findings: list[Finding], titles: Mapping[str, str], root: Path) -> str:
@@ -239,11 +211,18 @@ def _reasons(table: pd.DataFrame) -> str:
 
 
 def _ledger(path: Path, root: Path, captions: Path) -> str:
+    table = pd.read_csv(path)
+    # What it comes to stands where it is seen without scrolling.
+    first = ["mechanism", "setting", "verdict"]
+    table = table[[*first, *(name for name in table if name not in first)]]
+    counts = table["verdict"].value_counts()
+    found = (status_html(VERDICTS[v], int(counts.get(v, 0)), v) for v in VERDICTS)
     return "\n".join(
         [
             '<section id="ledger"><h2>Privacy ledger: claimed, proven, exact</h2>',
+            f"<p>{len(table)} claims: {', '.join(found)}.</p>",
             caption_html(captions / "ledger.rst"),
-            html_table(pd.read_csv(path), "Privacy ledger", filterable=True),
+            html_table(table, "Privacy ledger", filterable=True),
             f'<p class="caption">{file_link(path, root)}</p></section>',
         ]
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.report.html import definitions, file_link, format_number, html_table
-from private_ensembles.report.index import CAPTIONS, page
+from private_ensembles.report.page import ASSETS, page
 
 
 def build(
@@ -22,7 +22,7 @@ def build(
     *,
     figure: Path,
     root: Path,
-    captions: Path = CAPTIONS,
+    captions: Path = ASSETS,
 ) -> str:
     """Return the page as HTML.
 

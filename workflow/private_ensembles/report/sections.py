@@ -144,6 +144,21 @@ DPBAG = Section(
         Item("table6", "Table 6: labels that budgets buy, logistic regressions", "bagged_labels"),
         Item("table7", "Table 7: students of boosted trees", "bagged_students"),
         Item("table8", "Table 8: labels that budgets buy, boosted trees", "bagged_labels"),
+        Item(
+            "label_counts",
+            "Labels that budgets buy, by accounting",
+            "bagging_labels",
+            alt="One row of panels per model, one column per number of shards: labels over "
+            "epsilon, logarithmic. DPBag's lines rise with the number of partitions and lie above "
+            "one partition's; exact composition lies above all of them.",
+        ),
+        Item(
+            "student_accuracy",
+            "Students over the budget",
+            "bagging_students",
+            alt="The same panels: accuracy of the student over epsilon, with bars of one standard "
+            "deviation. It rises towards the dotted line of the model trained without privacy.",
+        ),
         Item("labels", "Labels that budgets buy whatever the votes are", "affordable_labels"),
         Item("conjecture", "The supplement's conjecture", "conjecture"),
     ),

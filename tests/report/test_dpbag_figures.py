@@ -1,0 +1,113 @@
+"""DPBag's figures show the tables' numbers at one delta, and the page what the paper prints."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from private_ensembles import published
+from private_ensembles.report import dpbag_figures, dpbag_published, style
+from private_ensembles.report.beside import beside_printed
+
+
+@pytest.fixture(scope="module")
+def counts(root):
+    names = ("table6", "table8")
+    return pd.concat([pd.read_csv(root / "docs" / "dpbag" / f"{name}.csv") for name in names])
+
+
+@pytest.fixture(scope="module")
+def students(root):
+    names = ("table5", "table7")
+    return pd.concat([pd.read_csv(root / "docs" / "dpbag" / f"{name}.csv") for name in names])
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The figures that were drawn, still open."""
+    figures = []
+    monkeypatch.setattr(style, "save", lambda drawn, *paths: figures.append(drawn))
+    monkeypatch.setattr(plt, "close", lambda drawn: None)
+    yield figures
+    monkeypatch.undo()
+    plt.close("all")
+
+
+def lines(axis):
+    """Name -> [(epsilon, value), ...] of the lines with a name."""
+    drawn = zip(*axis.get_legend_handles_labels(), strict=True)
+    return {
+        name: list(zip(*(bar.lines[0] if hasattr(bar, "lines") else bar).get_data(), strict=True))
+        for bar, name in drawn
+    }
+
+
+def panel(figure, title):
+    (axis,) = [axis for axis in figure.axes if axis.get_title() == title and axis.get_visible()]
+    return lines(axis)
+
+
+def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, kept):
+    dpbag_figures.draw_labels(counts, 1e-3, "unused.png")
+    shown = panel(kept[0], "logistic regressions, 100 shards")
+    mine = counts[(counts["model"] == "logistic") & (counts["n"] == 100)]
+    mine = mine[mine["delta"] == 1e-3]
+    for k in (10, 50, 100):
+        rows = mine[(mine["accounting"] == "personalised") & (mine["k"] == k)]
+        wanted = list(zip(rows["epsilon"], rows["releasable_mean"], strict=True))
+        assert shown[f"DPBag, {k} partitions"] == wanted
+    plain = dict(shown[dpbag_figures.PLAIN])
+    assert len(plain) == mine["epsilon"].nunique()
+    # What the caption says: exact composition buys more everywhere.
+    for name, points in shown.items():
+        assert all(plain[x] > y for x, y in points) or name == dpbag_figures.PLAIN
+    for axis in kept[0].axes:
+        low, high = axis.get_ylim()
+        assert all(low <= y <= high for points in lines(axis).values() for _, y in points)
+
+
+def test_students_drawn_are_those_of_the_tables_with_the_one_without_privacy(students, kept):
+    dpbag_figures.draw_students(students, 1e-3, "unused.png")
+    shown = panel(kept[0], "boosted trees, 150 shards")
+    rows = students[(students["model"] == "boosted_trees") & (students["n"] == 150)]
+    rows = rows[(rows["delta"] == 1e-3) & (rows["method"] == "dpbag") & (rows["k"] == 50)]
+    wanted = list(zip(rows["epsilon"], rows["accuracy_mean"], strict=True))
+    assert shown["DPBag, 50 partitions"] == wanted
+    free = students[(students["method"] == "npb") & (students["model"] == "boosted_trees")]
+    assert shown["without privacy (NPB)"][0][1] == free["accuracy_mean"].iloc[0]
+
+
+def test_figures_are_files_and_need_rows_at_their_delta(counts, students, tmp_path):
+    paths = [tmp_path / "labels.png", tmp_path / "labels.pdf"]
+    dpbag_figures.draw_labels(counts[counts["model"] == "boosted_trees"], 1e-5, *paths)
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert paths[1].read_bytes().startswith(b"%PDF")
+    with pytest.raises(ValueError, match=r"students: must have rows at delta = 0\.5"):
+        dpbag_figures.draw_students(students, 0.5, *paths)
+
+
+@pytest.mark.parametrize("item", ["table5", "table6", "table7", "table8"])
+def test_every_printed_number_stands_once_beside_the_one_it_is_compared_with(root, item):
+    table = pd.read_csv(root / "docs" / "dpbag" / f"{item}.csv")
+    fidelity = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
+    printed = fidelity[(fidelity["paper"] == "dpbag") & (fidelity["item"] == item)]
+    shown = beside_printed(item, table, printed, "dpbag")
+    assert "stand_in" not in shown
+    found = [
+        text.split(",")[0]
+        for column in shown
+        if column.startswith("printed ")
+        for text in shown[column]
+        if text
+    ]
+    assert sorted(found) == sorted(printed["published"])
+
+
+def test_a_printed_number_keeps_away_from_a_number_it_is_not_compared_with(counts):
+    row = counts[(counts["accounting"] == "personalised") & (counts["delta"] == 1e-3)].iloc[:1]
+    place = dpbag_published.printed_place("table6", row.iloc[0], "labels")
+    key = ("dpbag", "table6", row["dataset"].iloc[0], *place)
+    cell = dict(zip(published.KEY, key, strict=True), published="20", published_sd="")
+    for reproduced, columns in ((row["first_exceeding_mean"].iloc[0], 1), (3.5, 0), ("", 0)):
+        text = pd.DataFrame([cell | {"reproduced": str(reproduced), "status": "differs"}])
+        shown = beside_printed("table6", row, text, "dpbag")
+        assert sum(column.startswith("printed") for column in shown) == columns

@@ -1,0 +1,95 @@
+"""The examples in the docstrings of public entry points give what they say, and need no torch."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+# Modules that documentation and examples advertise; every one has an example.
+MODULES = (
+    "audit.divergence",
+    "baselines.budgets",
+    "baselines.ladder",
+    "composition",
+    "darrm.certificate",
+    "darrm.error",
+    "darrm.gamma",
+    "darrm.optimize",
+    "dpbag.plain",
+    "mechanisms",
+    "nzc.claims",
+    "own_votes",
+    "pate.confident",
+    "pate.gnmax",
+    "pate.rdp",
+    "pate.smooth_sensitivity",
+    "planner",
+    "poisson_binomial",
+    "randomness",
+    "synthetic_votes",
+)
+# Prints one line a module: its name, how many examples ran, how many failed.
+RUN = """
+import doctest, importlib, sys
+for name in sys.argv[1:]:
+    result = doctest.testmod(importlib.import_module(f"private_ensembles.{name}"))
+    print("RESULT", name, result.attempted, result.failed)
+print("TORCH", "torch" in sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def results(root):
+    """One process for all: imports are what takes time."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", RUN, *MODULES],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_the_docstrings_hold(results, module):
+    (found,) = re.findall(rf"^RESULT {re.escape(module)} (\d+) (\d+)$", results, re.M)
+    attempted, failed = map(int, found)
+    assert attempted > 0
+    assert failed == 0, results
+
+
+def test_examples_need_no_torch(results):
+    assert "TORCH False" in results
+
+
+def test_every_docstring_with_an_example_is_run(root):
+    package = root / "workflow" / "private_ensembles"
+    with_examples = {
+        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+        for path in package.rglob("*.py")
+        if ">>> " in path.read_text(encoding="utf-8")
+    }
+    assert with_examples == set(MODULES)
+
+
+def test_the_readme_s_python_says_what_it_gives(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    for line in block.splitlines():
+        code, _, comment = line.partition("  # ")
+        if not comment:
+            exec(line, names)
+            continue
+        value, stated = eval(code, names), comment.split(":")[0]
+        if match := re.match(r"(\d+) numbers$", stated):
+            assert len(value) == int(match[1])
+        elif isinstance(ast.literal_eval(stated), float):
+            assert f"{value:.6f}" == stated
+        else:
+            assert value == ast.literal_eval(stated)

@@ -1,0 +1,59 @@
+"""docs/add-a-dataset.md, followed to the letter: files, an entry, and labels at the end."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture(scope="module")
+def steps(root):
+    """The page's code: a script, a configuration, a command."""
+    text = (root / "docs" / "add-a-dataset.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (entry,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    (command,) = re.findall(r"```sh\nsnakemake (.*)\n```", text)
+    return script, entry, shlex.split(command)
+
+
+@pytest.fixture(scope="module")
+def followed(steps, tmp_path_factory, copy_workflow, run_snakemake):
+    folder = copy_workflow(tmp_path_factory.mktemp("dataset") / "copy")
+    script, entry, command = steps
+    subprocess.run([sys.executable, "-c", script], cwd=folder, check=True, capture_output=True)
+    (folder / "stripes.yaml").write_text(entry, encoding="utf-8")
+    done = run_snakemake(folder, *command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_pinned_checksums_are_those_of_the_script_s_files(steps, tmp_path):
+    script, entry, _ = steps
+    made = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    pinned = dict(re.findall(r"      (\S+):\n        role: \S+\n        sha256: (\S+)", entry))
+    assert pinned == dict(line.split() for line in made.splitlines())
+
+
+def test_teachers_of_the_new_data_set_vote_and_learn(followed):
+    with np.load(followed / "results/votes/stripes/kind=plain,K=11,seed=0.npz") as file:
+        votes, labels = file["votes"], file["labels"]
+    assert votes.shape == (200, 11)
+    assert set(np.unique(labels)) == {0, 1}
+    assert ((votes.mean(axis=1) > 0.5) == labels).mean() > 0.9
+
+
+def test_labels_of_the_new_data_set_are_released_and_are_no_stand_in(followed):
+    table = pd.read_csv(followed / "results/darrm/labels/dataset=stripes,m=3.csv")
+    assert {"gnmax", "darrm_opt", "darrm_sub"} <= set(table["mechanism"])
+    assert set(table["dataset"]) == {"stripes"}
+    assert not table["stand_in"].any()

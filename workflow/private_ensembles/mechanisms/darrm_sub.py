@@ -1,0 +1,49 @@
+"""DaRRM with gamma by subsampling (Lemma 3.1): the majority of m teachers drawn at random."""
+
+from __future__ import annotations
+
+import math
+
+from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.mechanisms.noise_function import NoiseFunction
+
+
+class Subsampling(NoiseFunction):
+    """One label is a function of m teachers, whose optimal composition it costs at most."""
+
+    name = "darrm_sub"
+
+    def allowance(self, task, teacher):
+        """The largest m whose teachers keep the budget; fewer than K, by bisection."""
+        fits, too_many = 1, task.n_teachers
+        while too_many - fits > 1:
+            middle = (fits + too_many) // 2
+            cost = optimal_homogeneous(teacher.epsilon, teacher.delta, middle, task.delta)
+            fits, too_many = (middle, too_many) if cost.epsilon <= task.epsilon else (fits, middle)
+        return float(fits)
+
+    def epsilon(self, task, parameters):
+        """That of m teachers."""
+        return _cost(parameters)
+
+    def gamma(self, parameters):
+        """In closed form, and smaller by what rounding its values may cost.
+
+        The exact gamma keeps f <= allowance = e^epsilon - 1 + 2 delta (Lemma 3.4), f is linear in
+        gamma, and an error of u = 2^-53 in each value moves it by at most (1 + e^epsilon) u. So
+        does gamma (1 - s), rounded, where s allowance is more than a few times that.
+        """
+        epsilon = _cost(parameters)
+        allowance = math.expm1(epsilon) + 2 * parameters["delta"]
+        slack = 2**-50 * (1 + math.exp(epsilon)) / allowance
+        return gamma_subsampling(int(parameters["K"]), int(parameters["m"])) * (1 - slack)
+
+
+def _cost(parameters) -> float:
+    """What the m teachers of one label cost together."""
+    cost = parameters["teacher_epsilon"], parameters["teacher_Delta"], int(parameters["m"])
+    return optimal_homogeneous(*cost, parameters["delta"]).epsilon
+
+
+MECHANISM = Subsampling()

@@ -1,0 +1,114 @@
+"""DPBag's figures: labels that a budget buys, and the students trained on them, over epsilon.
+
+Drawn from the frames of `dpbag_tables.label_counts` and `dpbag_tables.student_accuracy` alone, at
+one delta: one row of panels per model, one column per number of shards.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+
+from private_ensembles.published import stand_ins
+from private_ensembles.report import style
+
+PLAIN = "exact composition, whatever the votes"
+_SAA = "SAA: one partition"
+_LOOKS = {
+    _SAA: {"color": style.VERMILION, "marker": "x", "linestyle": "--"},
+    PLAIN: {"color": style.ORANGE, "marker": "P", "linestyle": "-"},
+}
+_MODELS = {"logistic": "logistic regressions", "boosted_trees": "boosted trees"}
+_BUDGET = r"privacy budget $\varepsilon$"
+
+
+def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
+    """Draw labels within a budget, logarithmic: SAA, DPBag by k, exact composition.
+
+    counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
+    votes and are not for release. Raises ValueError where there is no row at `delta`.
+    """
+    counts = _at(counts, delta, "counts")
+
+    def draw(axis, rows: pd.DataFrame) -> None:
+        mine = rows["accounting"] == "personalised"
+        _line(axis, rows[~mine & (rows["k"] == 1)], "releasable_mean", _SAA)
+        for k, look in _partitions(counts, "k"):
+            part = rows[mine & (rows["k"] == k)]
+            _line(axis, part, "releasable_mean", _dpbag(k), look, "releasable_sd")
+        _line(axis, rows.drop_duplicates("epsilon"), "plain_labels", PLAIN)
+        axis.set_yscale("symlog", linthresh=1)
+
+    _panels(counts, draw, f"labels, δ = {delta:g}", paths, "exact votes: not for release")
+
+
+def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
+    """Draw the students' mean accuracy with bars of one standard deviation; without privacy: dots.
+
+    students: rows of `dpbag_tables.student_accuracy` (all models). Raises ValueError as
+    `draw_labels`.
+    """
+    free = students[students["method"] == "npb"].set_index("model")["accuracy_mean"]
+    students = _at(students, delta, "students")
+
+    def draw(axis, rows: pd.DataFrame) -> None:
+        _line(axis, rows[rows["method"] == "saa"], "accuracy_mean", _SAA, spread="accuracy_sd")
+        for k, look in _partitions(students[students["method"] == "dpbag"], "k"):
+            part = rows[(rows["method"] == "dpbag") & (rows["k"] == k)]
+            _line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
+        for value in free.get(rows["model"].iloc[:1], ()):
+            dots = {"color": style.BLACK, "linewidth": 1, "linestyle": (0, (1, 2))}
+            axis.axhline(value, label="without privacy (NPB)", **dots)
+
+    _panels(students, draw, f"student's accuracy, δ = {delta:g}", paths)
+
+
+def _at(frame: pd.DataFrame, delta: float, name: str) -> pd.DataFrame:
+    chosen = frame[[math.isclose(value, delta) for value in frame["delta"]]]
+    if not len(chosen):
+        raise ValueError(f"{name}: must have rows at delta = {delta}")
+    return chosen
+
+
+def _partitions(frame: pd.DataFrame, column: str) -> Iterator[tuple[int, dict]]:
+    sizes = sorted(k for k in frame[column].unique() if k > 1)
+    # From the last: the largest number of partitions looks the same in every figure.
+    return zip(sizes, style.SEQUENCE[-len(sizes) :], strict=False)
+
+
+def _dpbag(k: int) -> str:
+    return f"DPBag, {k} partitions"
+
+
+def _line(axis, rows, column: str, name: str, look: dict | None = None, spread: str = "") -> None:
+    rows = rows.dropna(subset=[column]).sort_values("epsilon")
+    if len(rows):
+        error = rows[spread].fillna(0) if spread else None
+        values = rows["epsilon"], rows[column], error
+        axis.errorbar(*values, label=name, capsize=2, elinewidth=0.8, **(look or _LOOKS[name]))
+
+
+def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark: str = "") -> None:
+    """One row per model, one column per n, empty ones left out; one legend for all."""
+    models = [name for name in _MODELS if name in set(frame["model"])]
+    shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
+    columns = max(map(len, shards.values()))
+    shape, size = (len(models), columns), (max(6.4, 2.5 * columns), 2.5 * len(models) + 0.8)
+    with style.figure(*shape, size=size, squeeze=False, sharey=True) as (drawn, axes):
+        for model, line in zip(models, axes, strict=True):
+            for axis in line[len(shards[model]) :]:
+                axis.set_visible(False)
+            for n, axis in zip(shards[model], line, strict=False):
+                draw(axis, frame[(frame["model"] == model) & (frame["n"] == n)])
+                axis.set_title(f"{_MODELS[model]}, {n} shards")
+                axis.set_xlabel(_BUDGET)
+                axis.set_xticks(sorted(frame["epsilon"].dropna().unique()))
+            line[0].set_ylabel(title)
+        if axes[0, 0].get_yscale() != "linear":
+            axes[0, 0].set_ylim(bottom=0)  # all panels share it: set once all lines are known
+        found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
+        wide = 3 if columns > 2 else 2
+        drawn.legend(found.values(), found, loc="outside upper center", ncols=wide)
+        marks = ["stand-in data"] * bool(stand_ins(frame).any()) + [mark] * bool(mark)
+        drawn.supxlabel("; ".join(marks), fontsize=8, color="#8a1f11")
+        style.save(drawn, *paths)
