@@ -91,6 +91,7 @@ NZC_TABLES = [*["table1", "table2"] * bool(NZC_TASKS), "leads"]
 NZC_FIGURES = ["figure2"] * bool(NZC_TASKS)
 LEDGER = ["results/privacy_ledger.csv"] * bool(config["audit"])
 AUDIT = [*LEDGER, *["results/audit/figures/claimed_exact.png"] * bool(LEDGER)]
+TOTALS = ["results/audit/tables/totals.csv"] * bool(LEDGER)
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # The tables of the models that this configuration trains, and the records that are counted.

@@ -54,6 +54,7 @@ rule build_index:
         fidelity="results/fidelity.csv",
         tables=[
             *table_files(),
+            *TOTALS,
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.audit,
         ],
@@ -85,12 +86,12 @@ rule publish_docs:
         "Copying tables and figures into docs/"
     input:
         fidelity="results/fidelity.csv",
-        tables=[*TEACHERS, *LEDGER, *table_files()],
+        tables=[*TEACHERS, *LEDGER, *TOTALS, *table_files()],
         figures=[*AUDIT[1:], *figure_files()],
     output:
         fidelity="docs/fidelity.csv",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
-        tables=[docs_file(path) for path in [*TEACHERS, *LEDGER, *table_files()]],
+        tables=[docs_file(path) for path in [*TEACHERS, *LEDGER, *TOTALS, *table_files()]],
         figures=[docs_file(path) for path in [*AUDIT[1:], *figure_files()]],
     params:
         code=fingerprint("publish_docs.py"),

@@ -209,6 +209,7 @@ AUDIT = Section(
             "logarithmic. The published GNMax spends a quarter of its claim; exact noise, the "
             "ladder and the optimised DaRRM spend all; NZC's lines are red and leave the picture.",
         ),
+        Item("totals", "What many labels cost together, by three compositions", "audit_totals"),
     ),
 )
 SECTIONS = (DARRM, PATE, DPBAG, NZC, PLANNER, AUDIT)

@@ -39,8 +39,8 @@ def train_private_ensemble(
     images: uint8 tensor (N, height, width[, channels]) with values to pixel_max, and labels: int64
     (N,), both on the device to train on. shards: for each model an int64 tensor of indices into
     them. sampling_seeds, noise_seeds: for each model as in `dpsgd.train_private_teacher`, whose
-    parameters the others are. blocks: as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint to
-    resume from and to write. progress: a Progress.
+    parameters the others are. blocks: as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint
+    to resume from and to write. progress: a Progress.
 
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
