@@ -492,6 +492,20 @@ def test_label_experiment_holds_both_deltas():
     assert experiment["delta_gamma"] < experiment["delta_query"]
 
 
+def test_hashed_shards_keep_their_sizes_out_of_the_schedule():
+    hashed = changed(data="paper", darrm__shards="keyed_hash")
+    private = module.teachers(hashed, "mnist", "private", 11)
+    assert private["shards"] == "keyed_hash"
+    assert private["shard_size"] == 1024  # as is accounted for
+    plain = module.teachers(hashed, "mnist", "plain", 11)
+    assert plain["shards"] == "keyed_hash"
+    assert "shard_size" not in plain
+    # PATE's own ensembles are not DaRRM's, and the default adds nothing
+    assert "shards" not in module.teachers(hashed, "mnist-10", "plain", 250)
+    assert "shards" not in module.teachers(DEFAULT, "mnist", "private", 11)
+    assert module.label_experiment(hashed, "mnist", 3)["shards"] == "keyed_hash"
+
+
 def test_accounting_covers_all_data_sets_and_only_what_it_uses():
     slices = module.accounting(DEFAULT)
     assert list(slices) == ["mnist", "fashion-mnist", "digits"]

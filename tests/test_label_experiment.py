@@ -6,7 +6,7 @@ import pytest
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.label_experiment import ones, parameters, run
+from private_ensembles.label_experiment import claims, ones, parameters, run
 from private_ensembles.naming import delta_of
 from private_ensembles.release import MECHANISMS, expected_accuracy, label_probability
 from private_ensembles.votes import Votes
@@ -15,7 +15,7 @@ K = 5
 SETTINGS = {
     "stand_in": True, "K": K, "m": 3, "epsilon": 0.1, "Delta": 1e-4, "epsilon_query": 0.3,
     "delta_query": 3e-4, "delta_gamma": delta_of(3, 1e-4), "queries": [4, 10], "draws": 3,
-    "training_seeds": [0, 1],
+    "shards": "permutation", "training_seeds": [0, 1],
 }  # fmt: skip
 PARAMETERS = {
     "gnmax": {"sigma": 3.0},
@@ -118,3 +118,13 @@ def test_unknown_labels_are_refused():
 def test_more_queries_than_images_are_refused(votes):
     with pytest.raises(ValueError, match="only 40 test images"):
         run("digits", SETTINGS | {"queries": [41]}, votes, PARAMETERS, seed=0)
+
+
+def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():
+    hashed = claims(SETTINGS | {"shards": "keyed_hash"})["majority_private"]
+    assert hashed["adjacency"] == "add_remove"
+    assert (hashed["epsilon"], hashed["delta"]) == (0.1, 1e-4)
+    cut = claims(SETTINGS)["majority_private"]
+    assert cut["adjacency"] == "replace_one"
+    assert cut["epsilon"] == pytest.approx(0.2)
+    assert cut["delta"] > 2e-4

@@ -296,6 +296,7 @@ def experiment(noise):
         "epsilon_query": 0.3,
         "delta_query": 3e-4,
         "delta_gamma": 2.9997e-4,
+        "shards": "permutation",
         "queries": [50],
         "draws": 2,
         "training_seeds": [0],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.shards import keyed_hash_shards, permutation_shards
+from private_ensembles.datasets.shards import cut_shards, keyed_hash_shards, permutation_shards
 
 
 def test_permutation_shards_are_disjoint_and_drop_the_remainder():
@@ -53,3 +53,51 @@ def test_keyed_hash_shards_refuse_bad_arguments():
         keyed_hash_shards([b"a"], 0, b"k")
     with pytest.raises(ValueError, match="float64"):
         keyed_hash_shards(np.zeros((2, 2)), 2, b"k")
+
+
+def records(n=300):
+    source = np.random.default_rng(3)
+    images = source.integers(0, 256, (n, 4, 5)).astype(np.uint8)
+    return images, source.integers(0, 2, n).astype(np.uint8)
+
+
+def test_either_assignment_gives_every_record_to_one_teacher_at_most():
+    images, labels = records()
+    equal = cut_shards("permutation", images, labels, 7, np.random.default_rng(0))
+    assert [len(shard) for shard in equal] == [42] * 7
+    assert len(np.unique(np.concatenate(equal))) == 294
+    hashed = cut_shards("keyed_hash", images, labels, 7, np.random.default_rng(0))
+    assert sorted(np.concatenate(hashed).tolist()) == list(range(300))
+    assert len({len(shard) for shard in hashed}) > 1
+    with pytest.raises(ValueError, match="shards = 'alphabet': must be permutation or keyed_hash"):
+        cut_shards("alphabet", images, labels, 7, np.random.default_rng(0))
+
+
+def test_removing_a_record_changes_one_hashed_shard_and_all_permuted_ones():
+    images, labels = records()
+    left = np.delete(images, 100, axis=0), np.delete(labels, 100)
+    changed = {}
+    for assignment in ("permutation", "keyed_hash"):
+        contents = [
+            [{images[i].tobytes() for i in shard} for shard in shards]
+            for images, shards in (
+                (data[0], cut_shards(assignment, *data, 7, np.random.default_rng(0)))
+                for data in ((images, labels), left)
+            )
+        ]
+        changed[assignment] = sum(a != b for a, b in zip(*contents, strict=True))
+    assert changed["keyed_hash"] == 1
+    assert changed["permutation"] > 1
+
+
+def test_a_label_is_part_of_the_record():
+    images, labels = records()
+    flipped = labels.copy()
+    flipped[:50] ^= 1
+    first, second = (
+        cut_shards("keyed_hash", images, each, 7, np.random.default_rng(0))
+        for each in (labels, flipped)
+    )
+    moved = np.setxor1d(first[0], second[0])
+    assert len(moved)
+    assert moved.max() < 50

@@ -123,6 +123,7 @@ CONFIGURATION = {
         {"darrm__private_teachers__epochs": 6},
         ACCOUNT,
     ),
+    "records by a keyed hash": ({"darrm__shards": "keyed_hash"}, VOTES),
     "seed": ({"seed": 1}, DATA | STUDY | PLAN),
     "noise": ({"noise": "secure"}, PRIVATE),
     "delta'": ({"darrm__delta_prime": 2e-4}, LOSS),

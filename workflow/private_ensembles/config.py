@@ -494,7 +494,12 @@ def teachers(config: dict, dataset: str, kind: str, K: int | None = None) -> dic
     task = pate_settings.task_of(config, dataset)
     if task is not None and task["kind"] == kind:
         return task["teachers"] | nzc_settings.retraining(config, dataset, K)
-    return dataset_settings(config, dataset)[f"{kind}_teachers"]
+    settings = dataset_settings(config, dataset)[f"{kind}_teachers"]
+    if config["darrm"]["shards"] == "permutation":
+        return settings
+    # What a shard holds is private then, so schedules follow from the stated numbers alone.
+    size = {"shard_size": config["datasets"][dataset]["n_train"] // K} if kind == "private" else {}
+    return settings | {"shards": config["darrm"]["shards"], **size}
 
 
 def forest_teachers(config: dict) -> dict:
@@ -557,6 +562,7 @@ def label_experiment(config: dict, dataset: str, m: int) -> dict:
         **cost,
         "K": darrm["K"],
         "m": m,
+        "shards": darrm["shards"],
         "delta_gamma": delta_of(m, cost["Delta"]),
         "queries": darrm["queries"],
         "draws": darrm["draws"],

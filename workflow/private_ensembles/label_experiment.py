@@ -33,17 +33,21 @@ def claims(settings: Mapping) -> dict[str, dict]:
     """What one released label of each mechanism costs, and in which privacy model.
 
     settings : epsilon, Delta (one private teacher), epsilon_query, delta_query (m epsilon and
-    m Delta), delta_gamma (1 - (1 - Delta)^m). DaRRM's claim is the paper's, in the adjacency of
-    the teachers' accountant. The noiseless majority of private teachers costs what one teacher
-    does, for any number of queries, on disjoint shards only (DESIGN 5.6); the shards are cut from
-    a permutation, which serves replace_one, so that cost is one teacher's by group privacy.
-    Whatever happens to one plain teacher moves one vote: GNMax's claim is for replace_one too, as
-    are those of the tight baselines, which have GNMax's budget.
+    m Delta), delta_gamma (1 - (1 - Delta)^m), shards (permutation or keyed_hash). DaRRM's claim is
+    the paper's, in the adjacency of the teachers' accountant. The noiseless majority of private
+    teachers costs what one teacher does, for any number of queries, on disjoint shards only (DESIGN
+    5.6). Shards that are cut from a permutation serve replace_one, so that cost is one teacher's by
+    group privacy; a keyed hash serves add_remove, at the accountant's own cost. Whatever happens to
+    one plain teacher moves one vote: GNMax's claim is for replace_one too, as are those of the
+    tight baselines, which have GNMax's budget.
     """
     counts = (settings["epsilon_query"], settings["delta_query"], "disjoint_shards", "replace_one")
     darrm = (settings["epsilon_query"], settings["delta_gamma"], "shared_data", "add_remove")
-    one = replace_one(settings["epsilon"], settings["Delta"])
-    majority = (one.epsilon, one.delta, "disjoint_shards", "replace_one")
+    if settings["shards"] == "keyed_hash":
+        majority = (settings["epsilon"], settings["Delta"], "disjoint_shards", "add_remove")
+    else:
+        one = replace_one(settings["epsilon"], settings["Delta"])
+        majority = (one.epsilon, one.delta, "disjoint_shards", "replace_one")
     rows = dict.fromkeys(ON_COUNTS, counts) | {
         "darrm_sub": darrm,
         "darrm_opt": darrm,

@@ -1,8 +1,8 @@
-"""Train all teachers of one ensemble, or a slice of them, each on its own shard."""
+"""Train an ensemble or a slice of it, each teacher on its own shard, either kind on the same."""
 
 from private_ensembles import io
 from private_ensembles.datasets.images import read_dataset
-from private_ensembles.datasets.shards import permutation_shards
+from private_ensembles.datasets.shards import cut_shards
 from private_ensembles.randomness import generator
 from private_ensembles.teachers.checkpoint import checkpoint_beside
 from private_ensembles.teachers.device import choose_device
@@ -15,16 +15,16 @@ with io.job(snakemake) as job:
     dataset = read_dataset(job.input.dataset)
     device = choose_device(job.params.device, job.threads)
     images, labels = dataset.train_images, dataset.train_labels
-    # The same shards for private and plain teachers: they differ in how they train only.
-    shards = permutation_shards(len(labels), K, generator(seed, dataset.name, "shards", K, repeat))
+    training = dict(job.params.settings)
+    way = training.pop("shards", "permutation")
+    shards = cut_shards(way, images, labels, K, generator(seed, dataset.name, "shards", K, repeat))
     how = {name: job.params[name] for name in ("noise", "backend")}
     facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed, **how}
-    facts |= {"training_seed": repeat, "training": dict(job.params.settings)}
-    facts |= {"shards": {"assignment": "permutation", "size": len(shards[0])}}
-    facts |= {"slice": job.params.slice} if job.params.slice else {}
+    facts |= {"shards": {"assignment": way, "size": len(labels) // K}, "training": training}
+    facts |= {"training_seed": repeat} | ({"slice": job.params.slice} if job.params.slice else {})
     teachers = train_ensemble(
         *(kind, images, labels, shards),
-        parameters=job.params.settings,
+        parameters=training,
         pixel_max=dataset.pixel_max,
         n_classes=dataset.n_classes,
         seed=seed,

@@ -52,6 +52,26 @@ def keyed_hash_shards(records, n_shards, key):
     return np.array(shards, dtype=np.int64)
 
 
+def cut_shards(assignment, images, labels, n_shards, generator):
+    """Cut records into shards: a list of index arrays, int64, one per shard, no record twice.
+
+    assignment: `permutation`, equal pieces for replace-one claims, or `keyed_hash`, pieces of
+    unequal and private size, empty ones perhaps, for claims about adding or removing a record: its
+    content and label decide where it goes. images: uint8 (N, ...); labels: uint8 (N,). generator:
+    numpy.random.Generator, of the permutation or of the key.
+
+    Raises ValueError for another assignment, and as the two functions do.
+    """
+    if assignment == "permutation":
+        return list(permutation_shards(len(labels), n_shards, generator))
+    if assignment != "keyed_hash":
+        raise ValueError(f"shards = {assignment!r}: must be permutation or keyed_hash")
+    _check_shards(len(labels), n_shards)
+    records = np.column_stack([images.reshape(len(labels), -1), labels])
+    owners = keyed_hash_shards(records, n_shards, generator.bytes(32))
+    return [np.flatnonzero(owners == shard) for shard in range(n_shards)]
+
+
 def _check_shards(n_records, n_shards):
     if not 1 <= n_shards <= n_records:
         raise ValueError(
