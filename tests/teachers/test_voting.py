@@ -7,6 +7,7 @@ import torch
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.voting import cast_votes
+from private_ensembles.watch import Meter
 
 IMAGES = np.random.default_rng(0).integers(0, 17, (60, 8, 8)).astype(np.uint8)
 
@@ -23,6 +24,14 @@ def test_votes_are_the_largest_logits_one_column_per_teacher():
     for i, teacher in enumerate(ensemble):
         logits = inputs @ teacher["1.weight"].T + teacher["1.bias"]
         assert np.array_equal(votes[:, i], logits.argmax(1).numpy())
+
+
+def test_meter_counts_teachers():
+    lines = []
+    meter = Meter(3, "teachers", say=None, log=lines.append)
+    cast_votes(teachers(), IMAGES, model="linear", pixel_max=16, n_classes=2, meter=meter)
+    meter.finish()
+    assert lines[0].startswith("3 teachers in ")
 
 
 def test_teacher_that_cannot_vote_is_named():

@@ -10,6 +10,7 @@ from private_ensembles.votes import Votes, write_votes
 with io.job(snakemake) as job:
     dataset = read_dataset(job.input.dataset)
     teachers, facts = load_slices(job.input.teachers)
+    meter = job.meter(len(teachers), "teachers")
     votes = cast_votes(
         teachers,
         dataset.test_images,
@@ -17,7 +18,9 @@ with io.job(snakemake) as job:
         pixel_max=dataset.pixel_max,
         n_classes=dataset.n_classes,
         device=choose_device(job.params.device, job.threads),
+        meter=meter,
     )
+    meter.finish()
     facts |= {"queries": "all test images, in order", "release": "not for release: no noise"}
     write_votes(
         job.output[0], Votes(dataset.n_classes, dataset.test_labels, votes, provenance=facts)

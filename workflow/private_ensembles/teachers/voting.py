@@ -10,12 +10,14 @@ from private_ensembles.teachers.models import build_model
 BATCH_SIZES = {"cpu": 128, "cuda": 4096}
 
 
-def cast_votes(teachers, images, *, model, pixel_max, n_classes, device="cpu", batch_size=None):
+def cast_votes(
+    teachers, images, *, model, pixel_max, n_classes, device="cpu", batch_size=None, meter=None
+):
     """The class each teacher gives each image: smallest unsigned type (queries, teachers).
 
     teachers: state_dicts. images: uint8 (queries, height, width) or (queries, height, width,
     channels). model: name of the architecture. A vote is the class of the largest logit, the first
-    one among equals.
+    one among equals. meter: counts the teachers that have voted.
 
     Raises ValueError when a state_dict does not fit the model or its logits are not finite.
     """
@@ -37,4 +39,6 @@ def cast_votes(teachers, images, *, model, pixel_max, n_classes, device="cpu", b
             if not torch.isfinite(logits).all():
                 raise ValueError(f"teacher {i}: logits are not finite: it cannot vote")
             votes[:, i] = logits.argmax(dim=1).cpu().numpy()
+            if meter is not None:
+                meter.advance()
     return votes
