@@ -48,7 +48,7 @@ def panel(figure, title):
 
 def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, kept):
     dpbag_figures.draw_labels(counts, 1e-3, "unused.png")
-    shown = panel(kept[0], "logistic regressions, 100 shards")
+    shown = panel(kept[0], "logistic, 100 shards")
     mine = counts[(counts["model"] == "logistic") & (counts["n"] == 100)]
     mine = mine[mine["delta"] == 1e-3]
     for k in (10, 50, 100):

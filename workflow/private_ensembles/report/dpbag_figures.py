@@ -18,7 +18,7 @@ _LOOKS = {
     _SAA: {"color": style.VERMILION, "marker": "x", "linestyle": "--"},
     PLAIN: {"color": style.ORANGE, "marker": "P", "linestyle": "-"},
 }
-_MODELS = {"logistic": "logistic regressions", "boosted_trees": "boosted trees"}
+_MODELS = {"logistic": "logistic", "boosted_trees": "boosted trees"}
 _BUDGET = r"privacy budget $\varepsilon$"
 
 
