@@ -22,7 +22,7 @@ SHARD, BATCH, EPOCHS = 1024, 32, 5  # DaRRM section 6.2 on MNIST
 PRIVATE = {"noise_multiplier": 12.0, "max_grad_norm": 1.0}
 IMAGES = 12_000  # about as many are measured: half a minute at most
 SEQUENTIAL = 11  # teachers that are trained one after the other; more take in proportion
-ROUNDS = 3  # through all measurements, of which the fastest counts: other machines share the host
+ROUNDS = 1  # through all measurements; of several the fastest counts, on a host that is shared
 # How the convolutions of a step are computed.
 WAYS = ("grouped convolutions", "batched products")
 METHODS = {
@@ -242,8 +242,8 @@ def page(data: pd.DataFrame) -> str:
         "on a GPU. A training is DaRRM's (section "
         f"6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
         "extrapolated** from the rate of the images that were measured; one after the other, "
-        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion. The fastest of "
-        f"{ROUNDS} rounds counts, because other machines share the host. On a CPU the "
+        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion. Rounds, of "
+        f"which the fastest counts: {ROUNDS}. On a CPU the "
         "ensemble's DP-SGD goes layer by layer, one teacher's batch after the other; its gradients "
         "in one computation, as on a GPU, are the last lines of each part "
         "([how](../teachers.md)).",

@@ -103,6 +103,9 @@ class LayerwiseGradients:
 @contextmanager
 def _one_thread():
     before = torch.get_num_threads()
+    if before == 1:  # setting it throws away what libraries keep from step to step
+        yield
+        return
     torch.set_num_threads(1)
     try:
         yield
