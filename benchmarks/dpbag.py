@@ -16,12 +16,12 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import machine
-from private_ensembles.bagging_experiment import Thirds, split_thirds
 from private_ensembles.datasets.adult import load_adult
 from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
 from private_ensembles.dpbag.personalised import running_costs
-from private_ensembles.dpbag.votes import BaggedVotes, pack
+from private_ensembles.experiments.dpbag import Thirds, split_thirds
 from private_ensembles.teachers.logistic import fit_shards
+from private_ensembles.votes.bagged import BaggedVotes, pack
 
 GRID = tuple((n, k) for n in (50, 100, 250) for k in (10, 50, 100))
 SAMPLE = 100  # shards that scikit-learn fits at each (n, k)

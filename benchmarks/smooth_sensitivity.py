@@ -17,7 +17,7 @@ import pandas as pd
 
 from benchmarks import machine, process
 from benchmarks.smooth_sensitivity_by_query import ByQuery
-from private_ensembles import randomness
+from private_ensembles.noise import streams as randomness
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity

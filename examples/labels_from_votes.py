@@ -6,9 +6,10 @@ Snakemake.
 
 import numpy as np
 
-from private_ensembles import darrm, mechanisms, planner
+from private_ensembles import darrm, mechanisms
+from private_ensembles.experiments import planner
 from private_ensembles.mechanisms.protocol import Task
-from private_ensembles.synthetic_votes import ConsensusProfile, synthetic_counts
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 # 1. Votes. Here those of an ensemble that does not exist: 100 teachers, 4 classes, 300 queries.
 profile = ConsensusProfile(n_classes=4, easy_share=0.8, easy=(20, 2), hard=(2, 2), confusion=1.0)

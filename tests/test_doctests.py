@@ -10,26 +10,26 @@ import pytest
 
 # Modules that documentation and examples advertise; every one has an example.
 MODULES = (
+    "accounting.budgets",
+    "accounting.composition",
+    "accounting.poisson_binomial",
     "audit.divergence",
-    "baselines.budgets",
-    "baselines.ladder",
-    "composition",
     "darrm.certificate",
     "darrm.error",
     "darrm.gamma",
     "darrm.optimize",
     "dpbag.plain",
+    "experiments.planner",
     "mechanisms",
+    "mechanisms.ladder_steps",
+    "noise.streams",
     "nzc.claims",
-    "own_votes",
     "pate.confident",
     "pate.gnmax",
     "pate.rdp",
     "pate.smooth_sensitivity",
-    "planner",
-    "poisson_binomial",
-    "randomness",
-    "synthetic_votes",
+    "votes.foreign",
+    "votes.synthetic",
 )
 # Prints one line a module: its name, how many examples ran, how many failed.
 RUN = """

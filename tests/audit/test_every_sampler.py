@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from private_ensembles import mechanisms, planner, secure_noise
+from private_ensembles import mechanisms
 from private_ensembles.audit import (
     enumerate_histograms,
     epsilon_lower_bound,
@@ -25,13 +25,15 @@ from private_ensembles.audit import (
 )
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.darrm import gamma_constant
+from private_ensembles.experiments import planner
 from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.mechanisms.release import label_probability, release
+from private_ensembles.noise import secure as secure_noise
+from private_ensembles.noise.streams import generator
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.randomness import generator
-from private_ensembles.release import label_probability, release
 from private_ensembles.teachers.dpsgd import poisson_batch
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 
@@ -43,21 +45,24 @@ DRAWS = {
     "shuffle", "standard_exponential", "standard_normal", "then_gaussian", "token_bytes", "uniform",
     "urandom",
 }  # fmt: skip
-CATALOGUE = "tests.test_catalogue:test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
+CATALOGUE = (
+    "tests.mechanisms.test_catalogue:"
+    "test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
+)
 HERE = f"{__name__}:"
 OFFERED = f"{HERE}test_offered_mechanisms_on_three_classes"
 SECURE = f"{HERE}test_secure_labels_of_two_classes"
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 PRIVATE = {
-    "baselines/exponential.py exponential_release": CATALOGUE,
-    "baselines/exponential.py permute_and_flip_release": CATALOGUE,
-    "baselines/ladder.py release": CATALOGUE,
-    "baselines/laplace.py release": CATALOGUE,
+    "mechanisms/selection.py exponential_release": CATALOGUE,
+    "mechanisms/selection.py permute_and_flip_release": CATALOGUE,
+    "mechanisms/ladder_steps.py release": CATALOGUE,
+    "mechanisms/laplace.py release": CATALOGUE,
     "darrm/release.py release": CATALOGUE,
     "dpbag/mechanism.py release": CATALOGUE,
     "nzc/mechanism.py immutable_noisy_argmax": (
-        "tests.test_catalogue:"
+        "tests.mechanisms.test_catalogue:"
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
     "pate/gnmax.py release": CATALOGUE,
@@ -65,12 +70,12 @@ PRIVATE = {
     "pate/mechanisms.py gnmax": OFFERED,
     "pate/mechanisms.py lnmax": OFFERED,
     "pate/release_accounting.py publish": f"{HERE}test_published_costs",
-    "planner.py choose_privately": f"{HERE}test_private_choice_of_a_mechanism",
-    "secure_noise.py coins": SECURE,
-    "secure_noise.py fair_bits": SECURE,
-    "secure_noise.py plurality": SECURE,
-    "secure_noise.py _gaussian": SECURE_THRESHOLDS,
-    "secure_noise.py uniform": DPSGD,
+    "experiments/planner.py choose_privately": f"{HERE}test_private_choice_of_a_mechanism",
+    "noise/secure.py coins": SECURE,
+    "noise/secure.py fair_bits": SECURE,
+    "noise/secure.py plurality": SECURE,
+    "noise/secure.py _gaussian": SECURE_THRESHOLDS,
+    "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py gaussian": DPSGD,
     "teachers/dpsgd.py poisson_batch": f"{HERE}test_batches_hold_a_record_at_its_rate",
 }
@@ -79,24 +84,24 @@ SIMULATED = "simulates data or an estimate; nothing private goes in"
 TRAINING = "trains on what is released already, or makes no privacy claim"
 DOCTORED = "the catalogue's own stand-in for votes, or a twin"
 OTHER = {
-    "bagging_experiment.py split_thirds": PUBLIC,
-    "catalogue/counts.py optimal.release": DOCTORED,
-    "catalogue/private_teachers.py majority.sample.draw": DOCTORED,
-    "catalogue/private_teachers.py noise_function.sample.draw": DOCTORED,
+    "experiments/dpbag.py split_thirds": PUBLIC,
+    "mechanisms/catalogue/counts.py optimal.release": DOCTORED,
+    "mechanisms/catalogue/private_teachers.py majority.sample.draw": DOCTORED,
+    "mechanisms/catalogue/private_teachers.py noise_function.sample.draw": DOCTORED,
     "darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/breast_cancer.py load_breast_cancer": PUBLIC,
     "datasets/pool.py split_pool": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
-    "label_experiment.py run": PUBLIC,
-    "pate_study.py draw_queries": PUBLIC,
-    "pate_study.py stated_scores": SIMULATED,
+    "experiments/darrm.py run": PUBLIC,
+    "experiments/pate.py draw_queries": PUBLIC,
+    "experiments/pate.py stated_scores": SIMULATED,
     "student/augmentation.py distort": TRAINING,
     "student/images.py _Run._batches": TRAINING,
     "student/virtual_adversarial.py perturbation": TRAINING,
-    "synthetic_votes.py synthetic_counts": SIMULATED,
-    "synthetic_votes.py synthetic_queries": SIMULATED,
+    "votes/synthetic.py synthetic_counts": SIMULATED,
+    "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
     "teachers/plain_ensemble.py _resumed": TRAINING,
     "teachers/plain_ensemble.py train_plain_ensemble": TRAINING,

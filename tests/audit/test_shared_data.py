@@ -6,15 +6,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.audit import shared_data_delta, shared_data_epsilon, worst_teachers
-from private_ensembles.audit.shared_data import (
-    corner_multisets,
-    corner_pmfs,
-    teacher_corners,
-)
+from private_ensembles.audit.shared_data import corner_multisets, corner_pmfs, teacher_corners
 from private_ensembles.darrm import certify, gamma_subsampling
 from private_ensembles.darrm.release import label_probability
-from private_ensembles.poisson_binomial import pmf
 
 from ..darrm import oracle
 

@@ -5,11 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.darrm.certificate import (
-    certify,
-    certify_problem,
-    scale_to_allowance,
-)
+from private_ensembles.darrm.certificate import certify, certify_problem, scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.darrm.worst_case import (

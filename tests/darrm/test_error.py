@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.error import error_at, error_of_pmf, expected_error
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.prior import expected_pmf, objective, parse_prior
 from private_ensembles.darrm.release import label_probability
-from private_ensembles.poisson_binomial import pmf
 
 from . import oracle
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.error import error_at, error_of_pmf
 from private_ensembles.darrm.gamma import gamma_subsampling, mirrored, subsampling_probability
 from private_ensembles.darrm.generality import gamma_from_probabilities
 from private_ensembles.darrm.release import label_probability
 from private_ensembles.pate import gnmax
-from private_ensembles.poisson_binomial import pmf
 
 
 def halves(low=0.0, high=1.0):

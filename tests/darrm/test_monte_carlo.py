@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.monte_carlo import (
     algorithm_4,
@@ -17,8 +18,7 @@ from private_ensembles.darrm.monte_carlo import (
     mean_leads,
 )
 from private_ensembles.darrm.prior import objective, parse_prior
-from private_ensembles.poisson_binomial import pmf
-from private_ensembles.randomness import generator
+from private_ensembles.noise.streams import generator
 
 DRAWS = 20_000
 # Hoeffding: the mean of DRAWS numbers in [-1, 1] is off by more with probability below 1e-9.

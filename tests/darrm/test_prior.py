@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.error import error_of_pmf, expected_error_estimate
 from private_ensembles.darrm.gamma import gamma_subsampling
@@ -16,7 +17,6 @@ from private_ensembles.darrm.prior import (
     parse_prior,
     sampled_leads,
 )
-from private_ensembles.poisson_binomial import pmf
 
 SHA = "0" * 64
 

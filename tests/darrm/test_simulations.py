@@ -122,7 +122,7 @@ def test_iid_loss_is_the_largest_log_ratio_of_the_outputs():
     rng = np.random.default_rng(0)
     loss, _ = iid_privacy_loss(7, 2, 0.5)
     gamma = gamma_double_subsampling(7, 2)
-    from private_ensembles.poisson_binomial import pmf
+    from private_ensembles.accounting.poisson_binomial import pmf
 
     p = rng.random(500)
     q = 1 - largest_step(1 - p, 0.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles import dataset_config
+from private_ensembles.configuration import datasets as dataset_config
 from private_ensembles.datasets.adult import CATEGORICAL, NUMERIC, feature_names, load_adult
 from private_ensembles.datasets.adult import read_part as read
 from private_ensembles.datasets.prepare import prepare

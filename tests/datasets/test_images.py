@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles import dataset_config
+from private_ensembles.configuration import datasets as dataset_config
 from private_ensembles.datasets.archive import content_sha256, write_dataset
 from private_ensembles.datasets.images import LabelledImages, read_dataset
 from private_ensembles.datasets.pool import digits_pool, split_pool

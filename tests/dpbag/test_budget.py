@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from private_ensembles.dpbag.budget import (
-    affordable,
-    data_independent_count,
-    epsilon,
-    label_count,
-)
+from private_ensembles.dpbag.budget import affordable, data_independent_count, epsilon, label_count
 from private_ensembles.dpbag.personalised import running_costs
 
 

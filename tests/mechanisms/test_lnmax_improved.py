@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.baselines import lnmax_noisy_counts_delta, pld_epsilon
+from private_ensembles.accounting.budgets import pld_epsilon
 from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.composed import composed
+from private_ensembles.mechanisms.laplace import lnmax_noisy_counts_delta
 from private_ensembles.mechanisms.lnmax_improved import scale_cost
 from private_ensembles.mechanisms.protocol import Task
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms, planner_study, registry
+from private_ensembles import mechanisms
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.audit.shared_data import worst_teachers
-from private_ensembles.baselines.budgets import majority_cost
-from private_ensembles.composition import optimal_homogeneous
 from private_ensembles.darrm.release import label_probability
-from private_ensembles.mechanisms import composed
+from private_ensembles.experiments import planner_study
+from private_ensembles.mechanisms import composed, registry
 from private_ensembles.mechanisms.confident_gnmax import served_probability
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.protocol import Task, largest_within

@@ -47,7 +47,7 @@ def test_exact_epsilon_agrees_with_composed_privacy_loss_distributions(threshold
 def test_no_order_is_better_than_the_one_found(rho):
     import numpy as np
 
-    from private_ensembles.composition import rdp_to_dp
+    from private_ensembles.accounting.composition import rdp_to_dp
 
     orders = 1 + np.geomspace(1e-3, 1e5, 20000)
     for conversion in ("classic", "improved"):

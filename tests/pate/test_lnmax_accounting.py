@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from private_ensembles import pate
-from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from private_ensembles import secure_noise
+from private_ensembles.noise import secure as secure_noise
 from private_ensembles.pate.expectation import (
     answer_probability,
     confident_distribution,

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles import pate, randomness
-from private_ensembles.composition import rdp_to_dp
+from private_ensembles import pate
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.noise import streams as randomness
 from private_ensembles.pate.joint import JointProfile
 from private_ensembles.pate.release_accounting import choose_publication
 from private_ensembles.pate.rounds import confident_round

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles import published
+from private_ensembles.published import comparison as published
 from private_ensembles.report import figures, index, tables
 
 _spec = importlib.util.spec_from_file_location(

@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from private_ensembles import published
-from private_ensembles.report import dpbag_figures, dpbag_published, style
+from private_ensembles.published import comparison as published
+from private_ensembles.published import dpbag as dpbag_published
+from private_ensembles.report import dpbag_figures, style
 from private_ensembles.report.beside import beside_printed
 
 

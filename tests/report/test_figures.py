@@ -144,7 +144,7 @@ def test_an_unknown_format_is_refused(tmp_path, search):
 
 
 def test_every_mechanism_has_one_look_and_no_two_share_it():
-    from private_ensembles.registry import MECHANISMS
+    from private_ensembles.mechanisms.registry import MECHANISMS
 
     looks = [tuple(style.look(name).values()) for name in MECHANISMS]
     assert set(MECHANISMS) <= set(style.LOOKS)

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from private_ensembles import published
+from private_ensembles.published import comparison as published
 from private_ensembles.report import html, index, tables
 from private_ensembles.report.page import ASSETS
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.pate_study import NOT_FOR_RELEASE
+from private_ensembles.experiments.pate import NOT_FOR_RELEASE
 from private_ensembles.report.pate_figures import (
     draw_noise_comparison,
     draw_students,
@@ -17,7 +17,7 @@ STAMP = "data-dependent privacy costs: not for release"
 
 
 def noise():
-    """The columns of `pate_study.noise_comparison`."""
+    """The columns of `experiments.pate.noise_comparison`."""
     return pd.DataFrame(
         {
             "mechanism": mechanism,

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles import published
 from private_ensembles.pate.gnmax import sigma_quantities
+from private_ensembles.published import comparison as published
 from private_ensembles.report.tables import gnmax_sigmas, label_accuracy, privacy_loss
 
 PAPER = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from private_ensembles.randomness import stream
+from private_ensembles.noise.streams import stream
 from private_ensembles.student.forest import Forest, train_forest
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import shutil
 import pytest
 import yaml
 
-from private_ensembles.registry import MECHANISMS
+from private_ensembles.mechanisms.registry import MECHANISMS
 
 from . import changes
 from .changes import MODULE

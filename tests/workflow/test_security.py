@@ -92,7 +92,7 @@ def test_planted_file_is_refused_by_name_and_nothing_in_it_runs(
 
 
 def test_members_that_point_out_of_an_archive_are_not_written(tmp_path):
-    from private_ensembles.io import read_npz
+    from private_ensembles.jobs.io import read_npz
 
     buffer = io.BytesIO()
     np.save(buffer, np.arange(3))
@@ -170,7 +170,7 @@ def test_mirror_of_any_name_is_a_folder_and_nothing_else(
 @pytest.mark.parametrize("text", [*HOSTILE, "../../etc", "mnist\n", "a,b=c", ".hidden"])
 @pytest.mark.parametrize("key", ["dataset", "file", "prior", "device", "url"])
 def test_name_that_is_none_is_refused_in_one_line(root, key, text):
-    from private_ensembles.config import ConfigError, check
+    from private_ensembles.configuration.check import ConfigError, check
 
     config = yaml.safe_load((root / "config.yaml").read_text())
     mnist = config["datasets"]["mnist"]

@@ -16,13 +16,21 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
-from private_ensembles import announce
-from private_ensembles import config as settings
-from private_ensembles import dataset_config, dpbag_config
-from private_ensembles import nzc_settings as nzc
-from private_ensembles import pate_settings as pate
-from private_ensembles.fingerprint import fingerprint
-from private_ensembles.naming import NUMBER, delta_of, instance, multiply, parse_instance
+from private_ensembles.configuration import check as settings
+from private_ensembles.configuration import datasets as dataset_config
+from private_ensembles.configuration import dpbag as dpbag_config
+from private_ensembles.configuration import nzc, pate
+from private_ensembles.configuration.naming import (
+    NUMBER,
+    delta_of,
+    instance,
+    multiply,
+    parse_instance,
+)
+from private_ensembles.experiments.grid_points import prior_points, shape_points
+from private_ensembles.jobs import announce
+from private_ensembles.jobs.fingerprint import fingerprint
+from private_ensembles.mechanisms import offered
 from private_ensembles.teachers.slices import slice_names
 
 # In place: scripts and later rules see the checked values, and nothing else.
@@ -30,6 +38,7 @@ settings.check_or_exit(
     config,
     settings.standpoints(workflow.overwrite_workdir, workflow.basedir),
     settings.sources(workflow.configfiles, workflow.config_settings.config),
+    offered(),
 )
 
 

@@ -194,7 +194,7 @@ rule draw_gamma_shapes:
     message:
         "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
     input:
-        lambda wc: [gamma_file(**p) for p in settings.shape_points(config, wc.shape_figure)],
+        lambda wc: [gamma_file(**p) for p in shape_points(config, wc.shape_figure)],
     output:
         png=report(
             "results/darrm/figures/{shape_figure}.png",

@@ -67,8 +67,8 @@ rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, figure9"
     input:
-        U=lambda wc: [gamma_file(**point) for point in settings.prior_points(config, "U")],
-        P=lambda wc: [gamma_file(**point) for point in settings.prior_points(config, "P")],
+        U=lambda wc: [gamma_file(**point) for point in prior_points(config, "U")],
+        P=lambda wc: [gamma_file(**point) for point in prior_points(config, "P")],
     output:
         png=report(
             "results/darrm/figures/figure9.png",

@@ -1,6 +1,6 @@
 """Tabulate what one private teacher of each data set costs, and refuse claims below what holds."""
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.teachers.accounting import account_ensemble
 
 with io.job(snakemake) as job:

@@ -1,8 +1,8 @@
 """Account for the labels of one task: data-dependent, sanitised and data-independent costs."""
 
-from private_ensembles import io
-from private_ensembles.pate_study import account
-from private_ensembles.votes import read_votes
+from private_ensembles.experiments.pate import account
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -1,9 +1,10 @@
 """Release labels for somebody's own votes within a budget, and say what that costs."""
 
-from private_ensembles import io, own_accounting
-from private_ensembles.own_votes import read_own_votes
+from private_ensembles.experiments import own_votes as own_accounting
+from private_ensembles.jobs import io
 from private_ensembles.report import own_page
 from private_ensembles.report.planner_figures import draw_ranking
+from private_ensembles.votes.foreign import read_own_votes
 
 with io.job(snakemake) as job:
     settings, budget = job.params.settings, job.params.budget

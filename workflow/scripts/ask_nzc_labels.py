@@ -1,8 +1,8 @@
 """Ask LNMax and NZC for labels, and account for what is claimed and what is true."""
 
-from private_ensembles import io
-from private_ensembles.nzc_study import account, ask
-from private_ensembles.votes import read_votes
+from private_ensembles.experiments.nzc import account, ask
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
-from private_ensembles import io
-from private_ensembles.ledger_study import ledger, setting
-from private_ensembles.ledger_totals import totals
-from private_ensembles.published import FOLDER, read_published
+from private_ensembles.experiments.ledger import ledger, setting
+from private_ensembles.experiments.totals import totals
+from private_ensembles.jobs import io
+from private_ensembles.published.comparison import FOLDER, read_published
+from private_ensembles.published.pate import claims_of
 from private_ensembles.report.ledger_figure import draw_ledger
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
@@ -17,7 +18,8 @@ with io.job(snakemake) as job:
         name: json.loads(Path(path).read_text())["gamma"]
         for name, path in zip(settings["budgets"], job.input, strict=True)
     }
-    table = ledger(settings, gammas, read_published([FOLDER / name for name in PUBLISHED]))
+    printed = read_published([FOLDER / name for name in PUBLISHED])
+    table = ledger(settings, gammas, claims_of(printed, settings["pate"]))
     io.write_csv(job.output.ledger, table)
     draw_ledger(table, job.output.png, job.output.pdf)
     verdicts = table["verdict"].value_counts()

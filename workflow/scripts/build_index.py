@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report import index
 
 with io.job(snakemake) as job:

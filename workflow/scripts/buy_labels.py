@@ -1,8 +1,8 @@
 """Ask the aggregators of one task for labels, once: what its students learn from."""
 
-from private_ensembles import io
-from private_ensembles.pate_study import buy_labels
-from private_ensembles.votes import read_votes
+from private_ensembles.experiments.pate import buy_labels
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     votes, settings = read_votes(job.input.votes), job.params.settings

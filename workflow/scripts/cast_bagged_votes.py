@@ -1,14 +1,14 @@
 """Train the teachers of a few partitions and let them vote on the public queries."""
 
-from private_ensembles import io
-from private_ensembles.bagging_experiment import (
+from private_ensembles.datasets.tabular import read_records
+from private_ensembles.experiments.dpbag import (
     NOT_FOR_RELEASE,
     cast_votes,
     queries_needed,
     split_thirds,
 )
-from private_ensembles.datasets.tabular import read_records
-from private_ensembles.dpbag.votes import write_votes
+from private_ensembles.jobs import io
+from private_ensembles.votes.bagged import write_votes
 
 with io.job(snakemake) as job:
     options = job.params

@@ -1,11 +1,11 @@
 """Train one random forest on each shard of a table, and let it vote once on every test record."""
 
-from private_ensembles import io
 from private_ensembles.datasets.shards import permutation_shards
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.randomness import generator
+from private_ensembles.jobs import io
+from private_ensembles.noise.streams import generator
 from private_ensembles.teachers.forest import cast_forest_votes
-from private_ensembles.votes import Votes, write_votes
+from private_ensembles.votes.cache import Votes, write_votes
 
 with io.job(snakemake) as job:
     K, seed, repeat = (job.params[key] for key in ("K", "seed", "training_seed"))

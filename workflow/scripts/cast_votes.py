@@ -1,11 +1,11 @@
 """Let every teacher of one ensemble, from all its slices, vote once on every test image."""
 
-from private_ensembles import io
 from private_ensembles.datasets.images import read_dataset
+from private_ensembles.jobs import io
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.teachers.ensemble_file import load_slices
 from private_ensembles.teachers.voting import cast_votes
-from private_ensembles.votes import Votes, write_votes
+from private_ensembles.votes.cache import Votes, write_votes
 
 with io.job(snakemake) as job:
     dataset = read_dataset(job.input.dataset)

@@ -1,7 +1,7 @@
 """Compare the conjecture of DPBag's supplement with exact moments on small ensembles."""
 
-from private_ensembles import io
 from private_ensembles.dpbag.conjecture import study
+from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from private_ensembles import io
-from private_ensembles.equal_budget import compare
-from private_ensembles.votes import read_votes
+from private_ensembles.experiments.equal_budget import compare
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     parts = []

@@ -2,8 +2,8 @@
 
 import os
 
-from private_ensembles import io
 from private_ensembles.datasets.download import fetch
+from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     dataset, file = job.wildcards.dataset, job.wildcards.file

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.figures import draw_gamma_shapes, gamma_shapes
 
 with io.job(snakemake) as job:

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles import io
-from private_ensembles.nzc_study import figure2
+from private_ensembles.experiments.nzc import figure2
+from private_ensembles.jobs import io
 from private_ensembles.report.nzc_figures import draw_ensembles
-from private_ensembles.votes import read_votes
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     parts = []

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.simulation_figures import draw_prior_shapes, prior_shapes
 
 with io.job(snakemake) as job:

@@ -1,6 +1,6 @@
 """Draw the search for GNMax's noise over Rényi orders (Figure 10)."""
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.figures import draw_sigma_search, sigma_search
 
 with io.job(snakemake) as job:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.simulation_figures import draw_noiseless, draw_sweeps
 
 with io.job(snakemake) as job:

@@ -1,7 +1,7 @@
 """Optimise the noise function gamma at one grid point and certify it."""
 
-from private_ensembles import io
 from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     solution = optimize_gamma(

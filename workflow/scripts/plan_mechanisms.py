@@ -1,6 +1,7 @@
 """Rank mechanisms by expected right labels on the stated profile, and audit each exactly."""
 
-from private_ensembles import io, planner_study
+from private_ensembles.experiments import planner_study
+from private_ensembles.jobs import io
 from private_ensembles.report.planner_figures import draw_plan
 
 with io.job(snakemake) as job:

@@ -1,8 +1,8 @@
 """Read, check and split one data set into the private training part and the public queries."""
 
-from private_ensembles import io
 from private_ensembles.datasets.archive import write_dataset
 from private_ensembles.datasets.prepare import prepare
+from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     name = job.wildcards.dataset

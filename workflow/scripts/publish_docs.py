@@ -2,7 +2,7 @@
 
 import shutil
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.markdown import docs_page
 
 with io.job(snakemake) as job:

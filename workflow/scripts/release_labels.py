@@ -4,9 +4,9 @@ import csv
 import json
 from pathlib import Path
 
-from private_ensembles import io
-from private_ensembles.label_experiment import parameters, run
-from private_ensembles.votes import read_votes
+from private_ensembles.experiments.darrm import parameters, run
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -1,6 +1,6 @@
 """Find the noise that GNMax needs at one (epsilon, delta), by every method."""
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.pate.gnmax import sigma_quantities
 
 with io.job(snakemake) as job:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles import io
 from private_ensembles.darrm.objective_study import study_objectives
+from private_ensembles.jobs import io
 from private_ensembles.report.objectives import draw_objectives
 
 with io.job(snakemake) as job:

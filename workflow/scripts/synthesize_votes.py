@@ -1,9 +1,9 @@
 """Draw the votes of an ensemble that does not exist from a stated profile of its consensus."""
 
-from private_ensembles import io
-from private_ensembles.randomness import generator
-from private_ensembles.synthetic_votes import ConsensusProfile, synthetic_counts
-from private_ensembles.votes import Votes, write_votes
+from private_ensembles.jobs import io
+from private_ensembles.noise.streams import generator
+from private_ensembles.votes.cache import Votes, write_votes
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 with io.job(snakemake) as job:
     name, K, seed, repeat = (job.params[key] for key in ("name", "K", "seed", "vote_seed"))

@@ -1,7 +1,7 @@
 """Tabulate how many labels a budget buys whatever the votes are."""
 
-from private_ensembles import io
-from private_ensembles.bagging_experiment import deltas_of
+from private_ensembles.experiments.dpbag import deltas_of
+from private_ensembles.jobs import io
 from private_ensembles.report.dpbag_tables import affordable_labels
 
 with io.job(snakemake) as job:

@@ -1,7 +1,7 @@
 """Tabulate what double subsampling of i.i.d. pure teachers costs (Theorem 4.1)."""
 
-from private_ensembles import io
 from private_ensembles.darrm.simulations import amplification
+from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     rows = []

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.nzc_tables import label_accuracy, students
 
 with io.job(snakemake) as job:

@@ -1,6 +1,6 @@
 """Tabulate the total privacy loss of many labels, as published and as tight as proven."""
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.tables import privacy_loss
 
 with io.job(snakemake) as job:

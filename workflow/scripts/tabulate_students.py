@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 from private_ensembles.report.pate_tables import students
 
 with io.job(snakemake) as job:

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles import io
-from private_ensembles.bagging_experiment import split_thirds
-from private_ensembles.bagging_students import run
 from private_ensembles.datasets.tabular import read_records
+from private_ensembles.experiments.dpbag import split_thirds
+from private_ensembles.experiments.dpbag_students import run
+from private_ensembles.jobs import io
 from private_ensembles.report.dpbag_tables import with_facts
 
 with io.job(snakemake) as job:

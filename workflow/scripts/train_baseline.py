@@ -1,7 +1,7 @@
 """Train one non-private baseline on all private data with true labels, and evaluate it."""
 
-from private_ensembles import io
-from private_ensembles.student_study import read_inputs, run_student
+from private_ensembles.experiments.students import read_inputs, run_student
+from private_ensembles.jobs import io
 from private_ensembles.teachers.device import choose_device
 
 with io.job(snakemake) as job:

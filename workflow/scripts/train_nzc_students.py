@@ -1,7 +1,7 @@
 """Train one student per aggregator on its labels, and evaluate them: NZC's Table 1."""
 
-from private_ensembles import io
-from private_ensembles.student_study import read_inputs, run_student
+from private_ensembles.experiments.students import read_inputs, run_student
+from private_ensembles.jobs import io
 from private_ensembles.teachers.device import choose_device
 
 with io.job(snakemake) as job:

@@ -1,9 +1,9 @@
 """Train an ensemble or a slice of it, each teacher on its own shard, either kind on the same."""
 
-from private_ensembles import io
 from private_ensembles.datasets.images import read_dataset
 from private_ensembles.datasets.shards import cut_shards
-from private_ensembles.randomness import generator
+from private_ensembles.jobs import io
+from private_ensembles.noise.streams import generator
 from private_ensembles.teachers.checkpoint import checkpoint_beside
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.teachers.ensemble import train_ensemble

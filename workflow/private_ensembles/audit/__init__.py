@@ -1,7 +1,8 @@
 """Exact privacy of any label mechanism with finitely many vote histograms.
 
 The audit sees a mechanism as a table of probabilities, or as a sampler, and a relation that says
-which inputs are neighbours; never how the mechanism was derived. Public names resolve on first use.
+which inputs are neighbours; never how the mechanism was derived. May import the floors up to
+`accounting`. Public names resolve on first use.
 """
 
 from importlib import import_module
@@ -27,8 +28,6 @@ _PUBLIC = {
     "worst_teachers": "shared_data",
     "epsilon_lower_bound": "sampler",
     "delta_lower_bound": "sampler",
-    "LedgerRow": "ledger",
-    "ledger_row": "ledger",
 }
 __all__ = list(_PUBLIC)
 

@@ -1,4 +1,7 @@
-"""DaRRM: optimal, certified noise for the majority vote of private teachers."""
+"""DaRRM: optimal, certified noise for the majority vote of private teachers.
+
+The mathematics of that paper alone. May import the floors up to `votes`.
+"""
 
 from importlib import import_module
 

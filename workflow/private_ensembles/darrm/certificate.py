@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.darrm.gamma import check_gamma
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, describe
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, describe, resolve_delta
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     eight_corner_worst_case,
@@ -72,8 +72,6 @@ def certify(
     >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
     True
     """
-    from private_ensembles.darrm.optimize import resolve_delta
-
     gamma = check_gamma(gamma)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))
     return certify_problem(problem, gamma)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.gamma import check_gamma
 from private_ensembles.darrm.prior import Prior, objective, parse_prior, uniform_points
-from private_ensembles.poisson_binomial import pmf
 
 # Independent scramblings behind a confidence interval.
 REPLICATES = 16

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.composition import general
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.accounting.composition import general
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
 
 
 def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
@@ -53,8 +53,6 @@ def gamma_constant(
     general composition with that slack (Theorem 2.3, appendix D.1.1). A value above 1 means that
     no noise is needed and is returned as 1.
     """
-    from private_ensembles.darrm.optimize import resolve_delta
-
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
     tau, lam = float(K), -math.expm1(K * math.log1p(-Delta))
     if delta_prime is not None:

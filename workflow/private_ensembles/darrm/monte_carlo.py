@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.poisson_binomial import pmf
+from private_ensembles.accounting.poisson_binomial import pmf
 
 TAU = 50  # points of the paper's grid W
 SAMPLING = ("grid", "multisets")

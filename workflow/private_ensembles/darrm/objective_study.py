@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from private_ensembles.darrm import monte_carlo
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import Prior, objective, parse_prior
-from private_ensembles.randomness import generator
+from private_ensembles.noise.streams import generator
 
 PRIOR = "uniform:0.5,1"  # whose coefficients the paper's surrogate objective has
 # (algorithm, where it samples): Algorithm 4 as printed and on the surrogate's interval, Algorithm 5

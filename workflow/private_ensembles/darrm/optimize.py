@@ -7,7 +7,6 @@ corners of Lemma 5.1. It is never built in full: assignments enter as they are f
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from private_ensembles.darrm import prior as priors
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
 from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
 from private_ensembles.darrm.search import Search, objective
 
 
@@ -59,12 +58,6 @@ class GammaSolution:
             "certificate": self.certificate.to_dict(),
             "solver": self.solver,
         }  # fmt: skip
-
-
-def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
-    """delta, or 1 - (1 - Delta)^m where it is None (DaRRM, section 6.1)."""
-    # Rounding must not take delta below Delta at m = 1.
-    return max(Delta, -math.expm1(m * math.log1p(-Delta))) if delta is None else delta
 
 
 def optimize_gamma(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.poisson_binomial import binomial_pmf, pmf
+from private_ensembles.accounting.poisson_binomial import binomial_pmf, pmf
 
 # Points of the sampled objective; a power of two, as Sobol' points want it.
 SAMPLES = 1 << 14

@@ -15,13 +15,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.poisson_binomial import grouped_pmf
+from private_ensembles.accounting.poisson_binomial import grouped_pmf
 
 UNIT_ROUNDOFF = 2.0**-53
 LARGEST_EXPONENT = 690.0
 
 # Names of the corners (p, p') of Lemma 5.1, in the order used by every array of counts.
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
+
+
+def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
+    """delta, or 1 - (1 - Delta)^m where it is None (DaRRM, section 6.1)."""
+    # Rounding must not take delta below Delta at m = 1.
+    return max(Delta, -math.expm1(m * math.log1p(-Delta))) if delta is None else delta
 
 
 @dataclass(frozen=True)

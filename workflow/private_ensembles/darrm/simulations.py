@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.composition import general
+from private_ensembles.accounting.composition import general
+from private_ensembles.accounting.poisson_binomial import binomial_table, pmf
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
 from private_ensembles.darrm.error import expected_error
 from private_ensembles.darrm.gamma import (
@@ -18,14 +19,14 @@ from private_ensembles.darrm.gamma import (
     gamma_subsampling,
     subsampling_probability,
 )
-from private_ensembles.darrm.optimize import optimize_gamma, resolve_delta
+from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.privacy_cost import (
     LARGEST_EXPONENT,
     UNIT_ROUNDOFF,
     PrivacyProblem,
+    resolve_delta,
 )
 from private_ensembles.darrm.worst_case import moved_terms
-from private_ensembles.poisson_binomial import binomial_table, pmf
 
 # Noise that nobody notices, for `noiseless_allowance`: one fair coin in a thousand releases.
 NEARLY = 1e-3

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.poisson_binomial import binomial_table
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
-from private_ensembles.poisson_binomial import binomial_table
 
 TAIL = 1e-19
 # Table entries that an exact eight-corner maximum may work out, about ten seconds' worth.

@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 
-from private_ensembles import io
+from private_ensembles.jobs import io
 
 
 def content_sha256(dataset):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from private_ensembles.datasets.shards import permutation_shards
-from private_ensembles.randomness import generator
+from private_ensembles.noise.streams import generator
 
 
 def draw_partitions(n_records, n_shards, partitions, seed, *path):

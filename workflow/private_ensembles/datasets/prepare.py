@@ -11,8 +11,8 @@ from private_ensembles.datasets.breast_cancer import load_breast_cancer
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.mat import read_cropped_digits
 from private_ensembles.datasets.pool import digits_pool, first_occurrences, split_pool
-from private_ensembles.randomness import generator
-from private_ensembles.records import sha256_of
+from private_ensembles.jobs.provenance import sha256_of
+from private_ensembles.noise.streams import generator
 
 
 def load_idx_dataset(name, files, *, classes):

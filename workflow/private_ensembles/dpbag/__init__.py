@@ -1,1 +1,4 @@
-"""DPBag: votes of teachers bagged over several partitions, at a cost personal to each record."""
+"""DPBag: votes of teachers bagged over several partitions, at a cost personal to each record.
+
+The mathematics of that paper alone. May import the floors up to `votes`.
+"""

@@ -2,13 +2,14 @@
 
 A file is named after its mechanism in `registry.MECHANISMS` and defines ``MECHANISM``, a
 `protocol.LabelMechanism`. The planner, the accounting of own votes, the audit and their tables and
-figures take whatever is there; docs/add-a-mechanism.md shows how to add one.
+figures take whatever is there; docs/add-a-mechanism.md shows how to add one. Knows neither files
+nor configuration. May import `noise`, `accounting`, `audit`, `votes` and the papers' mathematics.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
 
-from private_ensembles import registry
+from private_ensembles.mechanisms import registry
 
 
 def load(name: str):

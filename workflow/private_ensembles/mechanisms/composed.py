@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
 from private_ensembles.mechanisms.protocol import (
     CAP,
     LabelMechanism,

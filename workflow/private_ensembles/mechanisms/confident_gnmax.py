@@ -7,12 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Parameters, Task, paid
 from private_ensembles.pate import mechanisms
 from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.poisson_binomial import pmf
 
 
 class ConfidentGNMax(LabelMechanism):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.mechanisms.noise_function import NoiseFunction
 

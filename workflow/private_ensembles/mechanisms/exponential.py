@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from private_ensembles.baselines.exponential import exponential_distribution, exponential_release
 from private_ensembles.mechanisms.composed import PureLabels, answered, composed, label_epsilon
 from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.protocol import paid
+from private_ensembles.mechanisms.selection import exponential_distribution, exponential_release
 
 
 class Exponential(PureLabels):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from private_ensembles.baselines import ladder
+from private_ensembles.mechanisms import ladder_steps as ladder
 from private_ensembles.mechanisms.composed import answered
 from private_ensembles.mechanisms.two_classes import LeakyLabels
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.baselines.laplace import lnmax_matrix, lnmax_scale
+from private_ensembles.mechanisms.laplace import lnmax_matrix, lnmax_scale
 from private_ensembles.mechanisms.two_classes import LeakyLabels
 from private_ensembles.pate.mechanisms import lnmax
 

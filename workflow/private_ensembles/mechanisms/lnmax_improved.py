@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.composition import rdp_to_dp
+from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.mechanisms.composed import composed
 from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Task, largest_within, paid
 from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from private_ensembles.baselines.budgets import majority_cost
+from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.mechanisms.composed import answered
 from private_ensembles.mechanisms.protocol import LabelMechanism, Task
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from private_ensembles.baselines.budgets import majority_cost
-from private_ensembles.composition import Composition, optimal_homogeneous
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.composition import Composition, optimal_homogeneous
 from private_ensembles.darrm.release import label_probability, release
 from private_ensembles.mechanisms.composed import answered
 from private_ensembles.mechanisms.protocol import LabelMechanism, Parameters, Task

@@ -1,10 +1,10 @@
 """Permute-and-flip (McKenna and Sheldon 2020) on vote counts: rate epsilon / 2 is epsilon-DP."""
 
-from private_ensembles.baselines.exponential import (
+from private_ensembles.mechanisms.composed import PureLabels, answered
+from private_ensembles.mechanisms.selection import (
     permute_and_flip_distribution,
     permute_and_flip_release,
 )
-from private_ensembles.mechanisms.composed import PureLabels, answered
 
 
 class PermuteAndFlip(PureLabels):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import registry
+from private_ensembles.mechanisms import registry
 
 Parameters = Mapping[str, float]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.composition import optimal_homogeneous
+from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.nzc.claims import claimed_epsilon
 
 

@@ -1,6 +1,7 @@
 """PATE's mechanisms on votes: what is released, and what it costs.
 
-Public names resolve on first use, so that importing one module does not import its neighbours.
+The mathematics of that paper alone. May import the floors up to `votes`. Public names resolve on
+first use, so that importing one module does not import its neighbours.
 """
 
 from importlib import import_module

@@ -18,18 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.pate.data_independent import (
     data_independent_epsilon,
     exact_data_independent_epsilon,
 )
 from private_ensembles.pate.rdp import check_orders
-from private_ensembles.pate.rounds import (
-    Round,
-    confident_round,
-    gnmax_round,
-    interactive_round,
-)
+from private_ensembles.pate.rounds import Round, confident_round, gnmax_round, interactive_round
 from private_ensembles.pate.sanitize import (
     GnssParameters,
     appendix_b6,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
 
 

@@ -13,7 +13,11 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from private_ensembles.composition import conversion_cost, exact_conversion_cost, round_up
+from private_ensembles.accounting.composition import (
+    conversion_cost,
+    exact_conversion_cost,
+    round_up,
+)
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)

@@ -27,12 +27,7 @@ from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.label_walk import LabelWalk
 from private_ensembles.pate.rdp import check_orders, gnmax_log_q
 from private_ensembles.pate.rounds import Round
-from private_ensembles.pate.smooth_sensitivity import (
-    NOTHING,
-    Profile,
-    merge_equal,
-    together,
-)
+from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal, together
 
 _ROUNDOFF = 2.0**-53
 # Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from private_ensembles.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import check_counts, check_orders
 

@@ -2,7 +2,7 @@
 
 counts: votes per class, integers (queries, classes), every row adding up to the teachers. Labels
 are int64, -1 for no answer. generator: a NumPy generator, or None for noise from the operating
-system's entropy by exact discrete samplers (see `secure_noise`); the accounting by Renyi bounds
+system's entropy by exact discrete samplers (see `noise.secure`); the accounting by Renyi bounds
 holds for both. Continuous ties have probability 0; discrete ones are broken by fair dice.
 
 Noise is drawn query by query, so an answer depends on the queries before it, if at all, and never
@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import secure_noise
+from private_ensembles.noise import secure as secure_noise
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import check_counts

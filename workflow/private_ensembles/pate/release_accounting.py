@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from private_ensembles.composition import conversion_cost, rdp_to_dp
+from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.pate.data_independent import (
     data_independent_epsilon,
     exact_data_independent_epsilon,

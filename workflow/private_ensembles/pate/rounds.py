@@ -20,12 +20,7 @@ from scipy.special import ndtr
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.rdp import (
-    check_counts,
-    check_orders,
-    gnmax_log_q,
-    gnmax_rdp_of_log_q,
-)
+from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
 
 # Queries worked on at a time: bounds memory, not results.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from private_ensembles.composition import conversion_cost, general
+from private_ensembles.accounting.composition import conversion_cost, general
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import (
     Releases,

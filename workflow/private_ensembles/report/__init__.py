@@ -1,1 +1,4 @@
-"""Tables, figures and the page that shows them; knows nothing of how results were computed."""
+"""Tables, figures and the page that shows them.
+
+The top floor: knows nothing of how results were computed. May import every package.
+"""

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from private_ensembles.published import ACCURACY_ITEMS, PRIVACY_ITEMS, stand_ins
-from private_ensembles.report import dpbag_published
+from private_ensembles.published import dpbag as dpbag_published
+from private_ensembles.published.comparison import ACCURACY_ITEMS, PRIVACY_ITEMS, stand_ins
 
 
 def beside_printed(

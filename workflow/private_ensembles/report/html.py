@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.naming import link
+from private_ensembles.configuration.naming import link
 
 # A status is told by a sign and a word, never by colour alone.
 SIGNS = {"match": "✓", "explained": "≈", "differs": "✗", "not_comparable": "○", "not_run": "–"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.registry import MECHANISMS
+from private_ensembles.mechanisms.registry import MECHANISMS
 from private_ensembles.report import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.

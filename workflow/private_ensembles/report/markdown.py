@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from private_ensembles.naming import link
+from private_ensembles.configuration.naming import link
 
 
 def table(path: str | Path, digits: int = 4) -> str:

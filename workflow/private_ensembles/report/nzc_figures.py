@@ -1,4 +1,4 @@
-"""NZC's Figure 2, drawn from the tidy frame that `nzc_study.figure2` makes and nothing else."""
+"""NZC's Figure 2, drawn from the frame that `experiments.nzc.figure2` makes and nothing else."""
 
 import pandas as pd
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.audit.ledger import verdict
-from private_ensembles.pate_study import NOT_FOR_RELEASE
+from private_ensembles.experiments.ledger_row import verdict
+from private_ensembles.experiments.pate import NOT_FOR_RELEASE
 
 _CLAIMS = (
     "claimed_epsilon",

@@ -26,7 +26,7 @@ def build(
 ) -> str:
     """Return the page as HTML.
 
-    table: `own_accounting.public_table`. labels: `own_accounting.labels_table`. facts: queries,
+    table, labels: `public_table` and `labels_table` of `experiments.own_votes`. facts: queries,
     teachers, classes, wanted, epsilon, delta, noise. figure: a PNG. root: the page's folder.
     """
     chosen = table[table["chosen"]].iloc[0]

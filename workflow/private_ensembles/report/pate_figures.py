@@ -1,4 +1,4 @@
-"""PATE's figures, each drawn from the tidy frame that `pate_study` makes and nothing else."""
+"""PATE's figures, each drawn from the tidy frame that `experiments.pate` makes and nothing else."""
 
 import pandas as pd
 from matplotlib.ticker import LogLocator, NullFormatter
@@ -15,7 +15,7 @@ def _stamp(drawn, text: str = _MARK) -> None:
 
 
 def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
-    """Draw Figure 4 from the frame of `pate_study.noise_comparison`; source: whose votes."""
+    """Draw Figure 4 from the frame of `experiments.pate.noise_comparison`; source: whose votes."""
     largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
     with style.figure(1, 2, size=(8.4, 3.9), sharey=True) as (drawn, (left, right)):
         for name in ("lnmax", "gnmax"):

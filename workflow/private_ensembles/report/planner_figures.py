@@ -17,7 +17,7 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_plan(data: pd.DataFrame, *paths: str) -> None:
-    """Draw the frame of `planner_study.plan_table` and save it under every path.
+    """Draw the frame of `experiments.planner_study.plan_table` and save it under every path.
 
     One point per budget and mechanism; mechanisms that apply to no budget are left out.
     """

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from private_ensembles.composition import general, optimal_homogeneous, replace_one
-from private_ensembles.naming import multiply
+from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
+from private_ensembles.configuration.naming import multiply
+from private_ensembles.mechanisms.registry import MECHANISMS
 from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
-from private_ensembles.registry import MECHANISMS
 
 ACCURACY_KEY = [
     "dataset",

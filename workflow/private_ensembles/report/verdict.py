@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.naming import link
-from private_ensembles.published import STATUSES
+from private_ensembles.configuration.naming import link
+from private_ensembles.published.comparison import STATUSES
 from private_ensembles.report.findings import Finding, of_paper
 from private_ensembles.report.html import inline_html, status_html
 

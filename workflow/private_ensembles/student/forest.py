@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles.randomness import stream
+from private_ensembles.noise.streams import stream
 
 ARRAYS = ("roots", "left", "right", "feature", "threshold", "share")
 # Rows of the table that are followed through all trees at a time.

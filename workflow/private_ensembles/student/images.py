@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, log_softmax
 
-from private_ensembles.randomness import torch_seed
+from private_ensembles.noise.streams import torch_seed
 from private_ensembles.student import checkpoint as checkpoints
 from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn

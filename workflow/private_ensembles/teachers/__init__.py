@@ -1,1 +1,4 @@
-"""Teachers: models, DP-SGD and plain training, accounting, voting; knows nothing of mechanisms."""
+"""Teachers: models, DP-SGD and plain training, accounting, voting.
+
+Knows neither data sets nor mechanisms. May import the floors up to `votes`.
+"""

@@ -10,7 +10,7 @@ import warnings
 import torch
 from torch.nn.functional import cross_entropy
 
-from private_ensembles import secure_noise
+from private_ensembles.noise import secure as secure_noise
 from private_ensembles.teachers.schedule import check_finite, check_training, poisson_schedule
 
 
@@ -44,7 +44,7 @@ def train_private_teacher(
 
     (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
     against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
-    noise_seed None it is summed from four samples as there (see `secure_noise.normal`).
+    noise_seed None it is summed from four samples as there (see `noise.secure.normal`).
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
     check_training(
@@ -91,7 +91,7 @@ def private_generator(seed):
 
 
 def gaussian(shape, generator, dtype):
-    """Standard Gaussian noise on the CPU; generator None: `secure_noise.normal`."""
+    """Standard Gaussian noise on the CPU; generator None: `noise.secure.normal`."""
     if generator is None:
         return torch.from_numpy(secure_noise.normal(tuple(shape))).to(dtype)
     return torch.randn(shape, generator=generator, dtype=dtype)

@@ -4,8 +4,8 @@ import inspect
 
 import torch
 
-from private_ensembles.randomness import torch_seed
-from private_ensembles.secure_noise import check_mode
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.streams import torch_seed
 from private_ensembles.teachers.checkpoint import Checkpoint
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.dpsgd import train_private_teacher

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from private_ensembles.randomness import stream
+from private_ensembles.noise.streams import stream
 
 
 def cast_forest_votes(

@@ -1,0 +1,108 @@
+"""Total budgets: PLD against exact compositions, and the majority on disjoint shards."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
+from private_ensembles.accounting.calibrate import least_holding
+from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
+from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
+from private_ensembles.mechanisms.ladder_steps import ladder_matrix
+from private_ensembles.pate.gnmax import analytic_epsilon
+
+
+@pytest.mark.parametrize(("sigma", "queries", "delta"), [(40.0, 286, 1e-5), (150.0, 640, 1e-8)])
+def test_pld_of_the_gaussian_is_its_exact_composition(sigma, queries, delta):
+    u = math.sqrt(2) / sigma
+
+    def curve(epsilon):
+        return ndtr(u / 2 - epsilon / u) - np.exp(epsilon) * ndtr(-u / 2 - epsilon / u)
+
+    exact = analytic_epsilon(sigma, delta, labels=queries)
+    found = pld_epsilon(curve, queries, delta, largest_epsilon=12 * u)
+    assert exact - 1e-6 <= found <= 1.005 * exact
+    if queries == 286:
+        assert exact == pytest.approx(2.435, abs=1e-3)  # DESIGN 5.10
+
+
+@pytest.mark.parametrize("queries", [1, 7, 60])
+def test_pld_of_randomised_response_is_optimal_composition(queries):
+    high = 1 / (1 + math.exp(-0.2))
+    matrix = two_class_matrix([1 - high, high])
+
+    def curve(epsilons):
+        return delta_curve(matrix, [(0, 1)], epsilons, relative_error=1e-15)
+
+    exact = optimal_homogeneous(0.2, 0.0, queries, 1e-4).epsilon
+    found = pld_epsilon(curve, queries, 1e-4, largest_epsilon=0.2)
+    assert exact - 1e-6 <= found <= exact + 2e-3
+
+
+@pytest.mark.parametrize("queries", [1, 20, 100])
+def test_total_budgets_fall_with_what_they_know(queries):
+    epsilon, delta = 0.2676, 3e-4
+    matrix, pairs = ladder_matrix(11, epsilon, delta), two_class_pairs(11)
+    found = total_budgets(
+        epsilon,
+        delta,
+        queries,
+        queries * delta + 1e-4,
+        delta_curve=lambda x: delta_curve(matrix, pairs, x, relative_error=2.0**-52),
+        largest_epsilon=0.4,
+    )
+    assert found["pld"] <= found["optimal"] + 1e-3
+    assert found["optimal"] <= found["general"]
+
+
+def test_general_budget_is_infinite_when_leaks_use_everything():
+    assert total_budgets(0.1, 1e-3, 10, 5e-3)["general"] == math.inf
+
+
+def test_majority_costs_one_teacher_under_both_adjacencies():
+    one = majority_cost(0.0892, 1e-4, "add_remove")
+    assert (one.epsilon, one.delta) == (0.0892, 1e-4)
+    group = majority_cost(0.0892, 1e-4, "replace_one")
+    by_hand = replace_one(0.0892, 1e-4)
+    assert (group.epsilon, group.delta) == (by_hand.epsilon, by_hand.delta)
+    counted = majority_cost(0.0892, 1e-4, "replace_one", replace_epsilon=0.172)
+    assert (counted.epsilon, counted.delta) == (0.172, 1e-4)
+    with pytest.raises(ValueError, match="adjacency"):
+        majority_cost(0.0892, 1e-4, "zero_out")
+
+
+@given(st.floats(0.1, 0.9), st.floats(1.01, 5))
+def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
+    def holds(noise):  # holds, fails again, holds for good
+        return start <= noise < start * 1.02 * width or noise >= 8
+
+    assert least_holding(holds, 0.05, 10.0) == pytest.approx(start, rel=1e-8)
+    assert holds(least_holding(holds, 0.05, 10.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"queries": 0}, "queries"),
+        ({"delta_total": 0.0}, "delta_total"),
+        ({"interval": 0.0}, "interval"),
+        ({"largest_epsilon": math.inf}, "largest_epsilon"),
+    ],
+)
+def test_bad_input_is_named(change, name):
+    arguments = {"queries": 2, "delta_total": 1e-5, "largest_epsilon": 1.0} | change
+    with pytest.raises(ValueError, match=name):
+        pld_epsilon(lambda x: np.zeros_like(x), **arguments)
+
+
+def test_calibration_refuses_what_it_cannot_prove():
+    with pytest.raises(ValueError, match="low, high"):
+        least_holding(lambda noise: True, 2.0, 1.0)
+    with pytest.raises(ValueError, match="high"):
+        least_holding(lambda noise: False, 1.0, 2.0)
+    with pytest.raises(ValueError, match="largest_epsilon"):
+        total_budgets(0.1, 0.0, 2, 1e-5, delta_curve=np.zeros_like)

@@ -1,0 +1,72 @@
+"""Poisson-binomial pmfs against enumeration of all outcomes."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from private_ensembles.accounting.poisson_binomial import (
+    binomial_pmf,
+    binomial_table,
+    grouped_pmf,
+    pmf,
+)
+
+
+def enumerate_pmf(p):
+    out = np.zeros(len(p) + 1)
+    for outcome in product((0, 1), repeat=len(p)):
+        out[sum(outcome)] += np.prod(np.where(outcome, p, 1 - np.array(p)))
+    return out
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_pmf_equals_enumeration_of_all_outcomes(n):
+    p = np.random.default_rng(n).random((4, n))
+    np.testing.assert_allclose(pmf(p), [enumerate_pmf(row) for row in p], atol=1e-14)
+
+
+def test_pmf_of_certain_events_has_no_spread():
+    assert pmf([0.0, 1.0, 1.0]).tolist() == [0, 0, 1, 0]
+
+
+def test_pmf_sums_to_one_for_many_teachers():
+    p = np.random.default_rng(0).random((3, 1001))
+    np.testing.assert_allclose(pmf(p).sum(axis=-1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [[0.5, 1.1], [-1e-9], [np.nan], 0.5])
+def test_pmf_refuses_what_is_no_probability(bad):
+    with pytest.raises(ValueError, match="probabilities"):
+        pmf(bad)
+
+
+def test_binomial_table_equals_exact_binomials():
+    table = binomial_table(20, 0.3)
+    exact = [[comb(n, s) * 0.3**s * 0.7 ** (n - s) for s in range(21)] for n in range(21)]
+    np.testing.assert_allclose(table, exact, atol=1e-15)
+    np.testing.assert_array_equal(binomial_table(20, 0.3, 4), table[:, :4])
+
+
+def test_grouped_pmf_equals_pmf_of_the_spelled_out_groups():
+    expected = pmf([0.2] * 3 + [0.9] * 2 + [0.0])
+    np.testing.assert_allclose(grouped_pmf([0.2, 0.9, 0.0], [3, 2, 1]), expected, atol=1e-15)
+    with pytest.raises(ValueError, match="sizes"):
+        grouped_pmf([0.2], [-1])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 11, 1001])
+@pytest.mark.parametrize("probability", [0.0, 1e-6, 0.1, 0.5, 0.75, 1 - 1e-6, 1.0])
+def test_binomial_pmf_equals_scipys(size, probability):
+    expected = stats.binom.pmf(np.arange(size + 1), size, probability)
+    ours = binomial_pmf(size, probability)
+    np.testing.assert_allclose(ours, expected, rtol=3e-12, atol=1e-300)
+    assert abs(ours.sum() - 1) < 1e-14
+
+
+@pytest.mark.parametrize(("size", "probability"), [(-1, 0.5), (3, 1.5), (3, float("nan"))])
+def test_binomial_pmf_refuses_what_is_no_binomial(size, probability):
+    with pytest.raises(ValueError, match="size, probability"):
+        binomial_pmf(size, probability)

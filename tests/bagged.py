@@ -1,0 +1,21 @@
+"""Bagged votes drawn at random, small enough for loops."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
+from private_ensembles.votes.bagged import BaggedVotes, pack
+
+
+@pytest.fixture(scope="session")
+def bagged():
+    """Draw (BaggedVotes, votes uint8 (k, n, Q)); records that n does not divide are left out."""
+
+    def draw(k, n, records, queries, seed=0):
+        generator = np.random.default_rng(seed)
+        chance = generator.random(queries)
+        votes = (generator.random((k, n, queries)) < chance).astype(np.uint8)
+        shards = shard_of_record(draw_partitions(records, n, range(k), seed, "test"), records)
+        return BaggedVotes(pack(votes), shards, queries), votes
+
+    return draw

@@ -1,0 +1,511 @@
+"""The configuration: every mistake is one line with the key, the value and what is allowed."""
+
+import copy
+import dataclasses
+import math
+import re
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.configuration import check as module
+from private_ensembles.configuration.check import (
+    SCHEMA,
+    ConfigError,
+    check,
+    check_or_exit,
+    sweep_allowances,
+)
+from private_ensembles.experiments.grid_points import prior_points, shape_points
+from private_ensembles.student.forest import train_forest
+from private_ensembles.student.training import Training
+
+DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+PAPER = "darrm.datasets.mnist"
+# Parameters of students, whose code has defaults (compared with the schema below).
+PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters", ".nzc.student")
+
+
+def changed(**values):
+    """Return the default configuration with values at dotted paths, a dot written as two scores."""
+    config = copy.deepcopy(DEFAULT)
+    for path, value in values.items():
+        _set(config, path.split("__"), value)
+    return config
+
+
+def _set(config, keys, value):
+    for key in keys[:-1]:
+        config = config[key]
+    config[keys[-1]] = value
+
+
+def test_default_configuration_is_valid_and_unchanged_by_the_check():
+    assert check(DEFAULT) == DEFAULT
+
+
+def test_default_configuration_is_valid_for_any_json_schema_validator():
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(DEFAULT, schema)
+
+
+@pytest.mark.parametrize(
+    "name", ["tiny.yaml", "tiny_paper.yaml", "tiny_pate.yaml", "tiny_nzc.yaml"]
+)
+def test_test_configurations_are_valid(root, name, tmp_path):
+    config = copy.deepcopy(DEFAULT)
+    _merge(config, yaml.safe_load((root / "tests" / "config" / name).read_text()))
+    check(config, str(tmp_path))
+
+
+def _merge(below, above):
+    for key, value in above.items():
+        if isinstance(value, dict):
+            _merge(below.setdefault(key, {}), value)
+        else:
+            below[key] = value
+
+
+def _keys(schema, rule, path=""):
+    rule = schema["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
+    yield path, rule
+    for key, below in rule.get("properties", {}).items():
+        yield from _keys(schema, below, f"{path}.{key}")
+    for part in ("items", "additionalProperties"):
+        if isinstance(rule.get(part), dict):
+            yield from _keys(schema, rule[part], f"{path}.*")
+
+
+def test_schema_uses_only_what_the_validator_reads_and_explains_every_key():
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    known = {
+        *("description", "type", "enum", "minimum", "exclusiveMinimum", "maximum"),
+        *("exclusiveMaximum", "pattern", "minLength", "items", "minItems", "maxItems"),
+        *("uniqueItems", "properties", "additionalProperties", "propertyNames", "required"),
+        *("minProperties", "not"),
+    }
+    for path, rule in _keys(schema, schema):
+        assert path == "" or set(rule) <= known, path
+        assert path == "" or path.endswith("*") or rule.get("description"), path
+        assert set(rule.get("not", {})) <= {"multipleOf"}
+        if rule.get("type") == "object":
+            assert "additionalProperties" in rule, f"{path} would let unknown keys through"
+
+
+def test_every_key_of_the_schema_is_in_the_default_configuration():
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+
+    def walk(rule, value, path):
+        rule = schema["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
+        for key, below in rule.get("properties", {}).items():
+            if path.endswith(PARAMETERS):
+                continue
+            if match := re.fullmatch(r"\.(datasets|(?:pate|nzc)\.tasks)\.[^.]+", path):
+                # Each format, and each kind of votes, has keys of its own.
+                named = DEFAULT
+                for step in match[1].split("."):
+                    named = named[step]
+                assert any(key in each for each in named.values()), key
+                if key not in value:
+                    continue
+            assert key in value, f"{path}.{key}"
+            if value[key] is not None:
+                walk(below, value[key], f"{path}.{key}")
+        if isinstance(rule.get("additionalProperties"), dict):
+            for key, item in value.items():
+                walk(rule["additionalProperties"], item, f"{path}.{key}")
+
+    walk(schema, DEFAULT, "")
+
+
+def test_schema_knows_the_parameters_of_students_and_no_others():
+    kinds = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    network = {field.name for field in dataclasses.fields(Training)}
+    assert set(kinds["network_student"]["properties"]) == {*network, "method"}
+    with pytest.raises(ValueError, match="must be one of") as error:
+        train_forest(np.zeros((1, 1)), np.zeros(1, int), np.zeros(1, int), 2, {"x": 1}, seed=0)
+    known = set(str(error.value).rsplit("one of ", 1)[1].split(", "))
+    assert set(kinds["forest_student"]["properties"]) == {*known, "method"}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"darrm__K": 10}, "darrm.K = 10: must be an odd integer >= 1"),
+        ({"darrm__K": 0}, "darrm.K = 0: must be an odd integer >= 1"),
+        ({"darrm__K": 11.5}, "darrm.K = 11.5: must be an odd integer >= 1"),
+        ({"darrm__K": True}, "darrm.K = True: must be an odd integer >= 1"),
+        ({"darrm__K": "eleven"}, "darrm.K = 'eleven': must be an odd integer >= 1"),
+        ({"darrm__m": [1, 12]}, "darrm.m[1] = 12: must be at most darrm.K = 11"),
+        ({"darrm__m": []}, "darrm.m = []: must be a list of at least 1 value"),
+        ({"darrm__m": 3}, "darrm.m = 3: must be a list of at least 1 value"),
+        ({"darrm__m": [1, 1]}, "darrm.m = [1, 1]: must be a list without repetition"),
+        ({"darrm__m": [0]}, "darrm.m[0] = 0: must be an integer >= 1"),
+        ({"darrm__tables__table2": 13}, "darrm.tables.table2 = 13: must be at most darrm.K = 11"),
+        (
+            {"darrm__objectives__K": [11, 1]},
+            "darrm.objectives.K[1] = 1: must be at least darrm.objectives.m = 3",
+        ),
+        ({"darrm__figure10__m": 13}, "darrm.figure10.m = 13: must be at most darrm.K = 11"),
+        (
+            {"darrm__figure2__m": [12]},
+            "darrm.figure2.m[0] = 12: must be at most darrm.figure2.K = 11",
+        ),
+        ({"darrm__datasets__mnist__epsilon": 0}, PAPER + ".epsilon = 0: must be a number > 0"),
+        (
+            {"darrm__datasets__mnist__epsilon": -0.1},
+            PAPER + ".epsilon = -0.1: must be a number > 0",
+        ),
+        ({"darrm__datasets__mnist__epsilon": math.inf}, PAPER + ".epsilon = inf: must be a number"),
+        ({"darrm__datasets__mnist__epsilon": math.nan}, PAPER + ".epsilon = nan: must be a number"),
+        ({"darrm__datasets__mnist__epsilon": "inf"}, PAPER + ".epsilon = inf: must be a number"),
+        ({"darrm__datasets__mnist__Delta": 1}, PAPER + ".Delta = 1: must be a number >= 0 and < 1"),
+        ({"darrm__datasets__mnist__Delta": 0}, PAPER + ".Delta = 0: must be above 0"),
+        ({"darrm__datasets__mnist__Delta": 0.2}, PAPER + ".Delta = 0.2: must be below 1/7"),
+        ({"darrm__delta_prime": 0}, "darrm.delta_prime = 0: must be a number > 0 and < 1"),
+        ({"darrm__prior": "normal"}, "darrm.prior = 'normal': must be text matching"),
+        (
+            {"darrm__prior": "uniform:0.2,.7"},
+            "darrm.prior = 'uniform:0.2,.7': must be kind:a,b with",
+        ),
+        (
+            {"darrm__queries": [10**6]},
+            "darrm.queries[0] = 1000000: must be at most datasets.digits.n",
+        ),
+        ({"darrm__draws": 0}, "darrm.draws = 0: must be an integer >= 1"),
+        (
+            {"darrm__tables__table1": "x"},
+            "darrm.tables.table1 = 'x': must be an integer >= 1 or null",
+        ),
+        ({"darrm__tabels": {}}, "darrm.tabels: unknown key; did you mean darrm.tables?"),
+        ({"sede": 1}, "sede: unknown key; did you mean seed?"),
+        ({"qqq": 1}, "qqq: unknown key; known: data, papers, data_mirror, "),
+        (
+            {"darrm__tables__table3": 1},
+            "darrm.tables.table3: unknown key; did you mean darrm.tables",
+        ),
+        (
+            {"darrm__figure7__m": [1, 12]},
+            "darrm.figure7.m[1] = 12: must be at most darrm.figure7.K = 11",
+        ),
+        (
+            {"darrm__figure6__subsamples": [36]},
+            "darrm.figure6.subsamples[0] = 36: must be at most darrm.figure6.K = 35",
+        ),
+        ({"darrm__figure8__Delta": 0.6}, "darrm.figure8.Delta = 0.6: must be below 0.5"),
+        (
+            {"darrm__figure9__prior_P": "uniform:0.1,0.7"},
+            "darrm.figure9.prior_P = 'uniform:0.1,0.7': must be kind:a,b with",
+        ),
+        (
+            {"darrm__figure9__actual": ["absolute-uniform:0.7,0.1"]},
+            "darrm.figure9.actual[0] = 'absolute-uniform:0.7,0.1': must be kind:a,b with a < b",
+        ),
+        ({"darrm__figure9__actual": ["fixed:2"]}, "actual[0] = 'fixed:2': must be text matching"),
+        ({"darrm__sweeps__K": [10]}, "darrm.sweeps.K[0] = 10: must be an odd integer >= 1"),
+        ({"darrm__figure2": None}, "darrm.figure2 = null: must be a mapping"),
+        ({"data": "papr"}, "data = 'papr': must be one of embedded, paper"),
+        ({"solver": None}, "solver = null: must be one of auto, gurobi, highs"),
+        ({"data_mirror": ""}, "data_mirror = '': must be text that is not empty or null"),
+        ({"darrm": None}, "darrm = null: must be a mapping of keys to values"),
+        ({"darrm__plain_teachers__momentum": 1}, "darrm.plain_teachers.momentum = 1: must be a"),
+        (
+            {"darrm__plain_teachers__model": "cnn"},
+            "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
+        ),
+        ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of at least 2 values"),
+        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, ensemble, opacus"),
+        ({"teachers__per_job": 0}, "teachers.per_job = 0: must be an integer >= 1"),
+        ({"teachers__checkpoint_seconds": -1}, "seconds = -1: must be a number >= 0"),
+        (
+            {"datasets__mnist__classes": [5, 5]},
+            "classes = [5, 5]: must be a list without repetition",
+        ),
+        (
+            {"datasets__mnist__files": {}},
+            "datasets.mnist.files = []: must be one file for each role",
+        ),
+        (
+            {"datasets__digits__classes": [0, 1]},
+            "datasets.digits.classes = [0, 1]: must be left out",
+        ),
+        ({"datasets__mnist__n_train": 10}, "datasets.mnist.n_train = 10: must be at least darrm.K"),
+        ({"datasets__Digits": {}}, "datasets.Digits: a name here must match ^[a-z]"),
+        ({"darrm__datasets": {}}, "darrm.datasets: must not be empty"),
+        (
+            {"darrm__embedded__dataset": "mnist"},
+            "darrm.embedded.dataset = 'mnist': must be one of the stand-ins with two classes of "
+            "images: digits",
+        ),
+        (
+            {"darrm__datasets__cifar": {"epsilon": 1, "Delta": 1e-5}},
+            "darrm.datasets.cifar = 'cifar': must be one of the data sets with two classes of "
+            "images: mnist, fashion-mnist",
+        ),
+        (
+            {"data": "paper", "data_mirror": "no/such/folder"},
+            "data_mirror = 'no/such/folder': must be an existing folder (looked at ",
+        ),
+    ],
+)
+def test_mistake_is_one_line_with_key_value_and_what_is_allowed(values, message):
+    with pytest.raises(ConfigError) as error:
+        check(changed(**values))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_missing_key_is_named():
+    config = changed()
+    del config["darrm"]["prior"]
+    with pytest.raises(ConfigError, match=r"darrm\.prior: missing"):
+        check(config)
+
+
+def test_missing_class_numbers_are_named():
+    config = changed()
+    del config["datasets"]["mnist"]["classes"]
+    with pytest.raises(
+        ConfigError, match=r"datasets\.mnist\.classes = null: must be at least two class"
+    ):
+        check(config)
+
+
+def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
+    config = check(
+        changed(
+            seed="7",
+            darrm__K="11",
+            darrm__m=["1", 3.0],
+            darrm__delta_prime="1e-5",
+            darrm__tables__table1="null",
+        )
+    )
+    assert config["seed"] == 7
+    assert config["darrm"]["K"] == 11
+    assert config["darrm"]["m"] == [1, 3]
+    assert [type(m) for m in config["darrm"]["m"]] == [int, int]
+    assert config["darrm"]["delta_prime"] == 1e-5
+    assert config["darrm"]["tables"]["table1"] is None
+
+
+def test_check_leaves_its_argument_alone():
+    config = changed(seed="7")
+    check(config)
+    assert config["seed"] == "7"
+
+
+def test_mirror_is_made_absolute_from_where_the_user_stands(tmp_path):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "here").mkdir()
+    config = changed(data="paper", data_mirror="../mirror")
+    assert check(config, str(tmp_path / "here"))["data_mirror"] == str(tmp_path / "mirror")
+
+
+def test_mirror_is_sought_in_each_folder_in_turn(tmp_path):
+    (tmp_path / "mirror").mkdir()
+    config = changed(data="paper", data_mirror="mirror")
+    assert check(config, "/nowhere", str(tmp_path))["data_mirror"] == str(tmp_path / "mirror")
+
+
+def test_user_stands_where_the_shell_says_unless_that_cannot_be(tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    assert module.standpoints(None, "/base") == [str(tmp_path / "out")]
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert module.standpoints("out", "/base") == [str(tmp_path), "/base"]
+    assert module.standpoints(str(tmp_path / "out"), "/base") == [str(tmp_path), "/base"]
+    # A program that starts Snakemake elsewhere does not change the PWD that it hands on.
+    monkeypatch.setenv("PWD", "/usr")
+    assert module.standpoints("out", "/base") == ["/base"]
+
+
+@pytest.mark.parametrize("mirror", [None, "https://example.org/data", "file:///data", "null"])
+def test_mirror_may_be_an_address_or_nothing(mirror):
+    expected = None if mirror == "null" else mirror
+    assert check(changed(data="paper", data_mirror=mirror))["data_mirror"] == expected
+
+
+def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
+    assert check(changed(data_mirror="no/such/folder"))["data_mirror"].endswith("no/such/folder")
+
+
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [
+        ([("config.yaml", DEFAULT), ("--config", {})], "config.yaml"),
+        (
+            [("config.yaml", DEFAULT), ("my.yaml", {"darrm": {"K": 10}}), ("--config", {})],
+            "my.yaml",
+        ),
+        ([("config.yaml", DEFAULT), ("my.yaml", {"darrm": {"m": [1]}})], "config.yaml"),
+    ],
+)
+def test_message_names_the_file_that_holds_the_value(capsys, sources, name):
+    with pytest.raises(SystemExit) as exit_:
+        check_or_exit(changed(darrm__K=10), [], sources)
+    assert exit_.value.code == 1
+    assert capsys.readouterr().err == f"error: {name}: darrm.K = 10: must be an odd integer >= 1\n"
+
+
+def test_keys_come_in_the_order_of_the_workflows_own_file():
+    """To Snakemake the same values in another order are other parameters."""
+
+    def merged(values):
+        # As Snakemake merges: what the user gave comes first.
+        config = copy.deepcopy(values)
+        _merge(config, copy.deepcopy(DEFAULT))
+        _merge(config, values)
+        sources = [("config.yaml", DEFAULT), ("my.yaml", values)]
+        check_or_exit(config, [], sources)
+        return repr(config)
+
+    digits = {"student_parameters": {"widths": [4, 4, 4], "batch_size": 8}, "pool": 400}
+    tasks = {"digits": digits, "glyph": {"pool": 20000}}
+    forth = {"seed": 1, "pate": {"draws": 3, "tasks": tasks}}
+    back = {
+        "pate": {
+            "tasks": {
+                "glyph": {"pool": 20000},
+                "digits": {
+                    "pool": 400,
+                    "student_parameters": {"batch_size": 8, "widths": [4, 4, 4]},
+                },
+            },
+            "draws": 3,
+        },
+        "seed": 1,
+    }
+    assert repr(forth) != repr(back)
+    assert merged(forth) == merged(back)
+    assert merged({}) == repr(DEFAULT)
+
+
+def test_message_names_the_file_also_for_list_items_and_keys_with_points(capsys):
+    file = {"sha256": "x", "role": "train_images", "urls": ["http://x"]}
+    wrong = {"datasets": {"mnist": {"files": {"a.b.gz": file}}}}
+    config = changed()
+    config["datasets"]["mnist"]["files"]["a.b.gz"] = file
+    with pytest.raises(SystemExit):
+        check_or_exit(config, [], [("config.yaml", DEFAULT), ("my.yaml", wrong)])
+    assert "error: my.yaml: datasets.mnist.files.a.b.gz.sha256 = 'x'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        check_or_exit(
+            changed(darrm__m=[1, 99]),
+            [],
+            [("config.yaml", DEFAULT), ("my.yaml", {"darrm": {"m": [1, 99]}})],
+        )
+    assert capsys.readouterr().err.startswith("error: my.yaml: darrm.m[1] = 99")
+
+
+def test_figure_6_has_its_allowance_and_delta_from_general_composition():
+    points = shape_points(DEFAULT, "figure6")
+    assert [round(point["m"], 4) for point in points] == [6.4521, 7.5742, 8.2708, 9.8823]
+    assert [round(point["delta"], 4) for point in points] == [0.1001, 0.1001, 0.1001, 0.1002]
+
+
+def test_both_priors_of_figure_9_are_solved_at_the_same_points():
+    by_prior = {name: prior_points(DEFAULT, name) for name in "UP"}
+    for point, other in zip(*by_prior.values(), strict=True):
+        assert point["prior"] != other["prior"]
+        assert point | {"prior": ""} == other | {"prior": ""}
+    assert prior_points(changed(darrm__figure9=None), "U") == []
+
+
+def test_sweeps_leave_out_m_beyond_k_and_below_the_least_share():
+    config = changed(darrm__sweeps__m=[1, 3, 9, 33], darrm__sweeps__least_share=0.02)
+    assert sweep_allowances(config, 11) == [1, 3, 9]
+    assert sweep_allowances(config, 201) == [9, 33]
+
+
+junk = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+paths = st.sampled_from(
+    [
+        *("data", "seed", "data_mirror", "darrm", "darrm__K", "darrm__m", "darrm__tables"),
+        *("darrm__prior", "darrm__queries", "darrm__datasets__mnist", "darrm__figure2__epsilon"),
+        *("darrm__embedded__private_teachers", "datasets", "datasets__mnist__files"),
+        *("datasets__digits", "darrm__figure6", "darrm__figure7__m", "darrm__figure9__actual"),
+        *("darrm__sweeps", "darrm__sweeps__Delta", "papers", "synthetic_votes"),
+        *("pate__tasks", "pate__tasks__glyph", "pate__tasks__glyph__two_rounds", "pate__figure1"),
+        *("pate__tasks__digits__teachers", "pate__figure4", "pate__figure5__checks"),
+        *("pate__tasks__digits__student_parameters", "pate__orders", "pate__tasks__svhn__dataset"),
+    ]
+)
+
+
+@given(paths, junk)
+def test_any_junk_is_either_valid_or_one_line(path, value):
+    try:
+        check(changed(**{path: value}))
+    except ConfigError as error:
+        assert "\n" not in str(error)
+
+
+@given(paths, junk)
+def test_what_passes_our_check_passes_the_schema_for_others_too(path, value):
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    try:
+        config = check(changed(**{path: value}))
+    except ConfigError:
+        return
+    jsonschema.validate(config, schema)
+
+
+# Slices ------------------------------------------------------------------------------------------
+
+
+def test_labels_are_released_for_the_list_and_the_tables():
+    assert module.label_allowances(changed(darrm__m=[9])) == [1, 3, 5, 7, 9]
+    assert module.label_allowances(changed(darrm__m=[1], darrm__tables__table10=None)) == [1, 3, 5]
+
+
+def test_embedded_data_use_the_stand_in_and_its_parameters():
+    assert module.label_datasets(DEFAULT) == ["digits"]
+    assert module.label_datasets(changed(data="paper")) == ["mnist", "fashion-mnist"]
+    assert module.teachers(DEFAULT, "digits", "private")["model"] == "linear"
+    assert module.teachers(DEFAULT, "mnist", "plain")["model"] == "darrm_cnn"
+
+
+def test_query_costs_are_the_published_ones():
+    cost = module.query_cost(DEFAULT, "mnist", 3)
+    assert (cost["epsilon_query"], cost["delta_query"]) == (0.2676, 0.0003)
+    assert list(module.paper_query_costs(DEFAULT, 3)) == ["mnist", "fashion-mnist"]
+    assert list(module.query_costs(DEFAULT, 3)) == ["mnist", "fashion-mnist", "digits"]
+
+
+def test_label_experiment_holds_both_deltas():
+    experiment = module.label_experiment(changed(data="paper"), "mnist", 3)
+    assert experiment["delta_query"] == 3e-4
+    assert experiment["delta_gamma"] == pytest.approx(1 - (1 - 1e-4) ** 3)
+    assert experiment["delta_gamma"] < experiment["delta_query"]
+
+
+def test_hashed_shards_keep_their_sizes_out_of_the_schedule():
+    hashed = changed(data="paper", darrm__shards="keyed_hash")
+    private = module.teachers(hashed, "mnist", "private", 11)
+    assert private["shards"] == "keyed_hash"
+    assert private["shard_size"] == 1024  # as is accounted for
+    plain = module.teachers(hashed, "mnist", "plain", 11)
+    assert plain["shards"] == "keyed_hash"
+    assert "shard_size" not in plain
+    # PATE's own ensembles are not DaRRM's, and the default adds nothing
+    assert "shards" not in module.teachers(hashed, "mnist-10", "plain", 250)
+    assert "shards" not in module.teachers(DEFAULT, "mnist", "private", 11)
+    assert module.label_experiment(hashed, "mnist", 3)["shards"] == "keyed_hash"
+
+
+def test_accounting_covers_all_data_sets_and_only_what_it_uses():
+    slices = module.accounting(DEFAULT)
+    assert list(slices) == ["mnist", "fashion-mnist", "digits"]
+    assert "learning_rate" not in slices["mnist"]["private_teachers"]

@@ -1,0 +1,122 @@
+"""The configuration's data sets: one line for each mistake, and whose files are whose."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from private_ensembles.configuration import datasets as module
+from private_ensembles.configuration.check import SCHEMA, ConfigError, check
+
+DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+
+
+def changed(dataset, **values):
+    config = copy.deepcopy(DEFAULT)
+    config["datasets"].setdefault(dataset, {}).update(values)
+    return config
+
+
+@pytest.mark.parametrize(
+    ("dataset", "values", "message"),
+    [
+        ("mnist-10", {"files_of": "cifar"}, "files_of = 'cifar': must be one of the data sets"),
+        ("mnist-10", {"files_of": "mnist-10"}, "datasets.mnist-10.files_of = 'mnist-10': must be"),
+        ("mnist-10", {"files_of": "svhn"}, "datasets.mnist-10.files = ['test', 'train']: must be"),
+        ("mnist-10", {"files_of": 3}, "datasets.mnist-10.files_of = 3: must be text"),
+        ("mnist", {"files_of": "mnist"}, "datasets.mnist.files = ["),
+        ("digits", {"files_of": "mnist"}, "must be left out, since format is digits_parity"),
+        ("notmnist", {"format": "idx"}, "must be one file for each role train_images, "),
+        ("adult", {"classes": [0, 1]}, "datasets.adult.classes = [0, 1]: must be left out"),
+        ("digits", {"stand_in": 1}, "datasets.digits.stand_in = 1: must be true or false"),
+        ("svhn", {"optional": "yes"}, "datasets.svhn.optional = 'yes': must be true or false"),
+        ("digits", {"stand_in": False}, "darrm.embedded.dataset = 'digits': must be one of the st"),
+        ("mnist", {"stand_in": True}, "darrm.datasets.mnist = 'mnist': must be one of the data s"),
+        ("mnist", {"classes": [1, 2, 3]}, "darrm.datasets.mnist = 'mnist': must be one of the da"),
+    ],
+)
+def test_mistake_is_one_line_with_key_value_and_what_is_allowed(dataset, values, message):
+    with pytest.raises(ConfigError) as error:
+        check(changed(dataset, **values))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_ensembles_of_darrm_need_two_classes_of_images():
+    config = copy.deepcopy(DEFAULT)
+    config["darrm"]["datasets"] = {"adult": {"epsilon": 1, "Delta": 1e-5}}
+    with pytest.raises(ConfigError, match=r"darrm\.datasets\.adult = 'adult': must be one of"):
+        check(config)
+    config["darrm"]["datasets"] = {"mnist-10": {"epsilon": 1, "Delta": 1e-5}}
+    config["pate"]["tasks"]["mnist"] = None  # would object, too: its teachers are others
+    with pytest.raises(ConfigError, match=r"darrm\.datasets\.mnist-10 = 'mnist-10': must be one"):
+        check(config)
+
+
+def test_what_ships_with_scikit_learn_are_stand_ins():
+    stand_ins = [name for name in DEFAULT["datasets"] if module.is_stand_in(DEFAULT, name)]
+    assert stand_ins == ["digits", "digits-10", "breast-cancer"]
+
+
+def test_raw_files_are_named_by_role():
+    assert module.raw_files(DEFAULT, "digits") == {}
+    files = module.raw_files(DEFAULT, "mnist")
+    assert sorted(files) == sorted(module.ROLES["idx"])
+    assert files["train_labels"] == "data/raw/mnist/train-labels-idx1-ubyte.gz"
+    with pytest.raises(ValueError, match=r"file = 'x\.gz': must be one of the files of mnist"):
+        module.raw_file(DEFAULT, "mnist", "x.gz")
+
+
+def test_files_of_another_data_set_are_read_and_not_downloaded_again():
+    assert module.raw_files(DEFAULT, "mnist-10") == module.raw_files(DEFAULT, "mnist")
+    assert module.checksums(DEFAULT, "mnist-10") == module.checksums(DEFAULT, "mnist")
+    assert module.checksums(DEFAULT, "digits-10") == {}
+    with pytest.raises(ValueError, match="must be one of the files of mnist-10: none"):
+        module.raw_file(DEFAULT, "mnist-10", "train-labels-idx1-ubyte.gz")
+
+
+def test_preparation_holds_what_the_data_are_and_not_where_they_are():
+    assert module.preparation(DEFAULT, "svhn") == {
+        "format": "mat", "n_train": 73257, "n_test": 26032
+    }  # fmt: skip
+    assert set(module.preparation(DEFAULT, "mnist-10")) == {
+        "format", "classes", "n_train", "n_test"
+    }  # fmt: skip
+
+
+def test_names_of_files_are_matched_whole():
+    import re
+
+    pattern = re.compile(module.file_pattern(DEFAULT))
+    for name in ("train_32x32.mat", "adult.data", "adult.test", "t10k-labels-idx1-ubyte.gz"):
+        assert pattern.fullmatch(name)
+    for name in ("adultxdata", "etc.gz", "..", "../adult.data"):
+        assert not pattern.fullmatch(name)
+    assert module.file_pattern({"datasets": {"digits": {}}}) == "none"
+
+
+def test_optional_data_take_part_where_their_files_are(tmp_path):
+    config = copy.deepcopy(DEFAULT) | {"data_mirror": str(tmp_path / "mirror")}
+    here = {"folder": tmp_path}
+    assert module.available(config, "mnist", **here)  # not optional: a job would say what is wrong
+    assert not module.available(config, "svhn", **here)
+    for folder, name in (("mirror/svhn", "train_32x32.mat"), ("data/raw/svhn", "test_32x32.mat")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / name).write_bytes(b"")
+    assert module.available(config, "svhn", **here)
+    config["data_mirror"] = None
+    assert not module.available(config, "svhn", **here)
+    config["data_mirror"] = f"file://{tmp_path}/mirror"  # an address is not asked beforehand
+    assert not module.available(config, "svhn", **here)
+    config["datasets"]["svhn"]["optional"] = False
+    assert module.available(config, "svhn", **here)
+
+
+def test_optional_data_are_looked_for_below_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert not module.available(DEFAULT, "svhn")
+    for name in DEFAULT["datasets"]["svhn"]["files"]:
+        Path("data/raw/svhn").mkdir(parents=True, exist_ok=True)
+        Path("data/raw/svhn", name).touch()
+    assert module.available(DEFAULT, "svhn")

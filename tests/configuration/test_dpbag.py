@@ -1,0 +1,71 @@
+"""The section `dpbag`: what is refused, and the slices that rules get."""
+
+import copy
+
+import pytest
+import yaml
+
+from private_ensembles.configuration import check as config
+from private_ensembles.configuration import dpbag as dpbag_config
+
+
+@pytest.fixture(scope="module")
+def default(root):
+    return yaml.safe_load((root / "config.yaml").read_text())
+
+
+def _changed(default, path, value):
+    changed = copy.deepcopy(default)
+    *parents, key = path.split(".")
+    place = changed
+    for parent in parents:
+        place = place[parent]
+    place[key] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            "dpbag.dataset",
+            "mnist",
+            "dpbag.dataset = 'mnist': must be one of the data sets that are",
+        ),
+        ("dpbag.dataset", "breast-cancer", "tables: adult"),
+        ("dpbag.embedded.dataset", "adult", "stand-ins that are tables: breast-cancer"),
+        ("dpbag.logistic.n", [50, 20000], r"dpbag.logistic.n\[1\] = 20000: must be at most 16280"),
+        ("dpbag.embedded.logistic.n", [190], r"n\[0\] = 190: must be at most 189, a third"),
+        ("dpbag.logistic.k", [0], r"dpbag.logistic.k\[0\] = 0: must be an integer >= 1"),
+        ("dpbag.logistic.tolerance", 0.1, "dpbag.logistic.tolerance = 0.1: must be a number"),
+        ("dpbag.delta", 0, "dpbag.delta = 0: must be a number > 0 and < 1"),
+        ("dpbag.scaling", "none", "must be one of data, public"),
+        ("dpbag.boosted_trees.leafs", 3, "did you mean dpbag.boosted_trees.leaves"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(default, path, value, message):
+    with pytest.raises(config.ConfigError, match=message) as error:
+        config.check(_changed(default, path, value))
+    assert "\n" not in str(error.value)
+
+
+def test_slices_follow_the_switch_of_the_data(default):
+    embedded = config.check(default)
+    assert dpbag_config.dataset(embedded) == "breast-cancer"
+    paper = config.check(default | {"data": "paper"})
+    assert dpbag_config.dataset(paper) == "adult"
+    assert dpbag_config.models(paper) == ["logistic", "boosted_trees"]
+    assert dpbag_config.grid(paper, "logistic")["k"] == [10, 50, 100]
+    assert dpbag_config.training(paper, "logistic") == {"C": 1, "tolerance": 1e-6}
+    without = config.check(_changed(default, "dpbag.boosted_trees", None) | {"data": "paper"})
+    assert dpbag_config.models(without) == ["logistic"]
+
+
+def test_jobs_together_have_every_partition_once(default):
+    paper = config.check(_changed(default, "dpbag.logistic.k", [60, 7]) | {"data": "paper"})
+    jobs = [
+        dpbag_config.partitions(paper, "logistic", first)
+        for first in dpbag_config.first_partitions(paper, "logistic")
+    ]
+    assert [number for job in jobs for number in job] == list(range(60))
+    assert dpbag_config.shards(paper) == [20, 40, 50, 100, 150, 250]

@@ -1,0 +1,255 @@
+"""The configuration's `pate` section: one line for each mistake that spans several keys."""
+
+import copy
+
+import pytest
+import yaml
+
+from private_ensembles.configuration import pate as pate_settings
+from private_ensembles.configuration.check import SCHEMA, ConfigError, check
+
+DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+GONE = object()
+ROUND = {"threshold": 40, "sigma1": 30, "sigma2": 8}
+ROUNDS = {
+    "student_accuracy": 0.7,
+    "student_score": 0.9,
+    "first": {"queries": 300, **ROUND},
+    "second": {"queries": 298, **ROUND},
+    "printed": {"answers": 1, "order": 2, "beta": [0.1, 0.1], "sigma_ss": [9, 9]},
+}
+
+
+def changed(changes):
+    """Return the default configuration with values at paths of keys; GONE takes a key away."""
+    config = copy.deepcopy(DEFAULT)
+    for path, value in changes.items():
+        section = config
+        *keys, last = path.split(".")
+        for key in keys:
+            section = section[key]
+        if value is GONE:
+            del section[last]
+        else:
+            section[last] = copy.deepcopy(value)
+    return config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"pate.tasks.mnist.dataset": "cifar"},
+            "pate.tasks.mnist.dataset = 'cifar': must be one of those under datasets, since kind "
+            "is plain: mnist, ",
+        ),
+        (
+            {"pate.tasks.glyph.dataset": "mnist-10"},
+            "pate.tasks.glyph.dataset = 'mnist-10': must be one of those under synthetic_votes, "
+            "since kind is synthetic: glyph",
+        ),
+        ({"pate.tasks.glyph.kind": "plain"}, "glyph.dataset = 'glyph': must be one of those under"),
+        ({"synthetic_votes": {}}, "glyph.dataset = 'glyph': must be one of those under synthetic_"),
+        (
+            {"pate.tasks.mnist.teachers": GONE},
+            "pate.tasks.mnist.teachers = null: must be given, since kind is plain",
+        ),
+        (
+            {"pate.tasks.adult.teachers": DEFAULT["pate"]["tasks"]["mnist"]["teachers"]},
+            "must be left out where kind is forest",
+        ),
+        ({"pate.tasks.mnist.kind": "private"}, "mnist.kind = 'private': must be one of plain, "),
+        (
+            {"pate.tasks.adult.dataset": "mnist-10"},
+            "adult.dataset = 'mnist-10': must be one that holds a table, since kind is forest",
+        ),
+        (
+            {"pate.tasks.mnist.dataset": "adult"},
+            "pate.tasks.mnist.dataset = 'adult': must be one that holds images, since kind",
+        ),
+        (
+            {"pate.tasks.adult.student": "vat"},
+            "pate.tasks.adult.student = 'vat': must be null or forest for adult",
+        ),
+        (
+            {"pate.tasks.mnist.student": "forest"},
+            "pate.tasks.mnist.student = 'forest': must be null or vat for mnist-10",
+        ),
+        (
+            {"pate.tasks.glyph.student": "vat"},
+            "pate.tasks.glyph.student = 'vat': must be null, since synthetic votes have no inputs",
+        ),
+        (
+            {"pate.tasks.adult.student_parameters": {"epochs": 2}},
+            "pate.tasks.adult.student_parameters = {'epochs': 2}: must be left out where",
+        ),
+        (
+            {"pate.tasks.digits.pool": 797},
+            "pate.tasks.digits.pool = 797: must be below datasets.digits-10.n_test = 797",
+        ),
+        (
+            {"data": "paper", "pate.tasks.svhn.student": None, "pate.tasks.svhn.pool": 26033},
+            "pate.tasks.svhn.pool = 26033: must be at most datasets.svhn.n_test = 26032",
+        ),
+        (
+            {"synthetic_votes.glyph.n_queries": 24999},
+            "glyph.pool = 25000: must be at most synthetic_votes.glyph.n_queries = 24999",
+        ),
+        (
+            {"pate.tasks.digits.K": 1001},
+            "pate.tasks.digits.K = 1001: must be at most datasets.digits-10.n_train = 1000",
+        ),
+        (
+            {"pate.tasks.mnist.confident.queries": 9001},
+            "confident.queries = 9001: must be at most pate.tasks.mnist.pool = 9000",
+        ),
+        (
+            {"pate.tasks.mnist.lnmax.queries": [100, 9001]},
+            "lnmax.queries[1] = 9001: must be at most pate.tasks.mnist.pool = 9000",
+        ),
+        (
+            {"pate.tasks.glyph.two_rounds.second.queries": 19001},
+            "pate.tasks.glyph.two_rounds.second.queries = 19001: must be at most "
+            "pate.tasks.glyph.pool = 25000 together with the first round's 6000",
+        ),
+        (
+            {"pate.tasks.glyph.two_rounds.printed.beta": [0.1]},
+            "two_rounds.printed.beta = [0.1]: must be a list of 2 values",
+        ),
+        (
+            {"pate.tasks.glyph.two_rounds.printed.sigma_ss": [1, 0]},
+            "two_rounds.printed.sigma_ss[1] = 0: must be a number > 0",
+        ),
+        (
+            {"pate.tasks.mnist.dataset": "mnist", "pate.tasks.mnist.pool": 1000},
+            "pate.tasks.mnist.dataset = 'mnist': must be another data set than DaRRM's",
+        ),
+        (
+            {"pate.students.vat": {"method": "supervised"}},
+            "pate.students.vat.method = 'supervised': must be left out",
+        ),
+        ({"pate.baselines.vat": {}}, "pate.baselines.vat.method = null: must be given"),
+        (
+            {"pate.figure1": ["mnist", "mnsit"]},
+            "pate.figure1[1] = 'mnsit': must be one of the tasks that have a student: mnist, svhn, "
+            "adult, digits",
+        ),
+        ({"pate.figure1": ["glyph"]}, "pate.figure1[0] = 'glyph': must be one of the tasks that"),
+        (
+            {"pate.figure4.laplace_teachers": 999},
+            "figure4.laplace_teachers = 999: must be one of pate.figure4.teachers: 100, 500, 1000,",
+        ),
+        (
+            {"pate.figure4.queries": 25001},
+            "pate.figure4.queries = 25001: must be at most synthetic_votes.glyph.n_queries = 25000",
+        ),
+        (
+            {"pate.figure5.queries": 25001},
+            "pate.figure5.queries = 25001: must be at most synthetic",
+        ),
+        (
+            {"synthetic_votes": {}, "pate.tasks.glyph": None},
+            "must be null where synthetic_votes has no glyph",
+        ),
+        (
+            {"pate.orders": {"order_max": 1.5, "order_step": 0.5}},
+            "pate.orders.order_max = 1.5: must be above 1 + order_step = 1.5",
+        ),
+        ({"pate.tasks": {}}, "pate.tasks: must not be empty"),
+        ({"pate.tasks.mnist.pol": 1}, "pate.tasks.mnist.pol: unknown key; did you mean pate.tasks"),
+    ],
+)
+def test_mistake_is_one_line_with_key_value_and_what_is_allowed(changes, message):
+    with pytest.raises(ConfigError) as error:
+        check(changed(changes))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
+    twin = {**DEFAULT["pate"]["tasks"]["digits"], "K": 10}
+    check(changed({"pate.tasks.twin": twin}))
+    other = twin | {"teachers": {**twin["teachers"], "epochs": 1}}
+    message = r"pate\.tasks\.twin\.teachers = .*: must be those of pate\.tasks\.digits"
+    with pytest.raises(ConfigError, match=message):
+        check(changed({"pate.tasks.twin": other}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pate.tasks.mnist": None, "nzc.tasks.mnist": None},  # though figure1 names it
+        {"data": "paper", "pate.tasks.svhn.student": None, "pate.tasks.svhn.pool": 26032},
+        {"datasets.svhn.n_test": 1, "nzc.tasks.svhn": None},  # of a task that is not run
+        {"pate.tasks.digits.two_rounds": ROUNDS, "pate.tasks.digits.pool": 598},
+        {
+            "synthetic_votes": {},
+            "pate.tasks.glyph": None,
+            "pate.figure4": None,
+            "pate.figure5": None,
+        },
+        {"pate.orders": {"order_max": 1.6, "order_step": 0.5}},
+        {"pate.figure1": None},
+    ],
+)
+def test_what_is_allowed_passes(changes):
+    check(changed(changes))
+
+
+# Slices ------------------------------------------------------------------------------------------
+
+
+def test_tasks_of_a_run_are_those_of_its_data_and_whose_files_are_at_hand():
+    assert pate_settings.tasks(DEFAULT) == ["glyph", "digits"]
+    paper = changed({"data": "paper"})
+    assert pate_settings.tasks(paper) == ["mnist", "svhn", "adult", "glyph"]
+    # Synthetic votes are no data set, so nobody asks for their files.
+    assert pate_settings.tasks(paper, {"adult": True}.get) == ["adult", "glyph"]
+    assert pate_settings.tasks(changed({"pate.tasks.glyph": None})) == ["digits"]
+
+
+def test_accounting_depends_on_nothing_that_only_training_needs():
+    settings = pate_settings.accounting(DEFAULT, "glyph")
+    assert settings["draws"] == 1
+    assert settings["two_rounds"]["first"]["queries"] == 6000
+    assert not {"teachers", "student", "K", "dataset"} & set(settings)
+    assert pate_settings.accounting(DEFAULT, "mnist")["draws"] == 10
+    assert pate_settings.accounting(DEFAULT, "mnist")["two_rounds"] is None
+
+
+def test_a_tasks_own_values_replace_the_common_ones():
+    digits = pate_settings.student(DEFAULT, "digits")
+    assert digits["method"] == "vat"
+    own = DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
+    assert digits["parameters"] == DEFAULT["pate"]["students"]["vat"] | own
+    common = DEFAULT["pate"]["students"]["vat"]
+    assert pate_settings.student(DEFAULT, "mnist")["parameters"] == common
+    assert pate_settings.student_seeds(DEFAULT, "digits") == [0]
+    assert pate_settings.student_seeds(DEFAULT, "mnist") == [0, 1, 2]
+    baseline = pate_settings.baseline(DEFAULT, "digits")
+    own = DEFAULT["pate"]["tasks"]["digits"]["baseline_parameters"]
+    assert baseline["method"] == "supervised"
+    assert baseline["parameters"]["epochs"] == own["epochs"]
+    assert "method" not in baseline["parameters"]
+    assert DEFAULT["pate"]["baselines"]["vat"]["method"] == "supervised"
+
+
+def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
+    assert pate_settings.aggregators(DEFAULT, "mnist") == ["lnmax-100", "lnmax-1000", "confident"]
+    assert pate_settings.answers(DEFAULT, "mnist")["answer_cap"] is None
+
+
+def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():
+    found = pate_settings.descriptions(DEFAULT, ["mnist", "glyph", "digits"])
+    assert [(d["stand_in"], d["synthetic"], d["K"]) for d in found.values()] == [
+        (False, False, 250), (False, True, 5000), (True, False, 50)
+    ]  # fmt: skip
+
+
+def test_figures_that_are_left_out_need_no_votes():
+    assert pate_settings.figure_teachers(DEFAULT, "figure4") == [100, 500, 1000, 5000]
+    assert pate_settings.figure_teachers(DEFAULT, "figure5") == [5000]
+    without = changed({"pate.figure4": None, "pate.figure5": None})
+    assert pate_settings.figure_teachers(without, "figure4") == []
+    assert pate_settings.figure_teachers(without, "figure5") == []
+    assert pate_settings.with_orders(without, "figure4") == {"orders": DEFAULT["pate"]["orders"]}

@@ -1,0 +1,163 @@
+"""DPBag's experiment: splits, bagged votes of either model, costs, and students."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from private_ensembles.datasets.breast_cancer import load_breast_cancer
+from private_ensembles.datasets.partitions import draw_partitions
+from private_ensembles.dpbag.budget import affordable
+from private_ensembles.experiments import dpbag_students as bagging_students
+from private_ensembles.experiments.dpbag import (
+    account,
+    cast_votes,
+    deltas_of,
+    queries_needed,
+    split_thirds,
+)
+from private_ensembles.experiments.dpbag_students import METRICS, run, student_metrics
+
+BUDGET = {"epsilon": [1, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "noise": 2, "order_max": 80}
+LOGISTIC = {"C": 1.0, "tolerance": 1e-6}
+TREES = {"rounds": 10, "learning_rate": 0.1, "leaves": 4, "records_per_leaf": 3}
+PATH = ("dpbag", "x", 0)
+
+
+@pytest.fixture(scope="module")
+def records():
+    return load_breast_cancer(
+        "breast-cancer", n_train=379, n_test=190, generator=np.random.default_rng(0)
+    )
+
+
+@pytest.fixture(scope="module")
+def thirds(records):
+    return split_thirds(records, "data", 0, 0)
+
+
+@pytest.fixture(scope="module")
+def accounts(thirds):
+    found = {}
+    for n in (10, 20):
+        options = {"n": n, "partitions": range(4), "n_queries": 60, "seed": 0, "path": PATH}
+        votes = cast_votes(thirds, "logistic", LOGISTIC, **options)
+        found[n] = account(votes, BUDGET, [2, 4])
+    return found
+
+
+def test_thirds_are_all_records_once_and_scaled(records, thirds):
+    sizes = [len(part[1]) for part in (thirds.teachers, thirds.queries, thirds.test)]
+    assert sizes == [189, 189, 191]
+    features = np.concatenate([part[0] for part in (thirds.teachers, thirds.queries, thirds.test)])
+    assert features.min() == 0
+    assert features.max() == 1
+    assert len(np.unique(features, axis=0)) == 569
+    assert sum(part[1].sum() for part in (thirds.teachers, thirds.queries, thirds.test)) == 357
+    again = split_thirds(records, "data", 0, 0)
+    np.testing.assert_array_equal(thirds.teachers[0], again.teachers[0])
+    other = split_thirds(records, "data", 0, 1)
+    assert not np.array_equal(thirds.teachers[1], other.teachers[1])
+    public = split_thirds(records, "public", 0, 0)
+    np.testing.assert_array_equal(public.teachers[1], thirds.teachers[1])
+    assert not np.array_equal(public.teachers[0], thirds.teachers[0])
+
+
+def test_votes_of_a_shard_are_those_of_scikit_learn(thirds):
+    options = {"n": 5, "partitions": range(2), "n_queries": 50, "seed": 3, "path": PATH}
+    done = []
+    votes = cast_votes(
+        thirds, "logistic", LOGISTIC, **options, progress=lambda *counts: done.append(counts)
+    )
+    assert done == [(5, 10), (10, 10)]
+    shards = draw_partitions(189, 5, range(2), 3, *PATH, "partition")
+    features, labels = thirds.teachers
+    for partition in range(2):
+        for number, shard in enumerate(shards[partition]):
+            fit = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features[shard], labels[shard])
+            expected = fit.predict(thirds.queries[0][:50])
+            np.testing.assert_array_equal(votes.votes(partition)[number], expected)
+
+
+@pytest.mark.parametrize(("model", "training"), [("logistic", LOGISTIC), ("boosted_trees", TREES)])
+def test_partitions_of_a_later_job_are_those_of_one_job(thirds, model, training):
+    options = {"n": 6, "n_queries": 20, "seed": 0, "path": PATH}
+    whole = cast_votes(thirds, model, training, partitions=range(3), **options)
+    later = cast_votes(thirds, model, training, partitions=[2], **options)
+    assert later.first == 2
+    np.testing.assert_array_equal(whole.bits[2:], later.bits)
+    np.testing.assert_array_equal(whole.shards[2:], later.shards)
+
+
+def test_accounts_hold_both_deltas_and_what_holds_for_everyone(accounts):
+    rows, arrays = accounts[20]
+    assert arrays["k"].tolist() == [1, 2, 4]
+    assert arrays["ones"].shape == arrays["running"].shape == (3, 60)
+    np.testing.assert_array_equal(arrays["running"][0], np.arange(1, 61))
+    assert len(rows) == 2 * 2 * (1 + 2)
+    free = {(r["epsilon"], r["delta"]): r for r in rows if r["accounting"] == "data_independent"}
+    assert {delta for _, delta in free} == {1e-5, 1e-3}
+    for row in rows:
+        assert row["releasable"] >= free[row["epsilon"], row["delta"]]["releasable"]
+        assert 0 <= row["plain_epsilon"] < row["epsilon"]
+        assert row["release"].startswith("public" if row["k"] == 1 else "not for release")
+        if row["releasable"]:
+            assert 0.5 <= row["rms_m"] <= 1
+
+
+def test_queries_are_as_many_as_any_votes_can_need():
+    limit = affordable(5, 2 / 20, 1e-3, 80)
+    assert queries_needed(BUDGET, 20, 10_000) == int(np.ceil(4 * limit)) + 1
+    assert queries_needed(BUDGET, 20, 60) == 60
+    assert deltas_of(BUDGET | {"delta": 1e-3}) == [1e-3]
+
+
+def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, accounts):
+    settings = {"draws": 2, "noise": 2}
+    progress = []
+    rows = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH, progress=progress.append)
+    assert [row["method"] for row in rows].count("npb") == 1
+    assert len(rows) == 1 + 2 * (2 * 4 + 2 * 2 * (4 + 4))  # n x (SAA, then k x draws x budgets)
+    assert len(progress) == 2 * 3
+    for row in rows[1:]:
+        counts, _ = accounts[row["n"]]
+        accounting = "personalised" if row["method"] == "dpbag" else "data_independent"
+        (count,) = [
+            c["releasable"]
+            for c in counts
+            if c["accounting"] == accounting
+            and (c["epsilon"], c["delta"]) == (row["epsilon"], row["delta"])
+            and (c["k"] == row["k"] or accounting == "data_independent")
+        ]
+        assert row["labels"] == min(count, 60)
+        for metric in METRICS:
+            assert np.isnan(row[metric]) == (count == 0)
+    assert rows[0]["accuracy"] > 0.9
+    again = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH)
+    np.testing.assert_equal(again, rows)
+
+
+def test_a_student_of_one_class_or_none_is_no_failure(thirds):
+    features, truth = thirds.queries
+    same = np.ones(8, np.uint8)
+    for model, training in (("logistic", LOGISTIC), ("boosted_trees", TREES)):
+        metrics = student_metrics(features[:8], same, thirds.test, model, training)
+        prevalence = float(thirds.test[1].mean())
+        expected = {"accuracy": prevalence, "auroc": 0.5, "auprc": prevalence}
+        assert metrics == pytest.approx(expected)
+        none = student_metrics(features[:0], same[:0], thirds.test, model, training)
+        assert np.isnan(list(none.values())).all()
+        good = student_metrics(features, truth, thirds.test, model, training)
+        assert good["auroc"] > 0.9
+    assert set(metrics) == set(bagging_students.METRICS)
+
+
+def test_what_the_experiment_cannot_use_is_refused(records, thirds):
+    with pytest.raises(ValueError, match="scaling = 'none': must be data or public"):
+        split_thirds(records, "none", 0, 0)
+    options = {"partitions": range(1), "n_queries": 5, "seed": 0, "path": PATH}
+    with pytest.raises(ValueError, match="model = 'svm': must be one of logistic, boosted_trees"):
+        cast_votes(thirds, "svm", {}, n=5, **options)
+    with pytest.raises(ValueError, match="n_shards = 190: must be at least 1 and at most the 189"):
+        cast_votes(thirds, "logistic", LOGISTIC, n=190, **options)
+    with pytest.raises(ValueError, match="n_train = 300, n_test = 1: must be positive and add up"):
+        load_breast_cancer("x", n_train=300, n_test=1, generator=np.random.default_rng(0))

@@ -1,0 +1,77 @@
+"""Ledger rows: verdicts are computed, and wrong privacy models refused."""
+
+import math
+
+import pytest
+
+from private_ensembles.experiments.ledger_row import VERDICTS, LedgerRow, ledger_row, verdict
+
+MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one", "delta": 1e-5}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "proven", "exact", "expected"),
+    [
+        (1.0, 1.0, 0.9, "holds"),
+        (1.0, None, 1.0, "holds"),
+        (1.0, 1.2, 0.9, "holds, and the proof shows less"),
+        (1.0, 2.0, 1.5, "fails"),
+        (9e-8, None, math.inf, "fails"),
+        (1.0, 0.9, None, "holds"),
+        (1.0, 1.1, None, "unknown"),
+        (None, 1.0, 1.0, "unknown"),
+        (1.0, None, None, "unknown"),
+        (math.inf, None, math.inf, "holds"),
+        (1.0, None, 1.0 + 1e-12, "holds"),
+    ],
+)
+def test_verdict_compares_the_claim_with_the_truth(claimed, proven, exact, expected):
+    assert verdict(claimed, proven, exact) == expected
+    assert expected in VERDICTS
+
+
+def test_row_has_the_ledgers_columns_and_a_failed_claim_is_not_released():
+    row = ledger_row("gnmax", "K=11", claimed_epsilon=1.0, exact_epsilon=0.5, **MODEL)
+    assert list(row.to_dict()) == [
+        "mechanism", "setting", "claimed_epsilon", "proven_epsilon", "exact_epsilon", "delta",
+        "privacy_model", "adjacency", "data_dependent", "release", "verdict", "lower_epsilon",
+    ]  # fmt: skip
+    assert isinstance(row, LedgerRow)
+    assert row.release
+    assert not ledger_row("gnmax", "", claimed_epsilon=1.0, exact_epsilon=2.0, **MODEL).release
+    assert not ledger_row("nzc", "", claimed_epsilon=9e-8, exact_epsilon=1e90, **MODEL).release
+
+
+@pytest.mark.parametrize(
+    ("claimed", "proven", "lower", "expected"),
+    [
+        (1.0, 1.5, 1.2, "fails"),
+        (1.0, None, 1.2, "fails"),
+        (1.0, 1.5, 0.9, "unknown"),
+        (1.0, 1.0, 0.9, "holds"),
+        (1.0, None, 0.9, "unknown"),
+        (None, 1.0, 0.9, "unknown"),
+    ],
+)
+def test_what_is_proven_not_to_be_enough_refutes_a_claim(claimed, proven, lower, expected):
+    given = {"claimed_epsilon": claimed, "proven_epsilon": proven, "lower_epsilon": lower}
+    row = ledger_row("gnmax", "", **given, **MODEL)
+    assert (row.verdict, row.lower_epsilon) == (expected, lower)
+    assert row.release == (expected != "fails")
+
+
+def test_wrong_model_and_impossible_proofs_are_refused():
+    with pytest.raises(ValueError, match="privacy_model"):
+        ledger_row("ladder", "", **(MODEL | {"privacy_model": "shared_data"}))
+    with pytest.raises(ValueError, match="adjacency"):
+        ledger_row("ladder", "", **(MODEL | {"adjacency": "zero_out"}))
+    with pytest.raises(ValueError, match="proven_epsilon"):
+        ledger_row("ladder", "", proven_epsilon=0.5, exact_epsilon=0.6, **MODEL)
+    with pytest.raises(ValueError, match="proven_epsilon"):
+        ledger_row("ladder", "", proven_epsilon=0.5, lower_epsilon=0.6, **MODEL)
+    with pytest.raises(ValueError, match="lower_epsilon"):
+        ledger_row("ladder", "", lower_epsilon=-1.0, **MODEL)
+    with pytest.raises(ValueError, match="claimed_epsilon"):
+        ledger_row("ladder", "", claimed_epsilon=math.nan, **MODEL)
+    with pytest.raises(ValueError, match="delta"):
+        ledger_row("ladder", "", **(MODEL | {"delta": 2.0}))

@@ -1,0 +1,176 @@
+"""The planner: never beaten by a brute-force grid, and honest about looking at private votes."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.experiments import planner
+from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+PROFILES = {
+    "mostly easy": ConsensusProfile(2, 0.9, (20, 2), (2, 2), 1.0),
+    "half hopeless": ConsensusProfile(3, 0.5, (30, 1), (1, 3), 0.5),
+    "many classes": ConsensusProfile(12, 0.4, (15, 5), (2, 4), 3.0),
+}
+TASK = Task(epsilon=2.0, delta=1e-5, queries=120, labels=60, n_teachers=81, n_classes=2)
+
+
+def votes(name, task, seed=0):
+    profile = PROFILES[name]
+    task = replace(task, n_classes=profile.n_classes)
+    generator = np.random.default_rng(seed)
+    return task, *synthetic_counts(profile, task.n_teachers, task.queries, generator)
+
+
+def grid(mechanism, fine):
+    axes = [np.linspace(*ends, fine[name]) for name, ends in mechanism.free.items()]
+    names = list(mechanism.free)
+    return [dict(zip(names, map(float, p), strict=True)) for p in itertools.product(*axes)]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(profile, epsilon):
+    task, counts, labels = votes(profile, replace(TASK, epsilon=epsilon))
+    plans = {plan.mechanism: plan for plan in planner.plan(task, counts, labels)}
+    best = max(plan.correct for plan in plans.values())
+    for name, plan in plans.items():
+        if plan.refusal is not None:
+            continue
+        mechanism = mechanisms.load(name)
+        points = {0: 1, 1: 60, 2: 9, 3: 9}[len(mechanism.free)]
+        for free in grid(mechanism, dict.fromkeys(mechanism.free, points)):
+            parameters = mechanism.calibrate(task, **free)
+            correct = mechanism.expected(counts, labels, task, parameters)[1]
+            assert correct <= 1.01 * plan.correct, (name, free)
+            assert correct <= 1.01 * best
+
+
+def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
+    task, counts, labels = votes("half hopeless", TASK)
+    plans = planner.plan(task, counts, labels)
+    usable = [plan for plan in plans if plan.refusal is None]
+    assert [plan.correct for plan in usable] == sorted(
+        (plan.correct for plan in usable), reverse=True
+    )
+    assert {plan.mechanism for plan in plans[len(usable) :]} == {
+        *("ladder", "gnmax_exact", "lnmax_exact"),  # three classes
+        *("majority_private", "darrm_opt", "darrm_sub"),  # teachers that are not private
+    }
+    for plan in usable:
+        assert plan.epsilon <= task.epsilon
+        assert plan.correct <= plan.answers <= task.labels + 1e-9
+
+
+def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often():
+    # All 60 labels would drown in noise; a part of them does not.
+    task = replace(TASK, n_classes=500, epsilon=1.0, queries=60)
+    counts = np.zeros((60, 500), int)
+    counts[:, 0] = 81
+    labels = np.zeros(60, int)
+    (plan,) = planner.plan(task, counts, labels, ["gnmax_analytic"])
+    assert plan.parameters["labels"] < 60
+    mechanism = mechanisms.load("gnmax_analytic")
+    everything = mechanism.calibrate(task)
+    assert plan.correct > 1.05 * mechanism.expected(counts, labels, task, everything)[1]
+
+
+def test_expected_labels_are_those_of_simulated_releases():
+    task, counts, labels = votes("mostly easy", replace(TASK, epsilon=8.0))
+    for plan in planner.plan(task, counts, labels):
+        if plan.refusal is not None:
+            continue
+        mechanism = mechanisms.load(plan.mechanism)
+        generator = np.random.default_rng(5)
+        right = []
+        for _ in range(150):
+            order = generator.permutation(task.queries)  # queries come in random order
+            released = mechanism.release(counts[order], plan.parameters, generator)
+            right.append((released == labels[order]).sum())
+        error = np.std(right) / np.sqrt(len(right))
+        assert abs(np.mean(right) - plan.correct) < 5 * error + 0.01 * plan.correct, plan
+
+
+def test_one_teacher_changes_a_score_by_at_most_its_sensitivity():
+    task, counts, labels = votes("half hopeless", TASK)
+    generator = np.random.default_rng(2)
+    for plan in planner.plan(task, counts, labels):
+        if plan.refusal is not None:
+            continue
+        mechanism = mechanisms.load(plan.mechanism)
+        neighbour = counts.copy()
+        for row in neighbour:  # the worst for the score: every right vote becomes a wrong one
+            lost = generator.choice(np.flatnonzero(row))
+            row[lost] -= 1
+            row[generator.integers(0, 3)] += 1
+        scores = [
+            planner.uncapped_correct(mechanism, task, plan.parameters, c, labels)
+            for c in (counts, neighbour)
+        ]
+        bound = planner.score_sensitivity(mechanism, task, plan.parameters)
+        assert abs(scores[0] - scores[1]) <= bound
+
+
+def test_a_private_choice_keeps_its_epsilon_apart_and_says_what_it_may_lose():
+    task, counts, labels = votes("half hopeless", TASK)
+    left = replace(task, epsilon=1.5)
+    candidates = planner.plan(left, counts, labels)
+    generator = np.random.default_rng(0)
+    best = candidates[0]
+    chosen, short = planner.choose_privately(task, counts, labels, candidates, 0.5, generator)
+    assert chosen.epsilon <= 1.5
+    assert short > 0
+    assert best.correct - chosen.correct <= max(short, 0.05 * best.correct)
+    with pytest.raises(ValueError, match=r"leaves no epsilon = 0\.6 for the choice"):
+        planner.choose_privately(task, counts, labels, candidates, 0.6, generator)
+    with pytest.raises(ValueError, match=r"must be in \(0, 2\.0\)"):
+        planner.choose_privately(task, counts, labels, candidates, 2.0, generator)
+    with pytest.raises(ValueError, match="must be 'disjoint_shards' to choose by votes"):
+        shared = replace(task, privacy_model="shared_data")
+        planner.choose_privately(shared, counts, labels, candidates, 0.5, generator)
+    with pytest.raises(ValueError, match="none of them applies"):
+        planner.choose_privately(task, counts, labels, candidates[-1:], 0.5, generator)
+
+
+def test_a_private_choice_follows_the_exponential_mechanism(monkeypatch):
+    task, counts, labels = votes("mostly easy", TASK)
+    names = ["gnmax_analytic", "lnmax_pure", "permute_and_flip"]
+    candidates = planner.plan(replace(task, epsilon=1.0), counts, labels, names)
+    monkeypatch.setattr(planner, "score_sensitivity", lambda *_: 5.0)
+    scores = np.array(
+        [
+            planner.uncapped_correct(
+                mechanisms.load(p.mechanism), task, p.parameters, counts, labels
+            )
+            for p in candidates
+        ]
+    )
+    wanted = np.exp(scores / 10)
+    wanted /= wanted.sum()
+    generator = np.random.default_rng(4)
+    picks = [
+        planner.choose_privately(task, counts, labels, candidates, 1.0, generator)[0].mechanism
+        for _ in range(300)
+    ]
+    shares = np.array([picks.count(p.mechanism) for p in candidates]) / 300
+    assert np.abs(shares - wanted).max() < 5 * np.sqrt(0.25 / 300)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"counts": np.full((120, 3), 1)}, "must be queries x 2 classes"),
+        ({"counts": np.full((120, 2), 1)}, "every row must add up to 81"),
+        ({"labels": np.full(120, -1)}, "must be known for every query"),
+        ({"names": ["unheard_of"]}, "must be one of"),
+    ],
+)
+def test_votes_that_do_not_fit_the_task_are_refused(change, message):
+    task, counts, labels = votes("mostly easy", TASK)
+    given = {"counts": counts, "labels": labels, "names": None} | change
+    with pytest.raises(ValueError, match=message):
+        planner.plan(task, given["counts"], given["labels"], given["names"])

@@ -1,0 +1,207 @@
+"""Fingerprints: what changes results changes them, what does not does not, nothing is missed."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from private_ensembles.jobs import fingerprint as module
+from private_ensembles.jobs.fingerprint import PACKAGE, SCRIPTS, closure, fingerprint
+
+ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A package and a script of our own making, in place of ours; returns a rewriting function."""
+    package, scripts = tmp_path / PACKAGE, tmp_path / "scripts"
+    (package / "room").mkdir(parents=True)
+    scripts.mkdir()
+
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / (name.replace("__", "/") + ".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        module._modules.cache_clear()
+        module._tree.cache_clear()
+        return fingerprint("script.py")
+
+    monkeypatch.setattr(module, "ROOT", package)
+    monkeypatch.setattr(module, "SCRIPTS", scripts)
+    (package / "__init__.py").write_text("")
+    (package / "room" / "__init__.py").write_text("CONSTANT = 1\n")
+    (package / "room" / "used.py").write_text("def f(x):\n    return x\n")
+    (package / "room" / "unused.py").write_text("def g(x):\n    return x\n")
+    (scripts / "script.py").write_text(f"from {PACKAGE}.room.used import f\nprint(f(1))\n")
+    yield write
+    module._modules.cache_clear()
+    module._tree.cache_clear()
+
+
+USED = f"{PACKAGE}__room__used"
+
+
+def test_comments_docstrings_and_layout_do_not_count(toy):
+    before = toy()
+    assert (
+        toy(**{USED: '"""A module."""\n\n\ndef f( x ):\n    """F."""\n    # why\n    return x\n'})
+        == before
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    return x + 1\n",
+        "def f(x, y=None):\n    return x\n",
+        "def f(x):\n    return x\n\n\nprint(f)\n",
+        "def f(x):\n    return 'x'\n",
+        "def f(x):\n    return None\n",
+        "def f(x):\n    return\n",
+        "def f(x):\n    return ...\n",
+    ],
+)
+def test_what_the_code_does_counts(toy, text):
+    assert toy(**{USED: text}) != toy(**{USED: "def f(x):\n    return x\n"})
+
+
+def test_kinds_of_constants_differ(toy):
+    marks = {
+        toy(**{USED: f"x = {value}\n"}) for value in ("1", "1.0", "True", "'1'", "b'1'", "None")
+    }
+    assert len(marks) == 6
+
+
+def test_modules_that_are_not_imported_do_not_count(toy):
+    before = toy()
+    assert toy(**{f"{PACKAGE}__room__unused": "def g(x):\n    return 2 * x\n"}) == before
+
+
+def test_touching_files_does_not_count(toy, tmp_path):
+    before = toy()
+    for path in tmp_path.rglob("*.py"):
+        os.utime(path, (1, 1))
+    assert toy() == before
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (f"import {PACKAGE}.room.used", {"room", "room.used"}),
+        (f"from {PACKAGE}.room import used", {"room", "room.used"}),
+        (f"from {PACKAGE} import room", {"room"}),
+        (f"from {PACKAGE}.room import CONSTANT", {"room"}),
+        (f"def late():\n    from {PACKAGE}.room.used import f", {"room", "room.used"}),
+        # not defined in the package: its __getattr__ may load any of its modules
+        (f"from {PACKAGE}.room import f", {"room", "room.used", "room.unused"}),
+        (f"from {PACKAGE}.room import *", {"room", "room.used", "room.unused"}),
+        (
+            f"import importlib\nimportlib.import_module('{PACKAGE}.room.used')",
+            {"room", "room.used"},
+        ),
+        ("import json", set()),
+    ],
+)
+def test_every_way_to_import_is_followed(toy, script, expected):
+    toy(scripts__script=script + "\n")
+    found = {name.removeprefix(f"{PACKAGE}.") for name in closure("script.py")} - {PACKAGE}
+    assert found == expected
+
+
+def test_imports_of_imports_and_relative_imports_are_followed(toy):
+    toy(**{USED: "from . import unused\nfrom .unused import g\nfrom .. import top\n"})
+    toy(**{f"{PACKAGE}__top": "x = 1\n"})
+    assert {f"{PACKAGE}.room.unused", f"{PACKAGE}.top"} <= set(closure("script.py"))
+
+
+def test_a_package_that_loads_by_name_counts_with_all_that_lies_in_it(toy, tmp_path):
+    lines = "from importlib import import_module\n\n\ndef {}(name):\n    "
+    lines += 'return import_module(f"{{__name__}}.{{name}}")\n'
+    init = tmp_path / PACKAGE / "room" / "__init__.py"
+    init.write_text(lines.format("load"))
+    toy(scripts__script=f"import {PACKAGE}.room.used\n")
+    assert f"{PACKAGE}.room.unused" in closure("script.py")
+    # What __getattr__ may load counts where somebody asks for it.
+    init.write_text(lines.format("__getattr__"))
+    toy()
+    assert f"{PACKAGE}.room.unused" not in closure("script.py")
+
+
+@pytest.mark.parametrize(
+    "script", ["plan_mechanisms.py", "apply_votes.py", "compare_equal_budgets.py"]
+)
+def test_every_offered_mechanism_counts_for_what_offers_it(script):
+    from private_ensembles.mechanisms import offered
+
+    found = set(closure(script))
+    assert {f"private_ensembles.mechanisms.{name}" for name in offered()} <= found
+    assert "private_ensembles.mechanisms.ladder_steps" in found
+
+
+def test_circular_imports_end(toy):
+    toy(**{USED: f"import {PACKAGE}.room.unused\n"})
+    toy(**{f"{PACKAGE}__room__unused": f"import {PACKAGE}.room.used\n"})
+    assert len(closure("script.py")) == 4
+
+
+def test_data_beside_the_code_counts_by_its_bytes(toy, tmp_path):
+    data = tmp_path / "published" / "table1.csv"
+    data.parent.mkdir()
+    data.write_text("1\n")
+    first = fingerprint("script.py", also="../published/*.csv")
+    data.write_text("2\n")
+    second = fingerprint("script.py", also="../published/*.csv")
+    assert len({toy(), first, second}) == 3
+    with pytest.raises(ValueError, match="must match a file"):
+        fingerprint("script.py", also="../nowhere/*.csv")
+
+
+def test_missing_script_is_a_clear_error():
+    with pytest.raises(ValueError, match=r"no_such\.py: must be an existing file"):
+        fingerprint("no_such.py")
+
+
+def test_fingerprint_is_the_same_on_every_python(toy):
+    # Computed once with 3.11; newer Pythons add fields to the syntax tree.
+    assert toy() == "568d0ae17e6f39ce"
+
+
+# Runs a script's imports only, up to the first use of the `snakemake` object.
+LOADED = """
+import ast, sys
+path = sys.argv[1]
+tree = ast.parse(open(path, encoding="utf-8").read())
+tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+exec(compile(tree, path, "exec"))
+print(*sorted(name for name in sys.modules if name.split(".")[0] == "private_ensembles"))
+"""
+
+
+@pytest.mark.parametrize("script", ALL_SCRIPTS)
+def test_closure_holds_every_module_that_the_script_loads(script, root):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, str(SCRIPTS / script)],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    missed = set(done.stdout.split()) - set(closure(script))
+    assert not missed
+
+
+@pytest.mark.parametrize(
+    ("script", "foreign"),
+    [
+        ("optimize_gamma.py", ("teachers", "datasets", "votes", "report")),
+        ("train_teachers.py", ("darrm", "pate", "report", "published", "release")),
+        ("cast_votes.py", ("darrm", "pate", "report", "published", "release")),
+        ("download_data.py", ("darrm", "teachers", "report")),
+        ("release_labels.py", ("teachers", "report")),
+    ],
+)
+def test_closure_stays_within_the_rooms_that_the_script_needs(script, foreign):
+    rooms = {name.split(".")[1] for name in closure(script) if "." in name}
+    assert not rooms & set(foreign)

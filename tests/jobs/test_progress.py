@@ -1,0 +1,93 @@
+"""Progress: rates and remaining time for those who watch, one line for the log."""
+
+import pytest
+
+from private_ensembles.jobs import io
+from private_ensembles.jobs import progress as watch
+
+
+class Clock:
+    """Every look at it takes `step` seconds."""
+
+    def __init__(self, step):
+        self.now, self.step = 0.0, step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("step", "total", "line"),
+    [
+        (2.5, 10, "2 of 10 queries, 24 a minute, 20 s left"),
+        (6, 600, "1 of 600 queries, 10 a minute, 60 min left"),
+        (6, 6000, "1 of 6000 queries, 10 a minute, 10.0 h left"),
+        (6, None, "1 queries, 10 a minute"),
+    ],
+)
+def test_the_first_line_comes_after_five_seconds_with_rate_and_rest(step, total, line):
+    said, logged = [], []
+    items = range(total or 3)
+    tracked = watch.track(
+        iter(items), "queries", total=total, say=said.append, log=logged.append, clock=Clock(step)
+    )
+    assert list(tracked) == list(items)
+    assert said[0] == line
+    assert len(logged) == 1
+    assert logged[0].startswith(f"{len(items)} queries in ")
+
+
+def test_fast_rates_are_by_the_second():
+    said = []
+    meter = watch.Meter(10_000, "labels", say=said.append, log=print, clock=Clock(5))
+    meter.advance(5000)
+    assert said == ["5000 of 10000 labels, 1e+03 a second, 5 s left"]
+
+
+def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path, capsys):
+    with io.job(fake_snakemake()) as job:
+        assert list(job.track([1, 2], "queries")) == [1, 2]
+        meter = job.meter(3, "teachers")
+        meter.advance(3)
+        meter.finish()
+        job.output[0].write_text("1")
+    assert capsys.readouterr().err == ""
+    log = (tmp_path / "job.log").read_text()
+    assert "2 queries in " in log
+    assert "3 teachers in " in log
+
+
+def test_a_job_s_progress_is_seen_in_a_terminal(fake_snakemake, monkeypatch, capsys):
+    monkeypatch.setattr(watch, "terminal", lambda: True)
+    monkeypatch.setattr(watch, "_EVERY", 0.0)
+    with io.job(fake_snakemake()) as job:
+        list(job.track([1], "queries"))
+        job.output[0].write_text("1")
+    assert capsys.readouterr().err.startswith("some_rule: 1 of 1 queries, ")
+
+
+# Rules that take minutes at the papers' sizes: what each of them counts, or tells while it trains.
+LONG = {
+    "apply_votes": "job.meter(",
+    "cast_bagged_votes": "job.meter(",
+    "cast_forest_votes": "progress=job.progress",
+    "check_double_subsampling": "job.track(",
+    "download_data": "log=job.progress",
+    "plan_mechanisms": "job.meter(",
+    "solve_sweep": "job.track(",
+    "study_objectives": "job.track(",
+    "train_bagged_students": "job.meter(",
+    "train_baseline": "progress=job.progress",
+    "train_nzc_students": "progress=job.progress",
+    "train_student": "progress=job.progress",
+    "train_teachers": "progress=job.progress",
+}
+
+
+@pytest.mark.parametrize("rule", LONG)
+def test_long_rules_tell_how_far_they_are(root, rule):
+    text = (root / "workflow" / "scripts" / f"{rule}.py").read_text(encoding="utf-8")
+    assert LONG[rule] in text
+    # A meter that is not finished writes nothing to the log.
+    assert text.count("job.meter(") == text.count("meter.finish()")

@@ -1,0 +1,138 @@
+"""records: each result has its origin beside it, and a changed result is not used."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from private_ensembles.jobs import io
+from private_ensembles.jobs import provenance as records
+from private_ensembles.jobs.provenance import check_inputs, read_record, record_path, surroundings
+
+NAME = "results/darrm/tables/table1.csv"
+
+
+@pytest.fixture
+def made(fake_snakemake, tmp_path, monkeypatch):
+    """A result made by a job in the current folder, as Snakemake runs it."""
+    monkeypatch.chdir(tmp_path)
+    snakemake = fake_snakemake(params={"m": 3, "code": "abc"})
+    snakemake.output[:] = [NAME]
+    snakemake.config = {"seed": 7}
+    with io.job(snakemake) as job:
+        job.output[0].write_text("a,b\n1,2\n")
+    return Path(NAME)
+
+
+def change(path, text):
+    """Change a file but not its time, as a failing disk does."""
+    before = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_record_says_where_a_result_came_from(made):
+    record = json.loads(Path("results/provenance/darrm/tables/table1.csv.json").read_text())
+    assert record == read_record(made)
+    assert record["file"] == NAME
+    assert record["rule"] == "some_rule"
+    assert record["params"] == {"m": 3, "code": "abc"}
+    assert record["seed"] == 7
+    assert record["sha256"] == hashlib.sha256(made.read_bytes()).hexdigest()
+    assert {"versions", "revision", "python", "machine", "device", "inputs"} <= set(record)
+
+
+def test_failed_job_leaves_no_record(fake_snakemake, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    snakemake = fake_snakemake()
+    snakemake.output[:] = [NAME]
+    with pytest.raises(SystemExit), io.job(snakemake) as job:
+        job.output[0].write_text("half")
+        raise ValueError("no")
+    assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []
+
+
+def test_unchanged_input_is_passed_with_its_checksum(made):
+    assert check_inputs([made]) == {NAME: read_record(made)["sha256"]}
+
+
+def test_input_that_differs_from_its_record_stops_the_job(made, fake_snakemake, capsys):
+    change(made, "a,b\n1,3\n")
+    with pytest.raises(ValueError, match=r"table1\.csv: is damaged") as caught:
+        check_inputs([made])
+    assert "\n" not in str(caught.value)
+    snakemake = fake_snakemake()
+    snakemake.input[:] = [NAME]
+    with pytest.raises(SystemExit), io.job(snakemake):
+        raise AssertionError("the block must not run")
+    assert f"error: {NAME}: is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", ["later", "another file"])
+def test_input_that_was_replaced_on_purpose_is_used(made, how):
+    if how == "later":
+        made.write_text("a,b\n1,3\n")
+        later = made.stat().st_mtime_ns + 2 * 3600 * 10**9
+        os.utime(made, ns=(later, later))
+    else:
+        Path("new").write_text("a,b\n1,3\n")
+        os.replace("new", made)
+    assert check_inputs([made]) == {NAME: hashlib.sha256(b"a,b\n1,3\n").hexdigest()}
+
+
+def test_damage_is_noticed_although_snakemake_touched_the_file(made):
+    made.write_text("a,b\n1,3\n")
+    touched = made.stat().st_mtime_ns + 5 * 10**9
+    os.utime(made, ns=(touched, touched))
+    with pytest.raises(ValueError, match="is damaged"):
+        check_inputs([made])
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{", "null"])
+def test_record_that_cannot_be_read_is_no_record(made, content):
+    record_path(made).write_text(content)
+    assert read_record(made) == {}
+    assert check_inputs([made])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data/raw/mnist/x.gz",
+        "docs/darrm/README.md",
+        "results",
+        "results/benchmarks/rule/x.tsv",
+        "results/provenance/x.json",
+        "results/../secrets",
+        "/tmp/results/x.csv",
+    ],
+)
+def test_what_is_no_result_has_no_record(path):
+    assert record_path(path) is None
+
+
+def test_surroundings_name_versions_revision_and_device():
+    facts = surroundings("numpy", "no-such-package")
+    assert facts["versions"]["numpy"]
+    assert facts["versions"]["no-such-package"] is None
+    assert facts["versions"]["private-ensembles"]
+    assert facts["device"].startswith(("cpu", "cuda"))
+
+
+def test_revision_is_none_outside_of_git(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "__file__", str(tmp_path / "records.py"))
+    records._revision.cache_clear()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    assert surroundings()["revision"] is None
+    records._revision.cache_clear()
+
+
+def test_downloaded_files_have_no_record_but_a_sha256(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    raw = Path("data/raw/mnist/labels.gz")
+    raw.parent.mkdir(parents=True)
+    raw.write_bytes(b"labels")
+    assert read_record(raw) == {}
+    assert check_inputs([raw]) == {str(raw): hashlib.sha256(b"labels").hexdigest()}

@@ -1,0 +1,112 @@
+"""Exponential mechanism and permute-and-flip: exact distributions, samplers, privacy."""
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.audit import exact_epsilon, reduced_histograms
+from private_ensembles.mechanisms.selection import (
+    exponential_distribution,
+    exponential_release,
+    permute_and_flip_distribution,
+    permute_and_flip_release,
+    selection_rate,
+)
+
+ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
+BOTH = (exponential_distribution, permute_and_flip_distribution)
+
+
+def permute_and_flip_by_definition(counts, rate):
+    """Average over all orders of visiting the classes, in fractions."""
+    q = [Fraction(math.exp(rate * (n - max(counts)))) for n in counts]
+    out = [Fraction(0)] * len(counts)
+    orders = list(permutations(range(len(counts))))
+    for order in orders:
+        refused = Fraction(1)
+        for j in order:
+            out[j] += refused * q[j] / len(orders)
+            refused *= 1 - q[j]
+    return [float(p) for p in out]
+
+
+@pytest.mark.parametrize("counts", [[5], [3, 3], [7, 2], [4, 4, 1], [0, 9, 3, 2], [2, 2, 2, 2, 3]])
+@pytest.mark.parametrize("rate", [0.01, 0.4, 5.0])
+def test_permute_and_flip_is_its_average_over_orders(counts, rate):
+    found = permute_and_flip_distribution(np.array([counts]), rate)[0]
+    np.testing.assert_allclose(found, permute_and_flip_by_definition(counts, rate), rtol=1e-12)
+
+
+@given(st.integers(0, 10**9), st.integers(2, 150), st.floats(1e-3, 50))
+def test_distributions_add_up_to_one_and_follow_the_counts(seed, n_classes, rate):
+    counts = np.random.default_rng(seed).integers(0, 300, (3, n_classes))
+    for distribution in BOTH:
+        found = distribution(counts, rate)
+        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+        order = np.argsort(counts, axis=1, kind="stable")
+        assert (np.diff(np.take_along_axis(found, order, axis=1)) >= -1e-15).all()
+
+
+@given(st.integers(0, 10**9), st.integers(2, 10), st.floats(0.01, 3))
+def test_permute_and_flip_errs_less_in_expectation(seed, n_classes, rate):
+    counts = np.random.default_rng(seed).integers(0, 30, (5, n_classes))
+    value = [(d(counts, rate) * counts).sum(axis=1) for d in BOTH]
+    assert (value[1] >= value[0] - 1e-9).all()
+
+
+@given(st.floats(0.02, 3), st.integers(1, 12), st.integers(2, 4))
+def test_pure_rate_is_an_upper_bound_on_the_exact_epsilon(epsilon, n_teachers, n_classes):
+    histograms, pairs = reduced_histograms(n_teachers, n_classes)
+    for distribution in BOTH:
+        matrix = distribution(histograms, epsilon / 2)
+        assert exact_epsilon(matrix, pairs, 0.0, relative_error=1e-12) <= epsilon + 1e-10
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("distribution", BOTH)
+def test_exact_rate_spends_its_budget_and_beats_the_pure_one(distribution, n_classes):
+    rate = selection_rate(
+        0.2676, 3e-4, distribution, method="exact", n_teachers=11, n_classes=n_classes
+    )
+    assert rate > selection_rate(0.2676, 3e-4, distribution)
+    histograms, pairs = reduced_histograms(11, n_classes)
+    found = exact_epsilon(distribution(histograms, rate), pairs, 3e-4, **ERRORS)
+    assert found == pytest.approx(0.2676, abs=1e-7)
+    assert found <= 0.2676 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("release", "distribution"),
+    [
+        (exponential_release, exponential_distribution),
+        (permute_and_flip_release, permute_and_flip_distribution),
+    ],
+)
+def test_samplers_follow_their_distributions(release, distribution):
+    counts = np.array([[5, 3, 3, 0], [4, 4, 2, 1]])
+    runs = 40_000
+    drawn = release(np.repeat(counts, runs, axis=0), np.random.default_rng(0), rate=0.5)
+    seen = np.stack([np.bincount(row, minlength=4) for row in drawn.reshape(2, runs)]) / runs
+    limit = math.sqrt(math.log(16e9) / (2 * runs))
+    assert np.abs(seen - distribution(counts, 0.5)).max() < limit
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: exponential_distribution([1, 2], 0.1), "counts"),
+        (lambda: exponential_distribution([[1.0, 2.0]], 0.1), "counts"),
+        (lambda: permute_and_flip_distribution([[1, 2]], 0.0), "rate"),
+        (lambda: selection_rate(0.1, 0.0, BOTH[0], method="guess"), "method"),
+        (lambda: selection_rate(0.1, 0.0, BOTH[0], method="exact"), "n_teachers"),
+        (lambda: selection_rate(-0.1, 0.0, BOTH[0]), "epsilon"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()

@@ -1,0 +1,132 @@
+"""NZC's printed numbers: which of ours stand beside them."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from private_ensembles.published import comparison as published
+from private_ensembles.published import nzc as published_nzc
+
+FACTS = {"mnist": {"n_train": 60000, "n_test": 10000, "pool": 9000}}
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return published.read_published(published.FOLDER.glob("nzc_*.csv"))
+
+
+def tables(stand_in=False):
+    common = {"task": "mnist", "stand_in": stand_in}
+    table1 = pd.DataFrame(
+        [
+            {**common, "aggregator": name, "queries": queries, "claimed_epsilon": epsilon,
+             "student_accuracy": 0.9, "student_accuracy_sd": 0.01}
+            for name, queries, epsilon in (
+                ("lnmax-100", 100, 2.5), ("lnmax-5000", 5000, 40.0), ("nzc", 9000, 9.1e-8),
+                ("nzc-5", 9000, 9.1e-8), ("clean", 9000, float("nan")), ("truth", 9000, None),
+            )
+        ]
+    )  # fmt: skip
+    table2 = pd.DataFrame([{**common, "aggregator": "nzc", "label_accuracy": 0.95}])
+    return {"table1": table1, "table2": table2}
+
+
+def compare(printed, given, facts=FACTS, data="paper"):
+    numbers, notes = published_nzc.reproduced_numbers(given, facts)
+    reasons = published_nzc.reasons(printed, facts, data)
+    table = published.compare(printed, numbers, data=data, notes=notes, reasons=reasons)
+    return table.set_index(["item", "dataset", "row", "column"])
+
+
+def test_every_printed_number_has_a_row_and_a_place(printed):
+    assert printed["item"].value_counts().to_dict() == {"table1": 42, "section5.1": 8, "table2": 6}
+    table = compare(printed, tables())
+    assert len(table) == len(printed)
+    assert set(table.loc["section5.1"].loc["mnist"]["status"]) == {"match"}
+
+
+def test_what_theorem_4_gives_is_compared_and_what_rests_on_votes_is_not(printed):
+    table = compare(printed, tables())
+    for row in ("nzc", "nzc-few"):
+        found = table.loc["table1", "mnist", row, "claimed_epsilon"]
+        assert found["status"] == "match"
+        student = table.loc["table1", "mnist", row, "student_accuracy"]
+        assert (student["status"], student["reproduced"]) == ("not_comparable", 90)
+        assert "claim is false" in student["note"]
+    assert table.loc["table1", "mnist", "lnmax-100", "claimed_epsilon"]["reproduced"] == 2.5
+    above = table.loc["table1", "mnist", "lnmax-5000", "claimed_epsilon_above"]
+    assert "lower bound" in above["note"]
+    assert above["status"] == "not_comparable"
+    assert table.loc["table2", "mnist", "nzc", "label_accuracy"]["reproduced"] == 95
+
+
+def cell(printed, item, row, column, dataset="mnist", paper="nzc"):
+    """A printed number, as text."""
+    key = {"paper": paper, "item": item, "dataset": dataset, "row": row, "column": column}
+    found = printed[(printed[list(key)] == pd.Series(key)).all(axis=1)]
+    return found["published"].item()
+
+
+def test_epsilons_of_lnmax_are_pates_very_numbers(printed):
+    pate = published.read_published([published.FOLDER / "pate_table1.csv"])
+    remarked = [key for key in published_nzc.REMARKS if key[3] == "claimed_epsilon"]
+    assert len(remarked) == 4
+    for item, task, row, column in remarked:
+        copied = cell(pate, item, row, "epsilon", task, "pate")
+        assert cell(printed, item, row, column, task) == copied
+
+
+@pytest.mark.parametrize(("task", "pool", "count"), [("mnist", 9000, 3), ("svhn", 10000, 2)])
+def test_printed_shares_of_right_labels_are_whole_labels_few_of_which_differ(
+    printed, task, pool, count
+):
+    """Numbers of right labels that round to what is printed for NZC and for no noise."""
+    ways = [
+        [k for k in range(pool) if published.equals_printed(100 * k / pool, text)]
+        for text in (
+            cell(printed, "table2", row, "label_accuracy", task) for row in ("nzc", "clean")
+        )
+    ]
+    assert {abs(a - b) for a in ways[0] for b in ways[1]} == {count}
+    remark = published_nzc.REMARKS["table2", task, "nzc", "label_accuracy"]
+    assert remark.startswith(f"Printed {count} labels of {pool:,}")
+
+
+def test_printed_epsilons_of_lnmax_need_dearer_votes_than_ours(printed):
+    """At order 9, the largest of PATE 2017's: what a query must have cost on average."""
+    floor = math.log(1e5) / 8
+    needed = {
+        queries: 8 * (float(cell(printed, "table1", f"lnmax-{queries}", "claimed_epsilon")) - floor)
+        / queries
+        for queries in (100, 1000)
+    }  # fmt: skip
+    # One order explains both numbers, as queries drawn at random from the same votes must have.
+    assert needed == pytest.approx({100: 0.048, 1000: 0.053}, abs=5e-4)
+    # Beside the cost of a query on which nobody agrees, 2 gamma^2 l (l + 1): every seventh query.
+    nobody_agrees = 2 * 0.05**2 * 8 * 9
+    assert all(0.1 < cost / nobody_agrees < 0.15 for cost in needed.values())
+
+
+def test_remarks_stand_where_the_numbers_do(printed):
+    given = tables()
+    given["table2"]["label_accuracy"] = 0.945
+    table = compare(printed, given)
+    for key, remark in published_nzc.REMARKS.items():
+        if key in table.index and table.loc[key, "status"] != "not_run":
+            assert remark in table.loc[key, "note"]
+    assert "trained teachers of its own" in table.loc[
+        "table1", "mnist", "lnmax-100", "claimed_epsilon"
+    ]["note"]  # fmt: skip
+    gap = [float(cell(printed, "table1", r, "student_accuracy")) for r in ("nzc", "clean")]
+    assert gap[0] - gap[1] == pytest.approx(0.6)
+
+
+def test_stand_ins_are_never_compared_and_reasons_are_named(printed):
+    table = compare(printed, tables(stand_in=True), facts={}, data="embedded")
+    assert set(table["status"]) == {"not_run"}
+    assert set(table["note"]) == {
+        f"needs the images of {name}: run with --config data=paper" for name in ("mnist", "svhn")
+    }
+    table = compare(printed, tables())
+    assert "data/raw/svhn" in table.loc["table2", "svhn", "nzc", "label_accuracy"]["note"]

@@ -1,0 +1,176 @@
+"""votes: what the cache promises is checked on reading, and broken files are refused by name."""
+
+import io as standard_io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from private_ensembles.votes.cache import Votes, counts, read_votes, write_votes
+
+GOOD = {
+    "votes": np.array([[0, 1, 1], [1, 1, 1], [0, 0, 1]], np.uint8),
+    "labels": np.array([1, 1, -1]),
+    "n_classes": np.array(2),
+    "provenance": np.array(json.dumps({"seed": 0})),
+}
+
+
+def file_with(path, **changes):
+    """An npz file like GOOD but for the changes; None leaves a key out."""
+    arrays = {key: value for key, value in (GOOD | changes).items() if value is not None}
+    np.savez(path, **arrays)
+    return path
+
+
+def test_votes_are_read_back_in_the_smallest_type(tmp_path):
+    votes = Votes(2, GOOD["labels"], GOOD["votes"].astype(np.int64), provenance={"seed": 0})
+    write_votes(tmp_path / "v.npz", votes)
+    read = read_votes(tmp_path / "v.npz")
+    assert read.votes.dtype == np.uint8
+    assert np.array_equal(read.votes, GOOD["votes"])
+    assert read.labels.tolist() == [1, 1, -1]
+    assert (read.n_queries, read.n_teachers, read.n_classes) == (3, 3, 2)
+    assert read.provenance == {"seed": 0}
+
+
+def test_format_is_the_one_that_other_tools_read(tmp_path):
+    write_votes(tmp_path / "v.npz", Votes(2, GOOD["labels"], GOOD["votes"], provenance={"a": 1}))
+    with np.load(tmp_path / "v.npz", allow_pickle=False) as archive:
+        assert set(archive.files) == {"votes", "labels", "n_classes", "provenance"}
+        assert archive["votes"].shape == (3, 3)
+        assert int(archive["n_classes"]) == 2
+        assert json.loads(str(archive["provenance"])) == {"a": 1}
+
+
+def test_equal_contents_give_equal_bytes(tmp_path):
+    for name, provenance in (("a", {"x": 1, "y": 2}), ("b", {"y": 2, "x": 1})):
+        write_votes(tmp_path / name, Votes(2, GOOD["labels"], GOOD["votes"], None, provenance))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_histogram_agrees_with_counting_one_by_one():
+    votes = np.random.default_rng(0).integers(0, 7, (50, 31))
+    expected = [[(row == c).sum() for c in range(7)] for row in votes]
+    assert np.array_equal(counts(votes, 7), expected)
+    assert np.array_equal(Votes(7, np.full(50, -1), votes).histogram(), expected)
+
+
+def test_counts_take_the_place_of_votes(tmp_path):
+    table = np.array([[3, 0, 2], [0, 5, 0]])
+    write_votes(tmp_path / "c.npz", Votes(3, np.array([0, -1]), counts=table))
+    read = read_votes(tmp_path / "c.npz")
+    assert read.counts.dtype == np.uint8
+    assert read.votes is None
+    assert read.n_teachers == 5
+    assert np.array_equal(read.histogram(), table)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"votes": None}, "exactly one"),
+        ({"counts": np.array([[1, 2]] * 3)}, "exactly one"),
+        ({"labels": None}, "lacks labels"),
+        ({"n_classes": None}, "lacks n_classes"),
+        ({"provenance": None}, "lacks provenance"),
+        ({"votes": np.array([0, 1, 1])}, r"votes has shape \(3,\): must have 2"),
+        ({"votes": np.zeros((0, 3), np.uint8)}, "must have a query"),
+        ({"votes": np.zeros((3, 0), np.uint8)}, "must have a query and a teacher"),
+        ({"votes": GOOD["votes"] * 1.0}, "votes has type float64"),
+        ({"votes": np.full((3, 3), np.nan)}, "votes has type float64"),
+        ({"votes": GOOD["votes"].astype(bool)}, "votes has type bool"),
+        ({"votes": GOOD["votes"].astype(np.int8) - 1}, r"votes\[0, 0\] = -1: must be 0 to 1"),
+        ({"votes": GOOD["votes"] * 2}, r"votes\[0, 1\] = 2: must be 0 to 1"),
+        ({"labels": np.array([0, 1])}, r"labels has shape \(2,\): must be \(3,\)"),
+        ({"labels": np.array([0, 1, 2])}, r"labels\[2\] = 2: must be -1 to 1"),
+        ({"labels": np.array([0, 1, -2])}, r"labels\[2\] = -2"),
+        ({"labels": np.array([[0], [1], [1]])}, "labels has shape"),
+        ({"n_classes": np.array(1)}, "n_classes = 1"),
+        ({"n_classes": np.array(2.0)}, "n_classes has type float64"),
+        ({"n_classes": np.array([2])}, "n_classes has shape"),
+        ({"provenance": np.array("{")}, "provenance is not JSON"),
+        ({"provenance": np.array("[]")}, "provenance: must be a JSON object"),
+        ({"provenance": np.array(3)}, "provenance is int64"),
+        ({"votes": None, "counts": np.array([[1, 2, 0]] * 3)}, "n_classes = 2"),
+        ({"votes": None, "counts": np.array([[1, 2], [2, 2], [3, 0]])}, "query 1 add up to 4"),
+        ({"votes": None, "counts": np.zeros((3, 2), int)}, "same positive number"),
+        ({"votes": None, "counts": np.array([[-1, 4]] * 3)}, r"counts\[0, 0\] = -1"),
+        ({"votes": GOOD["votes"].astype(object)}, "not a readable npz"),
+    ],
+)
+def test_broken_promises_are_refused_in_one_line_by_name(tmp_path, changes, message):
+    path = file_with(tmp_path / "votes.npz", **changes)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_votes(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_every_truncation_is_refused(tmp_path):
+    data = file_with(tmp_path / "whole.npz").read_bytes()
+    path = tmp_path / "short.npz"
+    for length in range(0, len(data), 7):
+        path.write_bytes(data[:length])
+        with pytest.raises(ValueError, match=r"short\.npz"):
+            read_votes(path)
+
+
+def test_flipped_bits_in_the_votes_are_refused(tmp_path):
+    data = bytearray(file_with(tmp_path / "whole.npz").read_bytes())
+    position = data.index(GOOD["votes"].tobytes())
+    data[position] ^= 1
+    (tmp_path / "flipped.npz").write_bytes(data)
+    with pytest.raises(ValueError, match=r"flipped\.npz"):
+        read_votes(tmp_path / "flipped.npz")
+
+
+def test_other_kinds_of_files_are_refused(tmp_path):
+    np.save(tmp_path / "array.npy", GOOD["votes"])
+    (tmp_path / "pickle.npz").write_bytes(pickle.dumps(GOOD))
+    (tmp_path / "text.npz").write_text("not an archive")
+    with zipfile.ZipFile(tmp_path / "foreign.npz", "w") as archive:
+        archive.writestr("votes", "not an array")
+    for name in ("array.npy", "pickle.npz", "text.npz", "foreign.npz"):
+        with pytest.raises(ValueError, match=name):
+            read_votes(tmp_path / name)
+    with pytest.raises(OSError, match="nothing"):
+        read_votes(tmp_path / "nothing.npz")
+
+
+def test_pickled_member_is_never_executed(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "executed"), "w"))
+
+    buffer = standard_io.BytesIO()
+    np.save(buffer, np.array([Bomb()], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
+        archive.writestr("votes.npy", buffer.getvalue())
+    with pytest.raises(ValueError, match="bomb"):
+        read_votes(tmp_path / "bomb.npz")
+    assert not (tmp_path / "executed").exists()
+
+
+def test_no_flipped_byte_changes_what_is_read(tmp_path):
+    good = Votes(2, GOOD["labels"], GOOD["votes"], provenance={"seed": 0})
+    write_votes(tmp_path / "v.npz", good)
+    data = (tmp_path / "v.npz").read_bytes()
+    refused = 0
+    for position in range(len(data)):
+        flipped = bytearray(data)
+        flipped[position] ^= 0xFF
+        (tmp_path / "f.npz").write_bytes(flipped)
+        try:
+            votes = read_votes(tmp_path / "f.npz")
+        except ValueError as error:
+            assert "f.npz" in str(error)
+            refused += 1
+            continue
+        # What the archive says about itself (dates, permissions) may change, the contents not.
+        assert np.array_equal(votes.votes, good.votes)
+        assert np.array_equal(votes.labels, good.labels)
+        assert (votes.n_classes, votes.provenance) == (good.n_classes, good.provenance)
+    assert refused > len(data) / 2

@@ -1,0 +1,163 @@
+"""Own votes: three formats, one result; one clear line for everything that is no vote matrix."""
+
+import io as memory
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from private_ensembles.votes import foreign as own_votes
+from private_ensembles.votes.foreign import read_own_votes
+
+VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
+COUNTS = np.array([[1, 1, 2], [0, 4, 0], [3, 0, 1]])
+LABELS = np.array([2, 1, -1])
+
+
+def write_csv(path, rows, header=None):
+    lines = [",".join(map(str, row)) for row in ([header] if header else []) + [*rows]]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def same_votes(tmp_path):
+    """The same votes in every accepted form: path, keyword arguments, whether it has labels."""
+    np.savez(tmp_path / "v.npz", votes=VOTES, labels=LABELS, n_classes=3)
+    np.savez_compressed(tmp_path / "c.npz", counts=COUNTS.astype(np.uint8))
+    np.save(tmp_path / "v.npy", VOTES.astype(np.int16))
+    np.save(tmp_path / "c.npy", COUNTS)
+    write_csv(tmp_path / "v.csv", VOTES)
+    write_csv(
+        tmp_path / "vh.csv",
+        np.column_stack([VOTES, LABELS]),
+        ["teacher 0", "Teacher 1", "teacher2", "teacher3", "label"],
+    )
+    write_csv(
+        tmp_path / "ch.csv",
+        np.column_stack([LABELS, COUNTS]),
+        ["label", "class0", "class1", "class2"],
+    )
+    return [
+        (tmp_path / "v.npz", {}, True), (tmp_path / "c.npz", {}, False),
+        (tmp_path / "v.npy", {}, False), (tmp_path / "c.npy", {"kind": "counts"}, False),
+        (tmp_path / "v.csv", {"n_classes": 3}, False), (tmp_path / "vh.csv", {}, True),
+        (tmp_path / "ch.csv", {}, True),
+    ]  # fmt: skip
+
+
+def test_every_form_of_the_same_votes_gives_the_same_counts(same_votes):
+    for path, options, labelled in same_votes:
+        found = read_own_votes(path, **options)
+        assert found.histogram().tolist() == COUNTS.tolist(), path
+        assert list(found.labels) == (list(LABELS) if labelled else [-1, -1, -1]), path
+        assert (found.n_classes, found.n_teachers) == (3, 4)
+
+
+def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_votes, "_PIECE", 64)
+    votes = np.random.default_rng(0).integers(0, 5, (101, 7)).astype(np.uint8)
+    np.save(tmp_path / "v.npy", votes)
+    found = read_own_votes(tmp_path / "v.npy").histogram()
+    assert found.tolist() == [np.bincount(row, minlength=5).tolist() for row in votes]
+
+
+def test_a_stated_number_of_classes_adds_those_that_nobody_voted_for(tmp_path):
+    np.save(tmp_path / "v.npy", VOTES)
+    assert read_own_votes(tmp_path / "v.npy", n_classes=5).histogram().shape == (3, 5)
+
+
+def _npz(**arrays):
+    buffer = memory.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _npy(array, **options):
+    buffer = memory.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def _zip_of_pickle():
+    buffer = memory.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("votes.npy", _npy(np.array([{}, []], object), allow_pickle=True))
+    return buffer.getvalue()
+
+
+NAN = np.array([[0.0, np.nan], [1, 1]])
+BAD = {
+    "three dimensions": ("v.npy", _npy(np.zeros((2, 2, 2), int)), {}, "has shape (2, 2, 2)"),
+    "one dimension": ("v.npy", _npy(np.zeros(3, int)), {}, "has shape (3,)"),
+    "no queries": ("v.npy", _npy(np.zeros((0, 3), int)), {}, "has shape (0, 3)"),
+    "NaN": ("v.npy", _npy(NAN), {}, "entry [0, 1] is nan"),
+    "infinity": ("v.npz", _npz(votes=1 / np.ones((2, 2)) * np.inf), {}, "entry [0, 0] is inf"),
+    "fractions": ("v.npy", _npy(np.ones((2, 3))), {}, "has type float64: must be whole numbers"),
+    "text": ("v.npy", _npy(np.array([["a"]])), {}, "has type <U1: must be whole numbers"),
+    "negative vote": ("v.npy", _npy(np.array([[0, 1], [2, -1]])), {}, "vote [1, 1] is -1"),
+    "vote beyond the classes": (
+        "v.npy", _npy(VOTES), {"n_classes": 2}, "vote [0, 1] is 2: must be 0 to 1"),
+    "label out of range": (
+        "v.npz", _npz(votes=VOTES, labels=np.array([0, 1, 3]), n_classes=3), {},
+        "labels[2] = 3: must be -1 to 2"),
+    "labels of another length": (
+        "v.npz", _npz(votes=VOTES, labels=np.array([0, 1])), {}, "labels has shape (2,)"),
+    "pickled array": (
+        "v.npy", _npy(np.array([{}, []], object), allow_pickle=True), {},
+        "it holds pickled Python objects, which are never loaded"),
+    "pickle": ("v.npy", pickle.dumps([1, 2]), {}, "pickled Python objects"),
+    "pickle in an archive": ("v.npz", _zip_of_pickle(), {}, "not a readable npz file"),
+    "archive called npy": ("v.npy", _npz(votes=VOTES), {}, "call it .npz"),
+    "nothing known in the archive": ("v.npz", _npz(a=VOTES), {}, "exactly one of the arrays"),
+    "both in the archive": (
+        "v.npz", _npz(votes=VOTES, counts=COUNTS), {}, "it has votes, counts"),
+    "another kind than asked for": (
+        "v.npz", _npz(votes=VOTES), {"kind": "counts"}, "holds votes, and votes_kind = counts"),
+    "another number of classes": (
+        "v.npz", _npz(votes=VOTES, n_classes=3), {"n_classes": 4}, "has n_classes = 3, and 4"),
+    "one teacher": ("v.npy", _npy(np.array([[0], [1]])), {}, "votes of 1 teacher: must be at"),
+    "uneven counts": (
+        "c.npz", _npz(counts=np.array([[1, 2], [1, 1]])), {}, "counts of query 1 add up to 2"),
+    "counts without saying so": (
+        "c.npy", _npy(COUNTS), {}, "every row adds up to 4, as counts do: say votes_kind=counts"),
+    "negative counts": ("c.npz", _npz(counts=np.array([[3, -1], [1, 1]])), {}, "counts[0, 1] = -1"),
+    "too many classes": ("v.npy", _npy(np.array([[0, 99999]])), {}, "must be 0 to 9999"),
+    "empty file": ("v.csv", b"", {}, "is empty"),
+    "header alone": ("v.csv", b"teacher0,teacher1\n", {}, "has a header and no rows"),
+    "odd header": ("v.csv", b"a,b\n1,2\n", {}, "must name every column teacher..., or every"),
+    "mixed header": ("v.csv", b"teacher0,class1\n1,2\n", {}, "must name every column"),
+    "ragged rows": ("v.csv", b"1,2\n1\n", {}, "line 2 has 1 values and the first one 2"),
+    "word in a row": ("v.csv", b"0,1\n0,x\n", {}, "line 2: 'x' is not a whole number"),
+    "NaN in a row": ("v.csv", b"0,1\n0,nan\n", {}, "line 2: 'nan' is not a whole number"),
+    "NaN in the first row": ("v.csv", b"0,nan\n0,1\n", {}, "line 1: 'nan' is not a whole number"),
+    "fraction in a row": ("v.csv", b"teacher0,teacher1\n0,1\n0.5,1\n", {}, "line 3: '0.5' is not"),
+    "gap in a row": ("v.csv", b"0,1\n,1\n", {}, "line 2: '' is not a whole number"),
+    "huge number": ("v.csv", b"0,1\n0,99999999999999999999999\n", {}, "a number is too large"),
+    "other suffix": ("v.pkl", b"", {}, "must end in .npz, .npy, .csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
+    name, content, options, message = BAD[case]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        read_own_votes(path, **options)
+    text = str(caught.value)
+    assert message in text
+    assert text.startswith(str(path))
+    assert "\n" not in text
+
+
+def test_unknown_kinds_and_numbers_of_classes_are_refused(tmp_path):
+    for options in ({"kind": "histogram"}, {"n_classes": 1}, {"n_classes": 10**6}):
+        with pytest.raises(ValueError, match=r"must be (one of auto|2 to)"):
+            read_own_votes(tmp_path / "v.npy", **options)
+
+
+def test_a_missing_file_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_own_votes(tmp_path / "nothing.npy")

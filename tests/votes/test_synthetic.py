@@ -1,0 +1,136 @@
+"""synthetic_votes: the profile holds, queries do not depend on the teachers, nothing is hidden."""
+
+import itertools
+
+import numpy as np
+import pytest
+import yaml
+from scipy.special import ndtr
+
+from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts, synthetic_queries
+
+
+@pytest.fixture(scope="module")
+def settings(root):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    return config["synthetic_votes"]["glyph"]
+
+
+@pytest.fixture(scope="module")
+def glyph(settings):
+    return ConsensusProfile(**{k: v for k, v in settings.items() if k != "n_queries"})
+
+
+@pytest.fixture(scope="module")
+def drawn(glyph):
+    """Counts and labels of 5,000 teachers on 30,000 queries."""
+    return synthetic_counts(glyph, 5000, 30_000, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "sigma1", "share"),
+    [(1000, 500, 10_762 / 12_000), (3500, 1500, 3_400 / 6_000)],
+)
+def test_glyph_is_answered_as_often_as_in_the_paper(drawn, threshold, sigma1, share):
+    answered = ndtr((drawn[0].max(axis=1) - threshold) / sigma1)
+    # Two standard errors of the profile's own mean, and 1 % for "roughly".
+    assert abs(answered.mean() - share) < 0.01 * share + 2 * answered.std() / np.sqrt(len(answered))
+
+
+def test_glyphs_plurality_is_right_as_often_as_the_baseline(drawn):
+    counts, labels = drawn
+    assert abs((counts.argmax(axis=1) == labels).mean() - 0.822) < 0.01
+
+
+def test_plurality_is_right_the_more_often_the_larger_the_consensus(drawn):
+    counts, labels = drawn
+    top = counts.max(axis=1)
+    right = counts.argmax(axis=1) == labels
+    bins = np.digitize(top, [500, 1000, 1500, 2500])
+    shares = [right[bins == i].mean() for i in range(5)]
+    assert shares[0] < 0.5
+    assert all(low <= high + 0.02 for low, high in itertools.pairwise(shares))
+    assert right[top > 4000].mean() == pytest.approx(0.9, abs=0.01)  # a tenth is mislabelled
+
+
+def test_classes_are_as_imbalanced_as_stated(glyph):
+    profile = ConsensusProfile(4, 1.0, (1e6, 1), (1, 1), 1.0, imbalance=8)
+    _, labels = synthetic_counts(profile, 1, 100_000, np.random.default_rng(0))
+    shares = np.bincount(labels) / len(labels)
+    assert shares / shares[-1] == pytest.approx([8, 4, 2, 1], rel=0.05)
+    assert glyph.imbalance == 5
+
+
+def test_mislabelled_queries_carry_any_other_label_equally_often():
+    profile = ConsensusProfile(3, 1.0, (1e9, 1), (1, 1), 1.0, mislabelled=1.0)
+    counts, labels = synthetic_counts(profile, 100, 30_000, np.random.default_rng(0))
+    true = counts.argmax(axis=1)
+    assert not (labels == true).any()
+    assert np.bincount((labels - true) % 3) / len(labels) == pytest.approx([0, 0.5, 0.5], abs=0.01)
+
+
+def test_votes_are_distributed_as_the_probabilities_say():
+    profile = ConsensusProfile(5, 0.5, (8, 2), (2, 3), 2.0)
+    probabilities, _ = synthetic_queries(profile, 20, np.random.default_rng(1).spawn(2)[0])
+    counts, _ = synthetic_counts(profile, 100_000, 20, np.random.default_rng(1))
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    sd = np.sqrt(probabilities * (1 - probabilities) / 100_000)
+    assert (np.abs(counts / 100_000 - probabilities) <= 5 * sd + 1e-9).all()
+
+
+def test_teachers_are_right_as_often_as_the_two_betas_say():
+    profile = ConsensusProfile(5, 0.25, (8, 2), (2, 3), 2.0)
+    probabilities, true = synthetic_queries(profile, 50_000, np.random.default_rng(0))
+    right = probabilities[np.arange(len(true)), true]
+    assert right.mean() == pytest.approx(0.25 * 0.8 + 0.75 * 0.4, abs=0.01)
+
+
+@pytest.mark.parametrize("n_teachers", [1, 100, 5000])
+def test_ensembles_of_any_size_are_asked_the_same_queries(glyph, n_teachers):
+    counts, labels = synthetic_counts(glyph, n_teachers, 50, np.random.default_rng(3))
+    _, others = synthetic_counts(glyph, 7, 50, np.random.default_rng(3))
+    again, _ = synthetic_counts(glyph, n_teachers, 50, np.random.default_rng(3))
+    assert counts.shape == (50, 150)
+    assert (counts.sum(axis=1) == n_teachers).all()
+    assert (labels == others).all()
+    assert (counts == again).all()
+    assert Votes(150, labels, counts=counts).n_teachers == n_teachers
+
+
+@pytest.mark.parametrize("confusion", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_extreme_profiles_give_proper_votes(confusion, n_classes):
+    profile = ConsensusProfile(n_classes, 0.5, (1e3, 1e-3), (1e-3, 1e3), confusion, 100, 0.5)
+    counts, labels = synthetic_counts(profile, 10, 500, np.random.default_rng(0))
+    assert (counts.sum(axis=1) == 10).all()
+    assert set(labels.tolist()) <= set(range(n_classes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_classes": 1}, "n_classes = 1: must be at least 2"),
+        ({"n_classes": 2.5}, "n_classes = 2.5: must be an integer"),
+        ({"easy_share": 1.1}, "easy_share = 1.1: must be from 0 to 1"),
+        ({"easy_share": float("nan")}, "easy_share = nan"),
+        ({"easy": (1, 0)}, r"easy = \(1, 0\): must be two positive numbers"),
+        ({"hard": (1,)}, r"hard = \(1,\): must be two positive numbers"),
+        ({"confusion": 0}, "confusion = 0: must be positive"),
+        ({"confusion": float("inf")}, "confusion = inf: must be positive"),
+        ({"imbalance": 0.5}, "imbalance = 0.5: must be at least 1"),
+        ({"mislabelled": -0.1}, "mislabelled = -0.1: must be from 0 to 1"),
+    ],
+)
+def test_profiles_out_of_range_are_refused(settings, changes, message):
+    fields = {key: value for key, value in settings.items() if key != "n_queries"}
+    with pytest.raises(ValueError, match=message):
+        ConsensusProfile(**(fields | changes))
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.0, True])
+def test_numbers_that_are_none_are_refused(glyph, wrong):
+    with pytest.raises(ValueError, match=r"n_teachers = .*: must be an integer >= 1"):
+        synthetic_counts(glyph, wrong, 10, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"n_queries = .*: must be an integer >= 1"):
+        synthetic_counts(glyph, 10, wrong, np.random.default_rng(0))

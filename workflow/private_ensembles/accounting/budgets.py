@@ -1,0 +1,138 @@
+"""What Q labels cost together: as published, optimally from (epsilon, delta), and by PLD.
+
+All hold for queries chosen adaptively. The three know more and more about a label: that it is
+(epsilon, delta)-DP, twice, and its whole curve delta(epsilon).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.composition import (
+    Composition,
+    general,
+    optimal_homogeneous,
+    replace_one,
+    simple,
+)
+
+ADJACENCIES = ("add_remove", "replace_one")
+_INTERVAL = 1e-3
+
+
+def majority_cost(
+    epsilon: float,
+    Delta: float,
+    adjacency: str,
+    *,
+    replace_epsilon: float | None = None,
+) -> Composition:
+    """What the plain majority of (epsilon, Delta)-DP teachers on disjoint shards costs.
+
+    For any number of queries: a neighbour changes one teacher's training, everything released is
+    post-processing of it (parallel composition). epsilon, Delta: one teacher's, for add_remove.
+    ``add_remove`` needs an assignment to shards that moves no other record
+    (`datasets.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any partition; by
+    group privacy of two, or ``replace_epsilon`` at Delta where an accountant gives one
+    (`teachers.accounting.epsilon_pld`). Raises ValueError for an unknown adjacency and values out
+    of range.
+
+    >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
+    >>> round(cost.epsilon, 4), round(cost.delta, 6)
+    (0.1784, 0.000209)
+    """
+    if adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
+    own = simple(epsilon, Delta, 1)
+    if adjacency == "add_remove":
+        return Composition(own.epsilon, own.delta, "parallel composition")
+    by_group = replace_one(epsilon, Delta)
+    if replace_epsilon is None:
+        return Composition(by_group.epsilon, by_group.delta, "parallel composition, group privacy")
+    own = simple(replace_epsilon, Delta, 1)
+    return Composition(own.epsilon, own.delta, "parallel composition, replace-one accountant")
+
+
+def pld_epsilon(
+    delta_curve: Callable[[NDArray], NDArray],
+    queries: int,
+    delta_total: float,
+    *,
+    largest_epsilon: float,
+    interval: float = _INTERVAL,
+) -> float:
+    """Total epsilon of ``queries`` labels at ``delta_total`` by privacy loss distributions.
+
+    delta_curve: epsilons (E,) >= 0 -> upper bounds (E,) on one label's delta over all neighbours,
+    both directions (`audit.delta_curve`, or a closed form). largest_epsilon: where the curve ends;
+    what delta is left there counts as a certain loss of privacy.
+
+    Any such curve belongs to a pair of distributions that dominates the mechanism, and the pairs'
+    composition dominates the mechanisms' (Zhu, Dong & Wang 2022, Theorem 10); for
+    negative arguments delta(-x) = 1 - e^-x (1 - delta(x)), as the relation is symmetric. The curve
+    is met at multiples of ``interval`` and overestimated in between ("connect the dots",
+    Doroshenko et al. 2022). So the result is an upper bound in exact arithmetic; dp-accounting's
+    Fourier transforms and the second differences taken of the curve are in floating point, which
+    shifts delta by some 1e-12 and is not bounded rigorously. Rounded up to the next multiple of
+    ``interval`` / 1000.
+
+    Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
+    that is not finite and > 0.
+    """
+    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
+        raise ValueError(f"queries = {queries}: must be an integer >= 1")
+    if not 0 < delta_total < 1:
+        raise ValueError(f"delta_total = {delta_total}: must be in (0, 1)")
+    for name, value in (("interval", interval), ("largest_epsilon", largest_epsilon)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} = {value}: must be a finite number > 0")
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # late: half a second
+
+    steps = math.ceil(largest_epsilon / interval)
+    grid = np.arange(steps + 1) * interval
+    curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
+    mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1])
+    deltas = np.minimum.accumulate(np.concatenate([mirrored, curve]))
+    pmf = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -steps, steps, deltas)
+    total = privacy_loss_distribution.PrivacyLossDistribution(pmf).self_compose(int(queries))
+    found = float(total.get_epsilon_for_delta(delta_total))
+    return math.ceil(found / interval * 1e3 + 1e-6) * interval / 1e3
+
+
+def total_budgets(
+    epsilon: float,
+    delta: float,
+    queries: int,
+    delta_total: float,
+    *,
+    delta_curve: Callable[[NDArray], NDArray] | None = None,
+    largest_epsilon: float | None = None,
+    interval: float = _INTERVAL,
+) -> dict[str, float]:
+    """Total epsilon at ``delta_total`` by ``general``, ``optimal`` and, given a curve, ``pld``.
+
+    ``general`` spends on composition what delta_total leaves after the leaks of ``queries`` labels,
+    1 - (1 - delta)^queries, as DaRRM's tables do; infinite if nothing is left. Raises ValueError as
+    the functions of `composition` and :func:`pld_epsilon`.
+    """
+    best = optimal_homogeneous(epsilon, delta, queries, delta_total)
+    kept = queries * math.log1p(-delta) if delta < 1 else -math.inf
+    left = math.log1p(-delta_total) if delta_total < 1 else -math.inf
+    spare = -math.expm1(left - kept) if kept > -math.inf else -1.0
+    # Rounded down: a smaller slack only makes general composition's epsilon larger.
+    spare = spare * (1 - 1e-12) - 1e-15
+    found = {
+        "general": general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf,
+        "optimal": best.epsilon,
+    }
+    if delta_curve is not None:
+        if largest_epsilon is None:
+            raise ValueError("largest_epsilon = None: must be given with delta_curve")
+        found["pld"] = pld_epsilon(
+            delta_curve, queries, delta_total, largest_epsilon=largest_epsilon, interval=interval
+        )
+    return found

@@ -1,0 +1,120 @@
+"""One row of the privacy ledger: what is claimed, what is proven, and what is true."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+from private_ensembles.mechanisms.registry import Mechanism, require
+
+# Exact values are upper bounds that are off by rounding; a claim is not broken by that.
+_ROUNDING = 1e-9
+VERDICTS = ("holds", "fails", "holds, and the proof shows less", "unknown")
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """A mechanism in one setting, for one neighbouring relation; epsilons in nats, None: no such.
+
+    claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
+    upper bound that this module proves at delta. exact_epsilon: the audit's value. lower_epsilon:
+    what is proven not to be enough, where the exact value is not known. data_dependent: the cost is
+    a function of the votes. release: labels (and costs) may leave the workflow.
+    verdict: one of VERDICTS.
+    """
+
+    mechanism: str
+    setting: str
+    claimed_epsilon: float | None
+    proven_epsilon: float | None
+    exact_epsilon: float | None
+    delta: float
+    privacy_model: str
+    adjacency: str
+    data_dependent: bool
+    release: bool
+    verdict: str
+    lower_epsilon: float | None = None
+
+    def to_dict(self) -> dict:
+        """The row as columns."""
+        return asdict(self)
+
+
+def ledger_row(
+    mechanism: str,
+    setting: str,
+    *,
+    delta: float,
+    privacy_model: str,
+    adjacency: str,
+    claimed_epsilon: float | None = None,
+    proven_epsilon: float | None = None,
+    exact_epsilon: float | None = None,
+    lower_epsilon: float | None = None,
+) -> LedgerRow:
+    """Build a row, its verdict computed.
+
+    mechanism: a name of the registry, whose guarantee must cover privacy_model and adjacency (else
+    ValueError). A row is for release only if the mechanism is and its claim does not fail. Raises
+    ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below the
+    exact one, which no proof can give.
+    """
+    entry: Mechanism = require(mechanism, privacy_model, adjacency)
+    epsilons = {
+        "claimed_epsilon": claimed_epsilon,
+        "proven_epsilon": proven_epsilon,
+        "exact_epsilon": exact_epsilon,
+        "lower_epsilon": lower_epsilon,
+    }
+    for name, value in epsilons.items():
+        if value is not None and not value >= 0:
+            raise ValueError(f"{name} = {value}: must be a number >= 0, or None")
+    if not 0 <= delta <= 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+    for found in (exact_epsilon, lower_epsilon):
+        if None not in (proven_epsilon, found) and _exceeds(found, proven_epsilon):
+            raise ValueError(
+                f"proven_epsilon = {proven_epsilon}: must not be below the exact {found}"
+            )
+    outcome = verdict(claimed_epsilon, proven_epsilon, exact_epsilon, lower_epsilon)
+    return LedgerRow(
+        mechanism=mechanism,
+        setting=setting,
+        **epsilons,
+        delta=delta,
+        privacy_model=privacy_model,
+        adjacency=adjacency,
+        data_dependent=entry.data_dependent,
+        release=entry.released and outcome != "fails",
+        verdict=outcome,
+    )
+
+
+def verdict(
+    claimed: float | None, proven: float | None, exact: float | None, lower: float | None = None
+) -> str:
+    """Say whether a claimed epsilon holds: against the exact one, else against the proven ones.
+
+    "holds, and the proof shows less": true by the audit, while the proof at hand gives a larger
+    epsilon than claimed.
+    """
+    if claimed is None:
+        return "unknown"
+    if lower is not None and _exceeds(lower, claimed):
+        return "fails"
+    if exact is None and proven is None:
+        return "unknown"
+    if exact is not None:
+        if _exceeds(exact, claimed):
+            return "fails"
+        if proven is not None and _exceeds(proven, claimed):
+            return "holds, and the proof shows less"
+        return "holds"
+    return "unknown" if _exceeds(proven, claimed) else "holds"
+
+
+def _exceeds(value: float, bound: float) -> bool:
+    if math.isinf(bound):
+        return False
+    return value > bound + _ROUNDING * max(1.0, bound)

@@ -1,0 +1,163 @@
+"""Your own votes: a plan that does not look at them, the labels it releases, and what it costs.
+
+The plan is made on the stated profile, for the ensemble's size alone, so it costs nothing. What is
+computed from the votes without noise (`private_table`) is not for release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.experiments import planner, planner_study
+from private_ensembles.jobs.progress import Meter
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.noise import streams as randomness
+from private_ensembles.votes.cache import Votes
+
+NOT_FOR_RELEASE = "not for release"
+
+
+@dataclass(frozen=True)
+class Application:
+    """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen."""
+
+    task: Task
+    plans: list[planner.Plan]
+    chosen: planner.Plan
+
+
+def plan_for(
+    votes: Votes, settings: Mapping, budget: Mapping, seed: int, meter: Meter | None = None
+) -> Application:
+    """Plan the release of labels for votes of this size; nothing else of them is looked at.
+
+    settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
+    noise. meter: counts mechanisms. Raises ValueError for values out of range, or where no
+    mechanism applies.
+    """
+    wanted = budget["labels_wanted"]
+    if wanted is not None and wanted > votes.n_queries:
+        raise ValueError(
+            f"labels_wanted = {wanted}: must be at most the number of queries, {votes.n_queries}"
+        )
+    task = planner_study.task(
+        settings,
+        budget["epsilon"],
+        budget["delta"],
+        queries=votes.n_queries,
+        labels=wanted or votes.n_queries,
+        n_teachers=votes.n_teachers,
+        n_classes=votes.n_classes,
+        secure=budget["noise"] == "secure",
+    )
+    counts, labels = planner_study.profile_votes(settings, task, seed)
+    plans = planner.plan(task, counts, labels, settings["mechanisms"], meter)
+    if plans[0].refusal is not None:
+        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
+        raise ValueError(f"no mechanism applies: {reasons}")
+    return Application(task, plans, plans[0])
+
+
+def public_table(application: Application) -> pd.DataFrame:
+    """Every mechanism at the budget: columns as `planner_study.plan_rows`, and `chosen`."""
+    table = pd.DataFrame(planner_study.plan_rows(application.task, application.plans))
+    return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
+
+
+def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
+    """Release the labels, (queries,), -1 where there is none; secure noise where the task says so.
+
+    Registered mechanisms whose labels may leave, for the task's privacy model and adjacency, alone
+    (`registry.require`).
+    """
+    task, chosen = application.task, application.chosen
+    if not registry.require(chosen.mechanism, task.privacy_model, task.adjacency).released:
+        raise ValueError(f"mechanism = {chosen.mechanism!r}: its labels may not be released")
+    mechanism = mechanisms.load(chosen.mechanism)
+    generator = None if task.secure else randomness.generator(seed, "own votes", "release")
+    return mechanism.release(votes.histogram(), chosen.parameters, generator)
+
+
+def private_table(
+    application: Application, votes: Votes, meter: Meter | None = None
+) -> pd.DataFrame:
+    """What the votes say about every mechanism that applies: not for release.
+
+    Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
+    correct (equal to the file's labels, among queries of known label), all three on at most
+    `planner.LARGEST_SAMPLE` queries at equal distances in the file, and for Gaussian noise the
+    data-dependent epsilon, its sanitised estimate, standard deviation and 95 % upper bound
+    (`pate.confident`, parameters that do not look at the votes). The guarantee of the labels stays
+    the budget: which of the two is reported is to be decided before looking (docs/privacy.md).
+    meter: counts mechanisms.
+    """
+    counts = votes.histogram()
+    sample = _sample(votes.n_queries)
+    asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
+    known = labels >= 0
+    rows = []
+    for one in application.plans:
+        if one.refusal is not None:
+            continue
+        mechanism = mechanisms.load(one.mechanism)
+        task = application.task
+        answers, agreeing = mechanism.expected(asked, plurality, task, one.parameters)
+        correct = np.nan
+        if known.any():
+            share = mechanism.expected(asked[known], labels[known], task, one.parameters)[1]
+            correct = share * known.mean()
+        rows.append(
+            {
+                "mechanism": one.mechanism,
+                "answers": answers,
+                "agreeing": agreeing,
+                "correct": correct,
+                **_data_dependent(counts, task, one.parameters),
+                "release": NOT_FOR_RELEASE,
+            }
+        )
+        if meter is not None:
+            meter.advance()
+    return pd.DataFrame(rows)
+
+
+def _sample(n_queries: int) -> NDArray[np.int64]:
+    number = min(n_queries, planner.LARGEST_SAMPLE)
+    return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
+
+
+def _data_dependent(counts: NDArray, task: Task, parameters: Mapping[str, float]) -> dict:
+    """The data-dependent cost of Gaussian noise on the queries that are asked; NaN for others."""
+    from private_ensembles.pate.confident import confident_gnmax_privacy, gnmax_privacy
+
+    names = ("epsilon", "sanitized_epsilon", "sanitized_sd", "sanitized_upper")
+    options = {"delta": task.delta, "tuning": "rule_of_thumb", "target_epsilon": task.epsilon}
+    if "sigma2" in parameters:
+        found = confident_gnmax_privacy(
+            counts,
+            parameters["threshold"],
+            parameters["sigma1"],
+            parameters["sigma2"],
+            **options,
+            answer_cap=int(parameters["labels"]),
+        )
+    elif "sigma" in parameters:
+        found = gnmax_privacy(counts[: int(parameters["labels"])], parameters["sigma"], **options)
+    else:
+        return dict.fromkeys((f"data_dependent_{names[0]}", *names[1:]), np.nan)
+    return {f"data_dependent_{names[0]}": found.epsilon} | {
+        name: getattr(found, name) for name in names[1:]
+    }
+
+
+def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:
+    """Released labels as a table: query (from 0), label; queries without an answer left out."""
+    answered = np.flatnonzero(released >= 0)
+    return pd.DataFrame({"query": answered, "label": released[answered]})

@@ -1,0 +1,500 @@
+"""PATE's experiments on a vote matrix: which queries are asked, what they cost, what is right.
+
+Everything here takes votes and parameters and returns rows; drawing is in `report.pate_figures`.
+Costs that depend on the votes are not for release (PATE, appendix B).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.streams import generator, system_generator
+from private_ensembles.pate.confident import compose_rounds
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.lnmax_accounting import (
+    PAPER_ORDERS,
+    lnmax_independent_rdp,
+    lnmax_privacy,
+    lnmax_rdp,
+)
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
+from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
+from private_ensembles.pate.release_accounting import release_privacy
+from private_ensembles.pate.rounds import confident_round, interactive_round
+
+# What a row's number rests on: `votes` are private, so such a row is not for release.
+NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
+# It rests on votes, with noise, and its cost is part of the total: it may be published once.
+SANITIZED = "sanitised"
+
+
+def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
+    """Which of the pool's queries are asked, (queries,) distinct indices in the order asked.
+
+    One permutation of the pool per draw, cut off: fewer queries are the first of more. Raises
+    ValueError where the pool has too few.
+    """
+    if not 1 <= queries <= pool:
+        raise ValueError(f"queries = {queries}: must be 1 to the pool's {pool}")
+    return generator(seed, task, "queries", draw).permutation(pool)[:queries]
+
+
+def order_grid(settings: Mapping[str, float]) -> np.ndarray:
+    """Rényi orders 1 + step, 1 + 2 step, ... up to order_max."""
+    step = settings["order_step"]
+    # A quotient that rounding left just below a whole number counts as that number.
+    steps = int((settings["order_max"] - 1) / step + 1e-9)
+    return 1 + step * np.arange(1, steps + 1)
+
+
+def noise_comparison(
+    ensembles: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    scales: Mapping[str, Sequence[float]],
+    laplace_teachers: int,
+    delta: float,
+    orders: np.ndarray,
+) -> pd.DataFrame:
+    """Privacy against accuracy of LNMax and GNMax: the data behind PATE's Figure 4.
+
+    ensembles: (number of teachers, counts (Q, C), labels (Q,)). scales: noise of `lnmax` and
+    `gnmax` as a share of the number of teachers. Both noises are compared on the ensemble of
+    laplace_teachers, GNMax on all. Columns: mechanism, teachers, scale (votes), epsilon (all Q
+    labels, data-dependent, as published: classic conversion), epsilon_improved,
+    data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
+    """
+    rows = []
+    for teachers, counts, labels in ensembles:
+        for mechanism in ("gnmax", *["lnmax"] * (teachers == laplace_teachers)):
+            for share in scales[mechanism]:
+                rows.append(_noise_row(mechanism, counts, labels, share * teachers, delta, orders))
+    return pd.DataFrame(rows)
+
+
+def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, object]:
+    if mechanism == "gnmax":
+        cost, distribution = gnmax_rdp(counts, scale, orders), gnmax_distribution(counts, scale)
+        independent = len(counts) * orders / scale**2
+    else:
+        cost, distribution = lnmax_rdp(counts, scale, orders), lnmax_distribution(counts, scale)
+        independent = len(counts) * lnmax_independent_rdp(scale, orders)
+    total = cost.sum(axis=0)
+    right = distribution[np.arange(len(labels)), labels]
+    return {
+        "mechanism": mechanism,
+        "teachers": int(counts[0].sum()),
+        "scale": scale,
+        "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
+        "epsilon_improved": rdp_to_dp(orders, total, delta)[0],
+        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
+        "accuracy": float(right.mean()),
+        "release": NOT_FOR_RELEASE,
+    }
+
+
+def threshold_histogram(
+    counts: np.ndarray, checks: Mapping[str, Mapping[str, float]], sigma2: float, order: float
+) -> pd.DataFrame:
+    """How many queries each noisy threshold lets pass, by plurality: PATE's Figure 5, left.
+
+    counts: (Q, C). checks: name -> threshold, sigma1. order: the Rényi order at which a label's
+    mean cost is given. Columns: bin_low, bin_high (votes), mechanism, answered (expected number),
+    label_rdp (mean of the bin's GNMax cost), release. `lnmax` answers every query.
+    """
+    plurality, teachers = counts.max(axis=1), int(counts[0].sum())
+    edges = np.linspace(0, teachers, 26)
+    place = np.clip(np.digitize(plurality, edges) - 1, 0, len(edges) - 2)
+    cost = gnmax_rdp(counts, sigma2, [order])[:, 0]
+    passing = {"lnmax": np.ones(len(counts))} | {
+        name: np.exp(log_answer_probability(counts, **check)[0]) for name, check in checks.items()
+    }
+    rows = []
+    for name, chance in passing.items():
+        answered = np.bincount(place, weights=chance, minlength=len(edges) - 1)
+        for i, number in enumerate(answered):
+            inside = place == i
+            rows.append(
+                {
+                    "panel": "histogram",
+                    "mechanism": name,
+                    "bin_low": edges[i],
+                    "bin_high": edges[i + 1],
+                    "answered": number,
+                    "label_rdp": cost[inside].mean() if inside.any() else np.nan,
+                    "order": order,
+                    "release": NOT_FOR_RELEASE,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def answering_cost(
+    counts: np.ndarray,
+    checks: Mapping[str, Mapping[str, float]],
+    sigma2: float,
+    scale: float,
+    delta: float,
+    orders: np.ndarray,
+    points: int,
+) -> pd.DataFrame:
+    """Cost of answering a number of queries, all of them or only confident ones: Figure 5, right.
+
+    Queries are taken in their order; a threshold's answers are expected numbers. Columns:
+    mechanism (`lnmax` with Laplace noise of `scale`, and the checks), answered, epsilon (as
+    published: data-dependent, classic conversion), epsilon_selection (the thresholds alone, nan for
+    lnmax), release.
+    """
+    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, scale, orders)
+    paths = {"lnmax": (np.ones(len(counts)), np.zeros_like(orders), laplace)}
+    for name, check in checks.items():
+        chance = np.exp(log_answer_probability(counts, **check)[0])
+        paths[name] = chance, orders / (2 * check["sigma1"] ** 2), label
+    rows = []
+    for name, (chance, selection, cost) in paths.items():
+        answered, spent = np.cumsum(chance), np.cumsum(chance[:, None] * cost, axis=0)
+        stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
+        for asked in stops:
+            thresholds = asked * selection
+            rows.append(
+                {
+                    "panel": "cost",
+                    "mechanism": name,
+                    "asked": asked,
+                    "answered": answered[asked - 1],
+                    "epsilon": rdp_to_dp(orders, thresholds + spent[asked - 1], delta, "classic")[
+                        0
+                    ],
+                    "epsilon_selection": rdp_to_dp(orders, thresholds, delta, "classic")[0]
+                    if name in checks
+                    else np.nan,
+                    "release": NOT_FOR_RELEASE,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def buy_labels(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
+    """Ask each aggregator of a task for labels, once: what its students learn from.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
+    Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
+    `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
+    (int64, -1 where there was no answer). How many are right is known only where the truth is.
+
+    noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
+    which has none and is here for comparison, in floating point.
+    """
+    secure = check_mode(noise) == "secure"
+    rows, arrays = [], {}
+    for aggregator, queries in aggregators(settings).items():
+        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        stream = generator(seed, task, "noise", aggregator.partition("-")[0])
+        if aggregator == "confident":
+            released = confident_gnmax(
+                counts[asked],
+                **noise_of(settings["confident"]),
+                generator=None if secure else stream,
+                answer_cap=settings["answer_cap"],
+            )
+        else:
+            stream = system_generator() if secure else stream
+            released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
+        answered = released >= 0
+        rows.append(
+            {
+                "task": task,
+                "aggregator": aggregator,
+                "asked": queries,
+                "answered": int(answered.sum()),
+                "correct": int((released == labels[asked])[answered].sum()),
+            }
+        )
+        arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
+    return rows, arrays
+
+
+def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[str, int]:
+    """Return the aggregators of a task by name, with the number of queries each is asked."""
+    found = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    found["confident"] = settings["confident"]["queries"]
+    if two_rounds is not None:
+        found["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
+    return found
+
+
+def account(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> pd.DataFrame:
+    """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
+    printed, draws, orders, release, two_rounds (or None). noise: of what is published, `secure`
+    from the system's entropy. One row per quantity: task, aggregator, draw, quantity, value,
+    release. For `confident`:
+
+    asked, answered (expected), rdp, epsilon, order      as published: classic conversion
+    epsilon_improved, order_improved                     by the improved conversion
+    data_independent_epsilon, exact_...                  at the caps: every query answered
+    tuned_beta, tuned_sigma_ss                           what the paper's search finds on our votes
+    printed_order, beta, smooth_sensitivity, sigma_ss    at the printed parameters, or the tuned
+                                                         ones where none are printed
+    gnss_rdp_paper, gnss_rdp                             cost of publishing, Theorem 23 and exact
+    sanitized_epsilon, sanitized_sd                      as published
+    sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound
+    best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
+                                                         order, beta and sigma_ss for our votes
+
+    release_...                                          of the first draw: what a release claims
+    exact_data_independent_epsilon_at_printed_answers    if it stopped after Table 1's answers
+
+    `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
+    alone answered_first and epsilon_first.
+    """
+    rows = []
+    for draw in range(settings["draws"]):
+        permuted = draw_queries(settings["pool"], settings["pool"], seed, task, draw)
+        for aggregator, queries in aggregators(settings, settings["two_rounds"]).items():
+            asked = permuted[:queries]
+            if aggregator == "interactive":
+                source = generator(seed, task, "student of round two", draw)
+                found = _two_rounds_account(counts[asked], labels[asked], settings, source)
+            elif aggregator == "confident":
+                one = confident_round(counts[asked], **noise_of(settings["confident"]))
+                found = _confident_account([one], settings, settings["printed"])
+                if draw == 0:  # the queries that `buy_labels` asks
+                    secret = check_mode(noise) == "secure"
+                    source = system_generator() if secret else generator(seed, task, "publication")
+                    found |= _release_account(one, settings, source)
+            else:
+                found = _lnmax_account(counts[asked], settings)
+            for quantity, (value, release) in found.items():
+                rows.append(
+                    {
+                        "task": task,
+                        "aggregator": aggregator,
+                        "draw": draw,
+                        "quantity": quantity,
+                        "value": value,
+                        "release": release,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
+    """Quantities of one or two rounds; printed: order, beta and sigma_ss, or None."""
+    delta, orders = settings["delta"], order_grid(settings["orders"])
+
+    def privacy(**options):
+        return compose_rounds(rounds, delta, **options)
+
+    tuned = privacy(conversion="classic", formula="paper", orders=orders)
+    best = privacy(orders=orders)
+    answers = printed["answers"] if printed else None
+    printed = {key: value for key, value in (printed or {}).items() if key != "answers"}
+    pinned = printed or {
+        "order": tuned.sanitized_order,
+        "beta": [part.beta for part in tuned.rounds],
+        "sigma_ss": [part.sigma_ss for part in tuned.rounds],
+    }
+    paper = privacy(conversion="classic", formula="paper", **pinned)
+    exact = privacy(conversion="classic", formula="exact", **pinned)
+    private = {
+        "answered": tuned.expected_answers,
+        "epsilon": tuned.epsilon,
+        "order": tuned.order,
+        "rdp": tuned.threshold_rdp + tuned.label_rdp,
+        "epsilon_improved": best.epsilon,
+        "order_improved": best.order,
+        "sanitized_epsilon": paper.sanitized_epsilon,
+        "sanitized_sd": paper.sanitized_sd,
+        "sanitized_epsilon_exact": exact.sanitized_epsilon,
+        "sanitized_upper_exact": exact.sanitized_upper,
+        "best_sanitized_epsilon": best.sanitized_epsilon,
+        "best_sanitized_sd": best.sanitized_sd,
+    }
+    free = {
+        "asked": tuned.queries,
+        "data_independent_epsilon": tuned.data_independent_epsilon,
+        "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
+    }
+    if len(rounds) == 1 and answers:
+        rho = rounds[0].releases(None, answers).rho
+        capped = exact_data_independent_epsilon(rho, delta)
+        free["exact_data_independent_epsilon_at_printed_answers"] = capped
+    # Tuned parameters depend on the votes, printed ones do not.
+    chosen = {
+        "printed_order": pinned["order"],
+        "gnss_rdp_paper": paper.gnss_rdp,
+        "gnss_rdp": exact.gnss_rdp,
+    }
+    for i, (found, given) in enumerate(zip(tuned.rounds, paper.rounds, strict=True), start=1):
+        suffix = f"_{i}" if len(rounds) > 1 else ""
+        private[f"tuned_beta{suffix}"] = found.beta
+        private[f"tuned_sigma_ss{suffix}"] = found.sigma_ss
+        private[f"smooth_sensitivity{suffix}"] = given.smooth_sensitivity
+        chosen |= {f"beta{suffix}": given.beta, f"sigma_ss{suffix}": given.sigma_ss}
+    (free if printed else private).update(chosen)
+    return _marked(free, private)
+
+
+def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
+    """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
+    options = dict(settings["release"])
+    found = release_privacy(one, settings["delta"], source, **options)
+    public = {
+        "release_data_independent_epsilon": found.data_independent_epsilon,
+        "release_exact_data_independent_epsilon": found.exact_data_independent_epsilon,
+        "release_confidence": found.confidence,
+    }
+    if found.publication is not None:
+        public |= {
+            f"release_{name}": getattr(found.publication, name)
+            for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
+        }
+    sanitized = {
+        "release_claimed_epsilon": found.claimed_epsilon,
+        "release_published_epsilon": found.published_epsilon,
+        "release_published_upper": found.published_upper,
+    }
+    rows = _marked(public, {"release_epsilon": found.epsilon})
+    return rows | {
+        name: (np.nan if value is None else float(value), SANITIZED)
+        for name, value in sanitized.items()
+    }
+
+
+def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[float, str]]:
+    """A confident round, then an interactive one on other queries with a student's scores."""
+    rounds = settings["two_rounds"]
+    first, second = (rounds[name]["queries"] for name in ("first", "second"))
+    confident = confident_round(counts[:first], **noise_of(rounds["first"]))
+    scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
+    interactive = interactive_round(
+        counts[first : first + second], scores, **noise_of(rounds["second"])
+    )
+    found = _confident_account([confident, interactive], settings, rounds["printed"])
+    alone = compose_rounds(
+        [confident], settings["delta"], conversion="classic", orders=order_grid(settings["orders"])
+    )
+    return found | _marked(
+        {}, {"answered_first": alone.expected_answers, "epsilon_first": alone.epsilon}
+    )
+
+
+def stated_scores(
+    labels: np.ndarray, n_classes: int, student: Mapping, source: np.random.Generator
+) -> np.ndarray:
+    """Scores (Q, C) of a student that is right as often as stated, on labels (Q,).
+
+    student: student_accuracy, and student_score for the class that it predicts; the other classes
+    share the rest evenly. A wrong prediction is uniform over the other classes.
+    """
+    wrong = source.random(len(labels)) >= student["student_accuracy"]
+    other = (labels + source.integers(1, n_classes, len(labels))) % n_classes
+    predicted = np.where(wrong, other, labels)
+    scores = np.full((len(labels), n_classes), (1 - student["student_score"]) / (n_classes - 1))
+    scores[np.arange(len(labels)), predicted] = student["student_score"]
+    return scores
+
+
+def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
+    """Return the threshold and noise scales of a confident aggregator's settings."""
+    return {key: confident[key] for key in ("threshold", "sigma1", "sigma2")}
+
+
+def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
+    delta, scale = settings["delta"], settings["lnmax"]["scale"]
+    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
+    paper = lnmax_privacy(counts, scale, delta, **way)
+    ours = lnmax_privacy(counts, scale, delta)
+    private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
+    free = {
+        "asked": len(counts),
+        "answered": len(counts),
+        "data_independent_epsilon": ours.data_independent_epsilon,
+    }
+    return _marked(free, private)
+
+
+def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
+    """Quantities with what they rest on; those that do not exist (None) are NaN."""
+    marks = {name: (value, FREE) for name, value in free.items()}
+    marks |= {name: (value, NOT_FOR_RELEASE) for name, value in private.items()}
+    return {
+        name: (np.nan if value is None else float(value), mark)
+        for name, (value, mark) in marks.items()
+    }
+
+
+def students_figure(
+    counts: np.ndarray,
+    bought: Mapping[str, np.ndarray],
+    histories: pd.DataFrame,
+    settings: Mapping,
+    points: int = 30,
+    bins: int = 20,
+) -> pd.DataFrame:
+    """The data behind Figure 1 of PATE for one task.
+
+    counts: the pool's. bought: of :func:`buy_labels`. histories: aggregator, student_seed, epoch,
+    accuracy. settings: delta, confident, lnmax, orders. Of the LNMax aggregators the one with most
+    queries is shown. Rows of three panels:
+
+    training    aggregator, student_seed, epoch, accuracy
+    cost        aggregator, answered (expected), epsilon (as published) of the first queries asked
+    consensus   aggregator, share_low, share_high (votes for the plurality), labels (bought)
+    """
+    largest = f"lnmax-{max(settings['lnmax']['queries'])}"
+    shown = {largest: "lnmax", "confident": "confident"}
+    training = histories[histories["aggregator"].isin(shown)].assign(panel="training")
+    training["aggregator"] = training["aggregator"].map(shown)
+    check = {k: settings["confident"][k] for k in ("threshold", "sigma1")}
+    orders, parts = order_grid(settings["orders"]), []
+    for name, aggregator in shown.items():
+        asked = counts[bought[f"{name}_queries"]]
+        path = answering_cost(
+            asked,
+            {"confident": check} if aggregator == "confident" else {},
+            settings["confident"]["sigma2"],
+            settings["lnmax"]["scale"],
+            settings["delta"],
+            orders,
+            points,
+        )
+        path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
+        parts.append(path.drop(columns="epsilon_selection"))
+        answered = bought[f"{name}_labels"] >= 0
+        shares = asked.max(axis=1)[answered] / asked[0].sum()
+        edges = np.linspace(0, 1, bins + 1)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "panel": "consensus",
+                    "aggregator": aggregator,
+                    "share_low": edges[:-1],
+                    "share_high": edges[1:],
+                    "labels": np.histogram(shares, edges)[0],
+                }
+            )
+        )
+    data = pd.concat([training, *parts], ignore_index=True)
+    return data.assign(release=NOT_FOR_RELEASE)

@@ -1,0 +1,136 @@
+"""Tables of the planner: mechanisms by budget on a stated profile, and their exact audit.
+
+settings: the section ``planner`` of the configuration. Nothing here looks at private votes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.audit.divergence import exact_epsilon
+from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
+from private_ensembles.configuration.naming import number
+from private_ensembles.experiments import planner
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.noise import streams as randomness
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+# An ensemble small enough for all of its histograms.
+_AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
+# Distributions come by quadrature, with a relative error below 1e-10.
+_ERRORS = {"relative_error": 1e-10, "absolute_error": 1e-300}
+
+
+def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
+    """Return the task that the section describes; more: of `Task`, in place of what it says."""
+    given = {
+        "queries": settings["queries"],
+        "labels": settings["labels"],
+        "n_teachers": settings["teachers"],
+        "n_classes": settings["n_classes"],
+    }
+    common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
+    given |= {name: settings[name] for name in common}
+    return Task(epsilon=epsilon, delta=delta, **(given | more))
+
+
+def profile_votes(settings: Mapping, wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
+    """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
+    profile = ConsensusProfile(n_classes=wanted.n_classes, **settings["profile"])
+    queries = min(wanted.queries, planner.LARGEST_SAMPLE)
+    generator = randomness.generator(seed, "planner", "profile")
+    return synthetic_counts(profile, wanted.n_teachers, queries, generator)
+
+
+def plan_table(settings: Mapping, epsilons: Sequence[float], seed: int, meter=None) -> pd.DataFrame:
+    """Rank the mechanisms at every epsilon: columns as `plan_rows`, best first within each."""
+    rows = []
+    for epsilon in epsilons:
+        wanted = task(settings, epsilon, settings["delta"])
+        counts, labels = profile_votes(settings, wanted, seed)
+        plans = planner.plan(wanted, counts, labels, settings["mechanisms"])
+        rows += plan_rows(wanted, plans)
+        if meter is not None:
+            meter.advance()
+    return pd.DataFrame(rows)
+
+
+def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:
+    """Return plans as rows of a table; correct and answers: expected, on the profile."""
+    return [
+        {
+            "mechanism": one.mechanism,
+            "name": registry.MECHANISMS[one.mechanism].label,
+            "budget_epsilon": wanted.epsilon,
+            "delta": wanted.delta,
+            "epsilon": one.epsilon,
+            "wanted": wanted.labels,
+            "answers": one.answers,
+            "correct": one.correct,
+            "parameters": words(one.parameters),
+            "privacy_model": wanted.privacy_model,
+            "adjacency": wanted.adjacency,
+            "not_applicable": one.refusal or "",
+        }
+        for one in plans
+    ]
+
+
+def words(parameters: Mapping[str, float]) -> str:
+    """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
+    return ", ".join(f"{name} = {_short(value)}" for name, value in parameters.items())
+
+
+def _short(value: float) -> str:
+    return number(value) if float(value).is_integer() else f"{value:.4g}"
+
+
+def audit_table(settings: Mapping) -> pd.DataFrame:
+    """Audit one label of every mechanism exactly, at a size where all histograms can be listed.
+
+    Columns: mechanism, teachers, classes, delta, claimed (epsilon at calibrated parameters), exact,
+    verdict (``holds``, ``fails``, or why there is none).
+    """
+    rows = []
+    for name in settings["mechanisms"]:
+        for n_classes in _AUDITED_CLASSES:
+            wanted = task(
+                settings, 1.0, settings["delta"],
+                queries=1, labels=1, n_teachers=_AUDITED_TEACHERS, n_classes=n_classes,
+            )  # fmt: skip
+            rows.append(audit_row(name, wanted))
+    return pd.DataFrame(rows)
+
+
+def audit_row(name: str, wanted: Task) -> dict:
+    """Audit one mechanism on all histograms of the task; see `audit_table`."""
+    row = {
+        "mechanism": name,
+        "teachers": wanted.n_teachers,
+        "classes": wanted.n_classes,
+        "delta": wanted.delta,
+        "claimed": math.nan,
+        "exact": math.nan,
+    }
+    mechanism = mechanisms.load(name)
+    if refusal := mechanism.refusal(wanted):
+        return row | {"verdict": refusal}
+    parameters = mechanism.calibrate(wanted)
+    row["claimed"] = mechanism.epsilon(wanted, parameters)
+    if not mechanism.hides_votes:
+        return row | {"verdict": "rests on the teachers' own privacy"}
+    histograms = enumerate_histograms(wanted.n_teachers, wanted.n_classes)
+    matrix = mechanism.distribution(histograms, parameters)
+    silent = np.clip(1 - matrix.sum(axis=1, keepdims=True), 0, 1)
+    if (silent > 1e-9).any():
+        matrix = np.hstack([matrix, silent])
+    row["exact"] = exact_epsilon(matrix, neighbour_pairs(histograms), wanted.delta, **_ERRORS)
+    holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
+    return row | {"verdict": "holds" if holds else "fails"}

@@ -1,0 +1,84 @@
+"""Students and their non-private baselines on one data set: what they get, how right they are."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from private_ensembles.datasets.images import LabelledImages, read_dataset
+from private_ensembles.datasets.tabular import LabelledRecords, read_records
+from private_ensembles.jobs import io
+from private_ensembles.student.students import Student, train_student
+
+
+def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Read a data set of images or records as inputs and labels of its two parts.
+
+    Returns (train, train_labels, test, test_labels by name; n_classes and pixel_max by name, the
+    latter for images only). Raises ValueError naming the file that is neither.
+    """
+    if "train_features" in io.read_npz(path):
+        dataset: LabelledRecords | LabelledImages = read_records(path)
+        kind, facts = "features", {"n_classes": dataset.n_classes}
+    else:
+        dataset = read_dataset(path)
+        kind = "images"
+        facts = {"n_classes": dataset.n_classes, "pixel_max": dataset.pixel_max}
+    arrays = {part: getattr(dataset, f"{part}_{kind}") for part in ("train", "test")}
+    labels = {f"{part}_labels": getattr(dataset, f"{part}_labels") for part in ("train", "test")}
+    return arrays | labels, facts
+
+
+def run_student(
+    inputs: Mapping[str, np.ndarray],
+    facts: Mapping[str, int],
+    released: tuple[np.ndarray, np.ndarray] | None,
+    settings: Mapping,
+    *,
+    seed: int,
+    path: tuple[int | str, ...],
+    device: str = "cpu",
+    checkpoint: str | Path | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> tuple[Student, dict[str, float], list[dict[str, float]]]:
+    """Train one student and evaluate it on the test part beyond the pool.
+
+    inputs, facts: of :func:`read_inputs`. released: queries (indices into the pool, the first
+    settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
+    whole private training part with its true labels. settings: method, pool, parameters. Returns
+    the student, its summary (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty
+    for forests). Evaluation labels reach the observer alone, never the training.
+    """
+    held_out = slice(settings["pool"], None)
+    evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]
+    if released is None:
+        pool = inputs["train"]
+        released = np.arange(len(pool)), inputs["train_labels"].astype(np.int64)
+    else:
+        pool = inputs["test"][: settings["pool"]]
+    student = train_student(
+        settings["method"],
+        pool,
+        *released,
+        facts["n_classes"],
+        settings["parameters"],
+        seed=seed,
+        path=path,
+        **{"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {},
+        device=device,
+        checkpoint=checkpoint,
+        progress=progress,
+        observe=lambda scores: (scores(evaluation).argmax(axis=1) == truth).mean(),
+    )
+    correct = student.correct(evaluation, truth)
+    summary = {
+        "labels": int((released[1] >= 0).sum()),
+        "accuracy": correct / len(truth),
+        "correct": correct,
+        "evaluated": len(truth),
+    }
+    history = [
+        {"epoch": epoch, "accuracy": accuracy}
+        for epoch, accuracy in enumerate(student.observed, start=1)
+    ]
+    return student, summary, history

@@ -1,0 +1,423 @@
+"""How a job talks to the world: log, progress, atomic outputs, and one line when it fails.
+
+Imports only the standard library, because every job pays for what is imported here.
+"""
+
+import contextlib
+import csv
+import errno
+import functools
+import json
+import logging
+import math
+import os
+import shutil
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+
+from private_ensembles.jobs import progress as watch
+from private_ensembles.jobs import provenance as records
+
+# Failures that a user can act on are reported by their message alone; others with their type.
+_EXPECTED = (ValueError, OSError, RuntimeError, MemoryError)
+# A disk that takes no more; a write does not say which file it was for.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Files(list):
+    """Paths by index and, where the rule names them, by attribute."""
+
+    def __init__(self, paths: Sequence, names: Mapping | None = None):
+        super().__init__(paths)
+        self._names = dict(names or {})
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and name in self._names:
+            return self._names[name]
+        raise AttributeError(f"no file named {name!r}: must be one of {', '.join(self._names)}")
+
+
+class Job:
+    """What a script sees of its rule. `output` holds temporary paths; the rest is as in Snakemake.
+
+    Attributes: input, output, params, wildcards, threads, resources, config, rule, and log, a
+    `logging.Logger` that writes to the rule's log file.
+    """
+
+    def __init__(self, snakemake, log: logging.Logger):
+        self.input = snakemake.input
+        self.params = snakemake.params
+        self.wildcards = snakemake.wildcards
+        self.threads = snakemake.threads
+        self.resources = getattr(snakemake, "resources", None)
+        self.config = getattr(snakemake, "config", {})
+        self.rule = getattr(snakemake, "rule", "script")
+        self.log = log
+        self.output, self._moves = _temporaries(snakemake.output)
+        self._records = _records(self._moves)
+        self._origin = functools.partial(
+            records.origin, snakemake, records.check_inputs(snakemake.input)
+        )
+
+    def progress(self, message: str, *arguments) -> None:
+        """Write a line to the log and to the terminal, so that a long job is seen to advance."""
+        text = message % arguments if arguments else message
+        self.log.info("%s", text)
+        self._say(text)
+
+    def _say(self, text: str) -> None:
+        print(f"{self.rule}: {text}", file=sys.stderr, flush=True)
+
+    def meter(self, total: int | None, unit: str) -> watch.Meter:
+        """Return what counts `total` things called `unit`: seen in a terminal, quiet elsewhere."""
+        return watch.Meter(total, unit, **self._watched())
+
+    def track(self, items: Iterable, unit: str, total: int | None = None) -> Iterator:
+        """Yield the items, counted as :meth:`meter` does."""
+        return watch.track(items, unit, total=total, **self._watched())
+
+    def _watched(self) -> dict:
+        say = self._say if watch.terminal() else None
+        return {"say": say, "log": lambda line: self.log.info("%s", line)}
+
+
+class _Stopped(BaseException):
+    """A signal asked the job to end; not an Exception, so that no handler in between keeps it."""
+
+    def __init__(self, signum: int):
+        super().__init__(f"stopped by {signal.Signals(signum).name}")
+        self.code = 128 + signum
+
+
+@contextlib.contextmanager
+def job(snakemake) -> Iterator[Job]:
+    """Run a script's block as one job: all of its outputs appear when it succeeds, or none.
+
+    Outputs are written under temporary names in their own folder, with their own suffix, and moved
+    into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
+    it, they are removed; what a killed job left behind is removed when the job starts again. Until
+    they are in place, nobody else may read them (mode 0600). Each result gets its record (see
+    `records`), and an input that no longer is what its record says is refused.
+
+    A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
+    process with status 1 (130, 143 or 129 after a signal).
+    """
+    # The handlers come first: a signal during the set-up must not leave anything behind either.
+    with _signals_raise(), _logging(snakemake) as log, _private_files() as mask:
+        current = None
+        code = 1
+        try:
+            with _mask(mask):  # folders are made for everybody
+                current = Job(snakemake, log)
+            log.info("%s started, process %d", current.rule, os.getpid())
+            yield current
+            _publish(current, mask)
+            log.info("%s finished%s", current.rule, _peak_memory())
+            return
+        except _Stopped as stop:
+            code, message = stop.code, str(stop)
+            log.error("%s", message)
+        except KeyboardInterrupt:
+            code, message = 130, "stopped by SIGINT"
+            log.error("%s", message)
+        except SystemExit as leave:
+            # Even sys.exit(0) within the block means that the outputs were not all written.
+            message = f"the script ended itself with {leave.code!r}"
+            log.error("%s", message)
+        except Exception as error:
+            message = describe(error)
+            if isinstance(error, OSError) and error.errno in _DISK and error.filename is None:
+                message += f" (writing {', '.join(map(str, snakemake.output))})"
+            log.error("%s", message, exc_info=True)
+        if current is not None:
+            for temporary, _ in current._moves + current._records:
+                _remove(temporary)
+        print(f"error: {message}", file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def _peak_memory() -> str:
+    """Say what the process needed at most, where Linux tells: benchmarks look too rarely."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return f", peak memory {int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MiB"
+    return ""
+
+
+def describe(error: BaseException) -> str:
+    """Put an exception into one line, without its traceback."""
+    if isinstance(error, MemoryError):
+        return f"out of memory: {_one_line(error)}".rstrip(": ")
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    text = _one_line(error)
+    if isinstance(error, _EXPECTED) and text:
+        return text
+    return f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _temporaries(outputs) -> tuple[Files, list[tuple[Path, Path]]]:
+    """Map each output to its temporary path, after removing what a killed job left there."""
+    moves = {}
+    for output in outputs:
+        final = Path(str(output))
+        # One name per output, without the process id: Snakemake's lock keeps a second writer away,
+        # and so the next start finds and removes what a killed one left.
+        temporary = final.with_name(f".{final.stem}.part{final.suffix}")
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)
+        moves[str(output)] = (temporary, final)
+    names = {}
+    for name, value in outputs.items() if hasattr(outputs, "items") else ():
+        single = isinstance(value, str | os.PathLike)
+        names[name] = (
+            moves[str(value)][0] if single else Files([moves[str(item)][0] for item in value])
+        )
+    return Files([temporary for temporary, _ in moves.values()], names), list(moves.values())
+
+
+def _records(moves: list[tuple[Path, Path]]) -> list[tuple[Path, Path]]:
+    """Map the record of each result to its temporary path, as `_temporaries` does for outputs."""
+    finals = [records.record_path(final) for _, final in moves]
+    return _temporaries([final for final in finals if final is not None])[1]
+
+
+def _publish(current: Job, mask: int) -> None:
+    """Move all temporaries into place; if one cannot be moved, take back those that were."""
+    missing = [str(final) for temporary, final in current._moves if not temporary.exists()]
+    if missing:
+        raise RuntimeError(f"{current.rule} did not write {', '.join(missing)}")
+    facts = current._origin() if current._records else {}
+    places = {final: temporary for temporary, final in current._records}
+    for temporary, final in current._moves:
+        if (record := records.record_path(final)) is not None:
+            records.write_record(places[record], final, temporary, facts)
+    moves = current._moves + current._records
+    for temporary, _ in moves:
+        _open_to_readers(temporary, mask)
+        if temporary.is_file():
+            # A full disk may only show here; a rename after it cannot leave an empty file.
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+    moved = []
+    try:
+        for temporary, final in moves:
+            if final.is_dir() and not final.is_symlink():
+                shutil.rmtree(final)
+            os.replace(temporary, final)
+            moved.append(final)
+    except BaseException:
+        for final in moved:
+            _remove(final)
+        raise
+
+
+def _open_to_readers(path: Path, mask: int) -> None:
+    """Give a finished file or folder the permissions that it would have had from the start."""
+    if path.is_dir():
+        for inside in path.iterdir():
+            _open_to_readers(inside, mask)
+    if not path.is_symlink():
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
+
+
+@contextlib.contextmanager
+def _private_files() -> Iterator[int]:
+    """Let only their owner read what the block writes; yields the mask that was in force."""
+    before = os.umask(0o077)
+    try:
+        yield before
+    finally:
+        os.umask(before)
+
+
+@contextlib.contextmanager
+def _mask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Turn the signals that ask a job to end into an exception while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers signals to the main thread only.
+        return
+
+    def stop(signum, frame):
+        # A second signal must not interrupt the clearing up.
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(signum)
+
+    before = {each: signal.signal(each, stop) for each in _SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextlib.contextmanager
+def _logging(snakemake) -> Iterator[logging.Logger]:
+    """Send the log, and the warnings of libraries, to the rule's log file, line by line."""
+    log = logging.getLogger("private_ensembles.job")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    paths = [str(path) for path in getattr(snakemake, "log", None) or ()]
+    handler: logging.Handler = logging.NullHandler()
+    if paths:
+        try:
+            Path(paths[0]).parent.mkdir(parents=True, exist_ok=True)
+            handler = logging.FileHandler(paths[0], mode="w", encoding="utf-8")
+        except OSError as error:
+            print(f"error: {describe(error)}", file=sys.stderr, flush=True)
+            sys.exit(1)
+    # On a full disk the log cannot be written either; its own complaints would bury the message.
+    handler.handleError = lambda record: None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    warned = logging.getLogger("py.warnings")
+    propagate = warned.propagate
+    warned.propagate = False
+    log.addHandler(handler)
+    warned.addHandler(handler)
+    with warnings.catch_warnings():
+        logging.captureWarnings(True)
+        try:
+            yield log
+        finally:
+            logging.captureWarnings(False)
+            log.removeHandler(handler)
+            warned.removeHandler(handler)
+            warned.propagate = propagate
+            with contextlib.suppress(OSError):  # the disk may be full
+                handler.close()
+
+
+def write_csv(path, rows, columns: Sequence[str] | None = None) -> None:
+    """Write a table: rows as mappings with the same keys, or a pandas DataFrame without its index.
+
+    Floats are written in full (shortest form that reads back the same), None and NaN as nothing.
+
+    Raises ValueError where rows differ in their keys, or there are none and no `columns`.
+    """
+    if hasattr(rows, "to_csv"):
+        frame = rows if columns is None else rows[list(columns)]
+        names = list(frame.columns)
+        values = zip(*(frame[name].tolist() for name in names), strict=True)
+    else:
+        rows = list(rows)
+        if not rows and columns is None:
+            raise ValueError(f"rows of {path}: must not be empty unless columns are given")
+        names = list(rows[0] if columns is None else columns)
+        for row in rows:
+            if set(row) != set(names):
+                odd = ", ".join(sorted(map(str, set(row) ^ set(names))))
+                raise ValueError(f"rows of {path}: must have the same columns, but not all: {odd}")
+        values = ([row[name] for name in names] for row in rows)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_cell(value) for value in line] for line in values)
+
+
+def _cell(value) -> str:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return "" if math.isnan(value) else repr(float(value))
+    return str(value)  # numpy.bool among others
+
+
+def write_json(path, value) -> None:
+    """Write readable JSON; arrays become lists, NaN and infinity are refused (ValueError)."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _plain(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise ValueError(f"value of type {type(value).__name__}: must be a number, text, list or dict")
+
+
+def write_npz(path, **arrays) -> None:
+    """Write arrays (any shapes) compressed; the same arrays always give the same bytes.
+
+    Raises ValueError for an array of Python objects, which could only be stored as a pickle.
+    """
+    import numpy as np
+
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"{name}: must be numbers or text, not Python objects")
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def read_npz(path, required: Sequence[str] = ()) -> dict:
+    """Return all arrays of an npz file by name; pickles are never loaded.
+
+    Raises ValueError, naming the file, for what is no readable npz or lacks a `required` name, and
+    OSError where it cannot be opened.
+    """
+    import zipfile
+    import zlib
+
+    import numpy as np
+
+    broken = (ValueError, EOFError, TypeError, KeyError, NotImplementedError, RuntimeError)
+    with open(path, "rb") as file:
+        try:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("it is a single array")
+            arrays = {name: archive[name] for name in archive.files}
+        except (
+            *broken,
+            *(OSError, OverflowError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError),
+        ) as error:  # OSError: a damaged archive sends the reader anywhere in the file
+            raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes
+            raise ValueError(f"{path}: {name} is not an array")
+    missing = [name for name in required if name not in arrays]
+    if missing:
+        has = ", ".join(arrays) or "nothing"
+        raise ValueError(f"{path}: lacks {', '.join(missing)}: has {has}")
+    return arrays
+
+
+def provenance(*packages: str, device: str | None = None, **facts) -> dict:
+    """Return what a result came from: versions, git revision, Python, machine, and `facts`.
+
+    packages: distributions whose versions matter ("torch", "numpy"); an uninstalled one is None.
+    """
+    return {**facts, **records.surroundings(*packages, device=device or "cpu")}

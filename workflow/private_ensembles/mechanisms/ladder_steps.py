@@ -1,0 +1,129 @@
+"""The best private release of a two-class vote count: the optimal ladder.
+
+Theorem (docs/ladder.md). Let one teacher move its vote between neighbours. Among all (epsilon,
+delta)-DP releases of one label from the number n of K teachers that say 1, the one that releases
+the minority with probability q(n), where for the j-th step away from a tie
+
+    K odd:   q_0 = (1 - delta) / (1 + e^epsilon)            at a lead of one vote,
+    K even:  q_0 = 1/2                                      at a tie,
+    q_(j+1) = max(0, e^-epsilon (q_j - delta))              two votes further on,
+
+has the greatest utility for every utility that is symmetric in the labels and grows with each
+Pr[majority | n]. In closed form q_j = max(0, e^(-j epsilon) (q_0 + s) - s), s = delta /
+(e^epsilon - 1). The floats returned satisfy the privacy conditions as they stand: each is worked
+out in sixty digits from the float before it and rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.composition import round_up
+from private_ensembles.noise.secure import coins
+
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
+_SLACK = Decimal("1e-50")
+
+
+def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
+    """Pr[the minority is released | n of K teachers say 1], n = 0..K, shape (K + 1,).
+
+    At a tie (K even), 1/2. Symmetric around K/2, and at most 1/2. Raises ValueError for n_teachers
+    < 1, epsilon not a finite number > 0, delta outside [0, 1].
+
+    >>> ladder_flips(5, epsilon=1.0, delta=0.01).round(4).tolist()
+    [0.031, 0.0943, 0.2663, 0.2663, 0.0943, 0.031]
+    """
+    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    check_budget(epsilon, delta)
+    K = int(n_teachers)
+    with localcontext(_CONTEXT):
+        growth, leak = Decimal(epsilon).exp(), Decimal(delta)
+        flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
+        steps = [flip]
+        for _ in range((K + 1) // 2 - 1 + (K % 2 == 0)):  # each from the float before it
+            room = (Decimal(flip) - leak) / growth
+            flip = round_up(room) if room > 0 else 0.0
+            steps.append(flip)
+    upper = np.array(steps)
+    return np.concatenate([upper[::-1], upper[1:] if K % 2 == 0 else upper])
+
+
+def ladder_matrix(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
+    """prob_matrix (K + 1, 2) of the ladder for the audit: Pr[label | n of K teachers say 1].
+
+    The majority's column, 1 - flip, is off by its rounding: relative_error=2**-52.
+    """
+    flips = ladder_flips(n_teachers, epsilon, delta)
+    majority_is_one = 2 * np.arange(len(flips)) > len(flips) - 1
+    ones = np.where(majority_is_one, 1 - flips, flips)
+    zeros = np.where(majority_is_one, flips, 1 - flips)
+    return np.stack([zeros, ones], axis=1)
+
+
+def release(
+    counts_of_ones: ArrayLike,
+    n_teachers: int,
+    generator: np.random.Generator | None,
+    *,
+    epsilon: float,
+    delta: float,
+) -> NDArray[np.uint8]:
+    """Release one label per query; generator None: exact coins from the system's entropy.
+
+    counts_of_ones: integers in 0..n_teachers, any shape; returns uint8 labels. Raises ValueError as
+    :func:`ladder_flips`, and for counts out of range.
+    """
+    counts = np.asarray(counts_of_ones)
+    flips = ladder_flips(n_teachers, epsilon, delta)
+    if counts.dtype.kind not in "iu" or (
+        counts.size and (counts.min() < 0 or counts.max() > n_teachers)
+    ):
+        raise ValueError(f"counts_of_ones: must be integers in 0..{n_teachers}")
+    chosen = flips[counts]
+    flip = coins(chosen) if generator is None else generator.random(chosen.shape) < chosen
+    return ((2 * counts > n_teachers) ^ flip).astype(np.uint8)
+
+
+def certified(flips: ArrayLike, epsilon: float, delta: float) -> bool:
+    """Decide whether releasing the minority with these probabilities is (epsilon, delta)-DP.
+
+    flips: (K + 1,) floats, taken at their exact values as fractions; Pr[majority | n] is exactly
+    1 - flips[n]. e^epsilon is taken a relative 1e-50 too small, so True is a proof. At a tie label
+    1 counts as the minority. Raises ValueError for flips outside [0, 1].
+    """
+    values = np.asarray(flips, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
+        raise ValueError("flips: must be K + 1 probabilities")
+    majority_is_one = 2 * np.arange(len(values)) > len(values) - 1
+    exact = [Fraction(float(value)) for value in values]
+    ones = [1 - q if one else q for q, one in zip(exact, majority_is_one, strict=True)]
+    return exactly_private(ones, epsilon, delta)
+
+
+def exactly_private(probability_of_one: list[Fraction], epsilon: float, delta: float) -> bool:
+    """Decide in rational arithmetic whether Pr[1 | n], n = 0..K, is (epsilon, delta)-DP."""
+    check_budget(epsilon, delta)
+    with localcontext(_CONTEXT):
+        growth = Fraction(Decimal(epsilon).exp() * (1 - _SLACK))
+    leak = Fraction(float(delta))
+    for n in range(len(probability_of_one) - 1):
+        a, b = probability_of_one[n], probability_of_one[n + 1]
+        for above, below in ((a, b), (b, a), (1 - a, 1 - b), (1 - b, 1 - a)):
+            if above > growth * below + leak:
+                return False
+    return True
+
+
+def check_budget(epsilon: float, delta: float) -> None:
+    """Raise ValueError unless epsilon is finite and > 0 and delta in [0, 1]."""
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
+    if not 0 <= delta <= 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1]")

@@ -1,0 +1,67 @@
+"""The best private release of a two-class vote count for any utility, by linear programming.
+
+With a_n = Pr[release 1 | n of K teachers say 1] the privacy conditions between n and n + 1 and an
+expected utility are linear in a. Where the utility is symmetric in the labels, `ladder` is the
+answer in closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.mechanisms.ladder_steps import check_budget, exactly_private
+
+
+def optimal_two_class(
+    utility: ArrayLike, epsilon: float, delta: float
+) -> tuple[NDArray[np.float64], float]:
+    """Maximise the expected utility of one (epsilon, delta)-DP label; return (a, utility).
+
+    utility: (K + 1, 2), what releasing label 0 or 1 is worth where n of K teachers say 1 (weights
+    of the histograms multiplied in). a: (K + 1,), Pr[release 1 | n]; its floats are private as they
+    stand, proven in rational arithmetic: the solver's answer is mixed with a fair coin (by about
+    1e-8) until it is. The utility returned is that of a. Raises ValueError for another shape,
+    utilities that are not finite, epsilon not finite and > 0, delta outside [0, 1].
+    """
+    from scipy.optimize import linprog  # late: half a second
+
+    worth = np.asarray(utility, dtype=np.float64)
+    if worth.ndim != 2 or worth.shape[1] != 2 or len(worth) < 2 or not np.isfinite(worth).all():
+        raise ValueError(f"utility: shape {worth.shape} must be (K + 1, 2), finite")
+    check_budget(epsilon, delta)
+    rows, limits = _conditions(len(worth) - 1, epsilon, delta)
+    gain = worth[:, 1] - worth[:, 0]
+    size = float(np.abs(gain).max()) or 1.0
+    solved = linprog(-gain / size, A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ds")
+    if solved.status != 0:
+        raise ValueError(f"linear program: {solved.message}")
+    found = np.clip(solved.x, 0.0, 1.0)
+    mixed = 1e-10
+    while not exactly_private([Fraction(float(a)) for a in found], epsilon, delta):
+        # A fair coin meets every condition with room to spare.
+        found = (1 - mixed) * found + mixed / 2
+        mixed *= 10
+    return found, float(worth[:, 0].sum() + gain @ found)
+
+
+def _conditions(K: int, epsilon: float, delta: float):
+    """Rows and right-hand sides of rows @ a <= limits, both labels and both directions."""
+    from scipy.sparse import coo_array
+
+    decay = math.exp(-epsilon)  # divided through, so that nothing overflows
+    n = np.arange(K)
+    rows, columns, values, limits = [], [], [], []
+    for k, (here, there) in enumerate(((n, n + 1), (n + 1, n))):
+        # e^-eps a_here - a_there <= e^-eps delta, and the same for 1 - a.
+        for sign, label in ((1, 0), (-1, 1)):
+            index = n + K * (2 * k + label)
+            rows += [index, index]
+            columns += [here, there]
+            values += [np.full(K, sign * decay), np.full(K, -float(sign))]
+            limits.append(np.full(K, decay * delta + (0 if sign > 0 else 1 - decay)))
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return coo_array(entries, shape=(4 * K, K + 1)).tocsr(), np.concatenate(limits)

@@ -1,0 +1,126 @@
+"""What PATE's printed numbers imply about each other, from the transcribed tables alone.
+
+Needs no votes, so these comparisons are in earnest: `published.pate` puts them beside the printed
+digits.
+"""
+
+import math
+
+import pandas as pd
+
+from private_ensembles.pate.sanitize import tuned_sigma
+from private_ensembles.pate.small_print import (
+    corollary11,
+    data_independent_candidates,
+    round_one_thresholds,
+    unanimous_condition,
+    unanswered,
+)
+from private_ensembles.pate.table2 import PrintedRow, Sanitisation, printed_arithmetic
+
+_GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
+_NEAREST = "Rényi, classic: with thresholds"
+# Table 1's caption and Table 2.
+_DELTAS = {"mnist": 1e-5, "svhn": 1e-6, "adult": 1e-5, "glyph": 1e-8}
+
+
+def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
+    """Table 2 as transcribed: (task, aggregator) -> row. published: `published.read_published`."""
+    table = published[(published["paper"] == "pate") & (published["item"] == "table2")]
+    found = {}
+    for (task, aggregator), cells in table.groupby(["dataset", "row"], sort=False):
+        value = dict(zip(cells["column"], cells["published"].astype(float), strict=True))
+        rounds = [""] if "beta" in value else ["_1", "_2"]
+        parts = tuple(
+            Sanitisation(*(value.get(f"{name}{suffix}", value.get(name)) for name in _GNSS))
+            for suffix in rounds
+        )
+        found[task, aggregator] = PrintedRow(value["epsilon"], _DELTAS[task], parts)
+    return found
+
+
+def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
+    """Recompute printed numbers from printed numbers: item, task, row, column, value, exact, how.
+
+    value: what the paper's own formula gives; exact: what holds in its place, where that differs.
+    Also the two examples of strong composition (section 4.1) and the conversion of appendix B.6.
+    """
+    rows = []
+
+    def add(item, task, row, column, value, how, exact=math.nan):
+        where = {"item": item, "task": task, "row": row, "column": column}
+        rows.append(where | {"value": value, "exact": exact, "how": how})
+
+    for (task, aggregator), printed in printed_rows(published).items():
+        where = "table2", task, aggregator
+        found = printed_arithmetic(printed)
+        for suffix, part in zip(
+            ("_1", "_2") if len(printed.gnss) > 1 else ("",), printed.gnss, strict=True
+        ):
+            sigma = tuned_sigma(part.order, part.beta, part.smooth_sensitivity, formula="paper")
+            add(*where, f"sigma_ss{suffix}", sigma, "least cost plus two sd at the printed SS")
+        fixed = found["sanitized_fixed_part"], found["sanitized_fixed_part_exact"]
+        how = "printed epsilon + Theorem 23; exact: + the exact cost"
+        add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
+        add(*where, "sanitized_sd", found["sanitized_sd"], "printed SS times sigma_ss")
+        if (task, aggregator) == ("mnist", "confident"):
+            where = "appendixB.6", "mnist", "gnss"
+            costs = found["gnss_cost_printed_formula"], found["gnss_cost_exact"]
+            add(*where, "rdp", costs[0], "Theorem 23; exact: the exact cost", costs[1])
+            add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
+            add(*where, "sanitized_sd", found["sanitized_sd"], "printed SS times sigma_ss")
+    _appendix(add, published)
+    return pd.DataFrame(rows)
+
+
+def _appendix(add, published: pd.DataFrame) -> None:
+    """Add the text's own conversion and its number of training images."""
+    text = published[(published["paper"] == "pate") & (published["item"] == "appendixB.6")]
+    rdp = float(text.loc[text["column"] == "rdp", "published"].iloc[0])
+    by_theorem = rdp - math.log(_DELTAS["mnist"]) / 13
+    add("appendixB.6", "mnist", "confident", "epsilon", by_theorem, "printed rdp, Theorem 5")
+    add("appendixB.6", "mnist", "teachers", "training_images", 60000 // 250, "60,000 by 250")
+    confident, rounds = data_independent_candidates()[_NEAREST]
+    where, how = ("section4.1", "glyph"), "the nearest of all that was tried: small_print.csv"
+    add(*where, "confident", "epsilon_strong_composition", confident, how)
+    add(*where, "interactive", "epsilon_strong_composition", rounds, how)
+
+
+def small_print() -> pd.DataFrame:
+    """Claims made in passing, worked out: claim, case, quantity, value.
+
+    PATE's section 4.1 (strong composition, everything that was tried), section 5.3 (unanswered
+    queries, round one), Corollary 11, and DaRRM's remark on Algorithm 6 that the condition of the
+    data-dependent bound is never met at K = 11 and two classes.
+    """
+    rows = []
+
+    def add(claim, case, **quantities):
+        for quantity, value in quantities.items():
+            case_of = {"claim": claim, "case": case, "quantity": quantity}
+            rows.append(case_of | {"value": float(value)})
+
+    for name, (confident, rounds) in data_independent_candidates().items():
+        add("PATE section 4.1: 8.42 and 10.14", name, confident=confident, two_rounds=rounds)
+    add("PATE section 5.3: roughly 1,300 unanswered", "Table 1", unanswered=unanswered())
+    cost = round_one_thresholds()
+    add("PATE section 5.3: 0.59 for round one", "thresholds alone", epsilon=cost, share=cost / 0.59)
+    for gap, rivals in ((120, 1), (200, 1), (160, 149)):
+        found = corollary11(gap, 40, rivals=rivals)
+        case = f"sigma 40, gap {gap}, {rivals} in second place"
+        add(
+            "PATE Corollary 11",
+            case,
+            **{name: getattr(found, name) for name in ("claimed", "exact", "theorem6")},
+            independent=found.independent,
+        )
+    for sigma, order in ((21.46, 34.31), (22.46, 35.74), (4.0, 3.0)):
+        found = unanimous_condition(11, sigma, order)
+        conditions = {"q_small": found.q_small, "order_covered": found.order_covered}
+        add(
+            "DaRRM Algorithm 6: never met at K = 11",
+            f"sigma {sigma:g}, order {order:g}, 11 to 0",
+            **conditions,
+            improves=found.improves,
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,5 @@
+"""Votes of teachers: the cache's format, files from elsewhere, synthetic and bagged votes.
+
+The waist of the hourglass: knows neither who makes votes nor who uses them. May import the floors
+up to `audit`.
+"""

@@ -1,0 +1,236 @@
+"""Reading votes that somebody else's teachers cast: what is accepted, and one line for what is not.
+
+docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes` of counts;
+a large matrix is counted in pieces, so memory stays near that of the file's own array.
+"""
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from private_ensembles.jobs import io
+from private_ensembles.votes.cache import Votes, counts
+
+KINDS = ("auto", "votes", "counts")
+SUFFIXES = (".npz", ".npy", ".csv")
+# Votes that are counted at a time.
+_PIECE = 1 << 24
+# Rows of a CSV file that are parsed at a time.
+_ROWS = 256
+_LABEL = "label"
+# The accounting's tables grow with the classes; more than these are hardly ever meant.
+_MOST_CLASSES = 10_000
+
+
+def read_own_votes(path: str | Path, *, kind: str = "auto", n_classes: int | None = None) -> Votes:
+    """Return the vote counts in a file, with labels where it has them (-1 elsewhere).
+
+    kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
+    classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
+    array, a CSV by its header, and else votes. n_classes: as in the file, or stated; None infers
+    the largest vote plus one.
+
+    Raises ValueError, one line that names the file, for anything that is no such matrix: wrong
+    shapes, numbers that are not whole, NaN, votes or labels out of range, fewer than two teachers,
+    rows of counts with different sums, pickles; OSError where it cannot be opened.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("teacher1,teacher2,teacher3,label\\n0,2,2,2\\n1,1,0,1\\n")
+    ...     _ = file.seek(0)
+    ...     votes = read_own_votes(file.name)
+    >>> votes.histogram().tolist(), votes.labels.tolist()
+    ([[1, 0, 2], [1, 2, 0]], [2, 1])
+    """
+    path = Path(path)
+    if kind not in KINDS:
+        raise ValueError(f"votes_kind = {kind!r}: must be one of {', '.join(KINDS)}")
+    if n_classes is not None and not 2 <= n_classes <= _MOST_CLASSES:
+        raise ValueError(f"n_classes = {n_classes}: must be 2 to {_MOST_CLASSES}")
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
+    try:
+        matrix, labels, kind, stated = _READERS[path.suffix](path, kind)
+        if stated is not None and n_classes is not None and stated != n_classes:
+            raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
+        return _counted(matrix, labels, kind, n_classes if stated is None else stated)
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def _npz(path: Path, kind: str):
+    arrays = io.read_npz(path)
+    named = [name for name in ("votes", "counts") if name in arrays]
+    if len(named) != 1:
+        has = ", ".join(arrays) or "nothing"
+        raise ValueError(f"must hold exactly one of the arrays votes and counts; it has {has}")
+    if kind not in ("auto", named[0]):
+        raise ValueError(f"holds {named[0]}, and votes_kind = {kind} is asked for")
+    stated = None
+    if "n_classes" in arrays:
+        array = arrays["n_classes"]
+        if array.shape != () or array.dtype.kind not in "iu":
+            raise ValueError("n_classes must be one whole number")
+        stated = int(array)
+    return arrays[named[0]], arrays.get("labels"), named[0], stated
+
+
+def _npy(path: Path, kind: str):
+    try:
+        # Mapped, not read: pieces of a large file are looked at one after the other.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, TypeError, SyntaxError) as error:
+        reason = " ".join(str(error).split())
+        if any(word in reason for word in ("pickle", "Object arrays", "Python objects")):
+            reason = "it holds pickled Python objects, which are never loaded"
+        raise ValueError(f"not a readable npy file: {reason}") from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise ValueError("is an npz archive by its content: call it .npz")
+    return array, None, kind, None
+
+
+def _csv(path: Path, kind: str):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        first = next(reader, None)
+        if not first:
+            raise ValueError("is empty")
+        header = [cell.strip() for cell in first]
+        headed = not all(_is_whole(cell) for cell in header) and any(
+            cell[:1].isalpha() and cell.lower() != "nan" for cell in header
+        )
+        at = None
+        if headed:
+            kind, at = _header(header, kind)
+        else:
+            file.seek(0)
+            reader = csv.reader(file)
+        pieces, line = [], 2 if headed else 1
+        while rows := list(islice(reader, _ROWS)):
+            pieces.append(_parsed(rows, line, len(header)))
+            line += len(rows)
+    if not pieces:
+        raise ValueError("has a header and no rows")
+    table = np.concatenate(pieces)
+    if at is None:
+        return table, None, kind, None
+    return np.delete(table, at, axis=1), table[:, at], kind, None
+
+
+def _header(header: list[str], kind: str) -> tuple[str, int | None]:
+    """Return the kind that a CSV's header tells, and which column holds the labels."""
+    lower = [cell.lower() for cell in header]
+    at = lower.index(_LABEL) if _LABEL in lower else None
+    others = [cell for i, cell in enumerate(lower) if i != at]
+    told = {
+        "votes" if cell.startswith("teacher") else "counts" if cell.startswith("class") else None
+        for cell in others
+    }
+    if len(told) != 1 or None in told:
+        raise ValueError(
+            "a header must name every column teacher..., or every column class..., and perhaps one "
+            "label"
+        )
+    (found,) = told
+    if kind not in ("auto", found):
+        raise ValueError(f"has a header of {found}, and votes_kind = {kind} is asked for")
+    return found, at
+
+
+def _parsed(rows: list[list[str]], line: int, width: int) -> np.ndarray:
+    """Return some rows as integers in the smallest type; ValueError naming the line."""
+    for number, row in enumerate(rows, start=line):
+        if len(row) != width:
+            raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
+    try:
+        array = np.array(rows).astype(np.int64)
+    except (ValueError, OverflowError):
+        for number, row in enumerate(rows, start=line):
+            for cell in row:
+                if not _is_whole(cell):
+                    raise ValueError(f"line {number}: {cell!r} is not a whole number") from None
+        raise ValueError(f"line {line} or below: a number is too large") from None
+    low, high = int(array.min()), int(array.max())
+    return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+
+
+def _is_whole(cell: str) -> bool:
+    text = cell.strip()
+    return text.removeprefix("-").removeprefix("+").isdigit() and text.isascii()
+
+
+_READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
+
+
+def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int | None) -> Votes:
+    """Check the matrix and return its counts."""
+    if matrix.dtype.kind == "f" and matrix.ndim == 2:
+        for start, piece in _pieces(matrix):
+            if (wrong := ~np.isfinite(piece)).any():
+                row, column = np.argwhere(wrong)[0]
+                raise ValueError(f"entry [{start + row}, {column}] is {piece[row, column]}")
+    if matrix.dtype.kind not in "iu":
+        raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type)")
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
+    sums = _row_sums(matrix) if kind in ("auto", "counts") else None
+    if kind == "auto":
+        if len(matrix) > 1 and (sums == sums[0]).all() and sums[0] >= 2 and matrix.max() > 0:
+            raise ValueError(
+                f"every row adds up to {sums[0]}, as counts do: say votes_kind=counts, or "
+                "votes_kind=votes if these are votes"
+            )
+        kind = "votes"
+    if labels is None:
+        labels = np.full(len(matrix), -1, np.int64)
+    if kind == "counts":
+        if n_classes is not None and matrix.shape[1] != n_classes:
+            raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
+        result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix))
+    else:
+        result = Votes(*_of_votes(matrix, labels, n_classes))
+    if result.n_teachers < 2:
+        raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
+    return result
+
+
+def _of_votes(matrix, labels, n_classes: int | None):
+    """Count in pieces; return the arguments of `Votes`."""
+    low, high = _extremes(matrix)
+    largest = (_MOST_CLASSES if n_classes is None else n_classes) - 1
+    if low < 0 or high > largest:
+        for start, piece in _pieces(matrix):
+            outside = np.argwhere((piece < 0) | (piece > largest))
+            if len(outside):
+                row, column = outside[0]
+                raise ValueError(
+                    f"vote [{start + row}, {column}] is {piece[row, column]}: "
+                    f"must be 0 to {largest}"
+                )
+    classes = max(2, high + 1) if n_classes is None else n_classes
+    if n_classes is None and np.asarray(labels).size:
+        classes = max(classes, int(np.max(labels)) + 1)
+    found = np.empty((len(matrix), classes), np.min_scalar_type(matrix.shape[1]))
+    for start, piece in _pieces(matrix):
+        found[start : start + len(piece)] = counts(piece, classes)
+    return classes, labels, None, found
+
+
+def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    rows = max(1, _PIECE // matrix.shape[1])
+    for start in range(0, len(matrix), rows):
+        yield start, np.asarray(matrix[start : start + rows])
+
+
+def _row_sums(matrix: np.ndarray) -> np.ndarray:
+    return np.concatenate([piece.sum(axis=1, dtype=np.int64) for _, piece in _pieces(matrix)])
+
+
+def _extremes(matrix: np.ndarray) -> tuple[int, int]:
+    found = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
+    return min(low for low, _ in found), max(high for _, high in found)
