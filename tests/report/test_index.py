@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.published import comparison as published
-from private_ensembles.report import html, index, tables
+from private_ensembles.report import html, index
 from private_ensembles.report.page import ASSETS
 
 PNG = base64.b64decode(
@@ -41,7 +42,7 @@ def page(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     for folder in ("tables", "figures", "privacy"):
         (root / "darrm" / folder).mkdir(parents=True)
-    loss = tables.privacy_loss(
+    loss = privacy_loss(
         [
             {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},
             {"name": "digits", "stand_in": True, "epsilon": 0.5, "Delta": 1e-4},

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.report.dpbag_tables import (
+from private_ensembles.experiments.dpbag_tables import (
     affordable_labels,
     label_counts,
     student_accuracy,
