@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.experiments.nzc import (
     account,
     aggregators,
@@ -15,7 +16,6 @@ from private_ensembles.experiments.nzc import (
     lead_losses,
 )
 from private_ensembles.experiments.nzc_tables import label_accuracy, students
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.report.nzc_figures import draw_ensembles
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 from private_ensembles.experiments.pate_tables import sanitized_privacy, students
 
 TASKS = {

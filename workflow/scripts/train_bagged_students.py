@@ -3,9 +3,8 @@
 import pandas as pd
 
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.experiments.dpbag import split_thirds
+from private_ensembles.experiments.dpbag import split_thirds, with_facts
 from private_ensembles.experiments.dpbag_students import run
-from private_ensembles.experiments.dpbag_tables import with_facts
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:

@@ -4,14 +4,14 @@ Every function takes data frames or plain values and returns a data frame; colum
 never renamed. epsilon in nats, metrics as fractions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import pandas as pd
 
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
+from private_ensembles.experiments.dpbag_students import METRICS
 
-METRICS = ("accuracy", "auroc", "auprc")
 _PLAIN = "(epsilon, delta)-DP for everyone"
 # What a number in these tables promises; shown beside it.
 GUARANTEES = {
@@ -135,11 +135,6 @@ def affordable_labels(
                     }
                 )
     return pd.DataFrame(rows)
-
-
-def with_facts(rows: Iterable[Mapping[str, object]], **facts: object) -> list[dict[str, object]]:
-    """Return the rows with the same facts (data set, model, seed, ...) in front of each."""
-    return [facts | dict(row) for row in rows]
 
 
 def _require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, draw_queries
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
 from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.experiments.ledger_row import verdict
-from private_ensembles.experiments.pate import NOT_FOR_RELEASE
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 
 _CLAIMS = (
     "claimed_epsilon",

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
@@ -26,11 +27,6 @@ from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round, interactive_round
-
-# What a row's number rests on: `votes` are private, so such a row is not for release.
-NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
-# It rests on votes, with noise, and its cost is part of the total: it may be published once.
-SANITIZED = "sanitised"
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (

@@ -42,12 +42,9 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str) -> None:
         for axis in axes.flat:
             axis.set_visible(axis.has_data())
         shown = [name for name in (*FAMILIES, BOUND) if name in handles]
-        drawn.legend(
-            [handles[name] for name in shown],
-            [style.label(name) for name in shown],
-            loc="outside lower center",  # so that it never covers a curve
-            ncols=len(shown) if len(shown) <= columns else 2,
-        )
+        lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
+        wide = len(shown) if len(shown) <= columns else 2
+        drawn.legend(lines, words, loc="outside lower center", ncols=wide)
         style.save(drawn, *paths)
 
 
@@ -111,15 +108,10 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
                 ("printed_order", "X", "order in Table 4"),
             ):
                 order, square = roles[role][["order", "sigma_squared"]].iloc[0]
-                axis.plot(
-                    [order],
-                    [square],
-                    marker=marker,
-                    markersize=8,
-                    linestyle="none",
-                    color=color if role == "minimum" else style.BLACK,
-                    label=rf"{words}: $\lambda$ = {order:.2f}, $\sigma$ = {square**0.5:.2f}",
-                )
+                label = rf"{words}: $\lambda$ = {order:.2f}, $\sigma$ = {square**0.5:.2f}"
+                mark = {"marker": marker, "markersize": 8, "linestyle": "none"}
+                mark["color"] = color if role == "minimum" else style.BLACK
+                axis.plot([order], [square], label=label, **mark)
             epsilon, delta = part[["epsilon", "delta"]].iloc[0]
             axis.set(
                 title=rf"{style.label(name)}, $\varepsilon$ = {epsilon:g}, $\delta$ = {delta:g}",
@@ -170,22 +162,9 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         return
     for index, (family, row) in enumerate(values.iterrows()):
         looks = style.look(family)
-        axis.errorbar(
-            [row["y"]],
-            [index],
-            xerr=[row["half_width"]],
-            color=looks["color"],
-            marker=looks["marker"],
-            markersize=7,
-            linestyle="none",
-        )
-        axis.annotate(
-            f"{row['y']:.3g}",
-            (row["y"], index),
-            xytext=(0, 7),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-        )
+        mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
+        axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
+        above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+        axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
     axis.set_xscale("log")
     axis.set_xlim(max(least, 1e-12) / 8, 8 * top)  # room for the numbers

@@ -20,16 +20,14 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
             part = distance[distance["task"] == task]
             middle.plot(part["distance"], 100 * part["qualified"], **look)
             middle.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
-        left.set_title("a  accuracy of the plurality")
-        left.set_ylabel("queries (%)")
+        left.set(title="a  accuracy of the plurality", ylabel="queries (%)")
         right.set_title("c  lead above 2")
         middle.set_xlabel("distance n (votes)")
         for axis in (left, right):
-            axis.set_xscale("log")
+            axis.set(xscale="log", xlabel="teachers")
             axis.set_xticks(sorted(size["teachers"].unique()), minor=False)
             axis.set_xticks([], minor=True)
             axis.xaxis.set_major_formatter("{x:g}")
-            axis.set_xlabel("teachers")
         left.legend()
         right.legend()
         for axis in (middle, right):

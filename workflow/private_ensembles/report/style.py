@@ -129,9 +129,9 @@ def line(axis: Axes, x, y, name: str, **options) -> None:
     axis.plot(x, y, label=label(name), **(look(name) | options))
 
 
-def band(axis: Axes, x, low, high, color: object, alpha: float, **options) -> None:
+def band(axis: Axes, x, one, other, color: object, alpha: float) -> None:
     """Shade what lies between two lines."""
-    axis.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, **options)
+    axis.fill_between(x, one, other, color=color, alpha=alpha, linewidth=0)
 
 
 def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool = False) -> None:
