@@ -5,6 +5,7 @@ release: NZC's labels are not private (docs/nzc.md), and accuracies are measured
 """
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -62,21 +63,13 @@ def ask(
         elif name.startswith(CLEAN):
             given = votes[teachers][asked].argmax(axis=1)
         elif name.startswith("nzc"):
-            given = immutable_noisy_argmax(
-                votes[teachers][asked], stream, **_mechanism(settings["mechanism"])
-            )
+            mechanism = _mechanism(settings["mechanism"])
+            given = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
         else:
             given = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
-        rows.append(
-            {
-                "task": task,
-                "aggregator": name,
-                "teachers": teachers,
-                "asked": queries,
-                "correct": int((given == labels[asked]).sum()),
-                "release": NOT_FOR_RELEASE,
-            }
-        )
+        row = {"task": task, "aggregator": name, "teachers": teachers, "asked": queries}
+        row["correct"] = int((given == labels[asked]).sum())
+        rows.append(row | {"release": NOT_FOR_RELEASE})
         arrays |= {f"{name}_queries": asked, f"{name}_labels": given.astype(np.int64)}
     return rows, arrays
 
@@ -154,24 +147,12 @@ def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
     """
     given = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
     rows = []
-    for classes in settings["classes"]:
-        for teachers in settings["teachers"]:
-            for ties in TIES:
-                for found in delta_by_lead(
-                    teachers, classes, settings["epsilon"], ties=ties, **given
-                ):
-                    rows.append(
-                        {
-                            "teachers": teachers,
-                            "classes": classes,
-                            "ties": ties,
-                            "lead": found.lead,
-                            "histograms": found.histograms,
-                            "delta_least": found.least,
-                            "delta_most": found.most,
-                            "epsilon": found.epsilon,
-                        }
-                    )
+    for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
+        for one in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **given):
+            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": one.lead}
+            row["histograms"] = one.histograms
+            row["delta_least"], row["delta_most"] = one.least, one.most
+            rows.append(row | {"epsilon": one.epsilon})
     return pd.DataFrame(rows)
 
 
@@ -190,9 +171,8 @@ def figure2(
     distances = sorted({round(share * largest) for share in shares})
     qualified = distance_shares(votes[largest], distances)
     steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    data = pd.concat(
-        [curve.assign(panel="teachers"), steps.assign(panel="distance")], ignore_index=True
-    )
+    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
+    data = pd.concat(parts, ignore_index=True)
     data.insert(0, "task", task)
     return data.assign(release=NOT_FOR_RELEASE)
 
