@@ -5,6 +5,7 @@ never renamed. epsilon in nats, metrics as fractions.
 """
 
 from collections.abc import Iterable
+from itertools import product
 
 import pandas as pd
 
@@ -50,13 +51,14 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for key, group in students.groupby(_ACCURACY_KEY, sort=False, dropna=False):
         row = dict(zip(_ACCURACY_KEY, key, strict=True))
-        row |= {name: group[name].mean() for name in ("labels", "label_accuracy")}
+        for name in ("labels", "label_accuracy"):
+            row[name] = group[name].mean()
         row["plain_epsilon"] = group["plain_epsilon"].max()
         for metric in METRICS:
             row[f"{metric}_mean"] = group[metric].mean()
             row[f"{metric}_sd"] = group[metric].std()
             row[f"{metric}_sd_splits"] = group.groupby("seed")[metric].mean().std()
-        row |= {"splits": group["seed"].nunique(), "draws": len(group)}
+        row["splits"], row["draws"] = group["seed"].nunique(), len(group)
         rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
     return pd.DataFrame(rows)
 
@@ -117,23 +119,21 @@ def affordable_labels(
     plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
     """
     rows = []
-    for n in shards:
+    for n, delta, epsilon in product(shards, deltas, epsilons):
         scale = noise / n
-        for delta in deltas:
-            for epsilon in epsilons:
-                count = data_independent_count(epsilon, scale, delta, order_max)
-                rows.append(
-                    {
-                        "n": n,
-                        "noise": scale,
-                        "epsilon": epsilon,
-                        "delta": delta,
-                        "data_independent": count.releasable,
-                        "first_exceeding": count.published,
-                        "plain": plain_label_count(epsilon, scale, delta),
-                        "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
-                    }
-                )
+        count = data_independent_count(epsilon, scale, delta, order_max)
+        rows.append(
+            {
+                "n": n,
+                "noise": scale,
+                "epsilon": epsilon,
+                "delta": delta,
+                "data_independent": count.releasable,
+                "first_exceeding": count.published,
+                "plain": plain_label_count(epsilon, scale, delta),
+                "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -12,13 +12,12 @@ import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE
-from private_ensembles.experiments.pate import draw_queries
+from private_ensembles.experiments.pate import draw_queries, lnmax_as_published
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
 from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
 from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
-from private_ensembles.pate.lnmax_accounting import PAPER_ORDERS, lnmax_privacy
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import lnmax
 
@@ -108,7 +107,8 @@ def account(
     for name, (teachers, queries) in aggregators(settings).items():
         if name.startswith("lnmax"):
             asked = votes[teachers][draw_queries(settings["pool"], queries, seed, task, 0)]
-            add(name, NOT_FOR_RELEASE, claimed_epsilon=_pate_2017(asked, scale, delta))
+            claimed = lnmax_as_published(asked, scale, delta).epsilon
+            add(name, NOT_FOR_RELEASE, claimed_epsilon=claimed)
             proven = optimal_homogeneous(2 / scale, 0.0, queries, delta).epsilon
             moments = claimed_epsilon(1 / scale, queries, delta)
             add(name, FREE, independent_moments=moments, proven_epsilon=proven)
@@ -175,11 +175,6 @@ def figure2(
     data = pd.concat(parts, ignore_index=True)
     data.insert(0, "task", task)
     return data.assign(release=NOT_FOR_RELEASE)
-
-
-def _pate_2017(counts: np.ndarray, scale: float, delta: float) -> float:
-    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
-    return lnmax_privacy(counts, scale, delta, **way).epsilon
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:

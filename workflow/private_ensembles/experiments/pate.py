@@ -383,10 +383,15 @@ def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
     return {key: confident[key] for key in ("threshold", "sigma1", "sigma2")}
 
 
+def lnmax_as_published(counts: np.ndarray, scale: float, delta: float):
+    """Cost of one LNMax label per row of counts (Q, C), as PATE 2017 computes it."""
+    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
+    return lnmax_privacy(counts, scale, delta, **way)
+
+
 def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     delta, scale = settings["delta"], settings["lnmax"]["scale"]
-    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
-    paper = lnmax_privacy(counts, scale, delta, **way)
+    paper = lnmax_as_published(counts, scale, delta)
     ours = lnmax_privacy(counts, scale, delta)
     private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
     free = {

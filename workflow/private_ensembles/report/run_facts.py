@@ -6,6 +6,7 @@ All of it is read from what the jobs left behind (``results/provenance``, ``resu
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -68,19 +69,17 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
 
     root: the results' folder. Each fact maps its values to how many results have it.
     """
-    facts: dict[str, dict[str, int]] = {}
+    facts: dict[str, dict[str, int]] = defaultdict(Counter)
     for path in sorted((root / "provenance").rglob("*.json")):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        pairs = [(name, record.get(name)) for name in ("revision", "python", "machine", "device")]
-        pairs += [("seed", record.get("seed"))]
-        pairs += [(name, version) for name, version in (record.get("versions") or {}).items()]
-        for name, value in pairs:
+        names = ("revision", "python", "machine", "device", "seed")
+        found = {name: record.get(name) for name in names} | (record.get("versions") or {})
+        for name, value in found.items():
             if value is not None:
-                values = facts.setdefault(name, {})
-                values[str(value)] = values.get(str(value), 0) + 1
+                facts[name][str(value)] += 1
     return facts
 
 
