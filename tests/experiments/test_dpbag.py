@@ -1,4 +1,4 @@
-"""DPBag's experiment: splits, bagged votes of either model, costs, and students."""
+"""DPBag's experiment: splits, bagged votes of either model, and what labels cost."""
 
 import numpy as np
 import pytest
@@ -7,43 +7,15 @@ from sklearn.linear_model import LogisticRegression
 from private_ensembles.datasets.breast_cancer import load_breast_cancer
 from private_ensembles.datasets.partitions import draw_partitions
 from private_ensembles.dpbag.budget import affordable
-from private_ensembles.experiments import dpbag_students as bagging_students
 from private_ensembles.experiments.dpbag import (
-    account,
     cast_votes,
     deltas_of,
     queries_needed,
     split_thirds,
     with_facts,
 )
-from private_ensembles.experiments.dpbag_students import METRICS, run, student_metrics
 
-BUDGET = {"epsilon": [1, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "noise": 2, "order_max": 80}
-LOGISTIC = {"C": 1.0, "tolerance": 1e-6}
-TREES = {"rounds": 10, "learning_rate": 0.1, "leaves": 4, "records_per_leaf": 3}
-PATH = ("dpbag", "x", 0)
-
-
-@pytest.fixture(scope="module")
-def records():
-    return load_breast_cancer(
-        "breast-cancer", n_train=379, n_test=190, generator=np.random.default_rng(0)
-    )
-
-
-@pytest.fixture(scope="module")
-def thirds(records):
-    return split_thirds(records, "data", 0, 0)
-
-
-@pytest.fixture(scope="module")
-def accounts(thirds):
-    found = {}
-    for n in (10, 20):
-        options = {"n": n, "partitions": range(4), "n_queries": 60, "seed": 0, "path": PATH}
-        votes = cast_votes(thirds, "logistic", LOGISTIC, **options)
-        found[n] = account(votes, BUDGET, [2, 4])
-    return found
+from .conftest import BUDGET, LOGISTIC, PATH, TREES
 
 
 def test_thirds_are_all_records_once_and_scaled(records, thirds):
@@ -110,46 +82,6 @@ def test_queries_are_as_many_as_any_votes_can_need():
     assert queries_needed(BUDGET, 20, 10_000) == int(np.ceil(4 * limit)) + 1
     assert queries_needed(BUDGET, 20, 60) == 60
     assert deltas_of(BUDGET | {"delta": 1e-3}) == [1e-3]
-
-
-def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, accounts):
-    settings = {"draws": 2, "noise": 2}
-    progress = []
-    rows = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH, progress=progress.append)
-    assert [row["method"] for row in rows].count("npb") == 1
-    assert len(rows) == 1 + 2 * (2 * 4 + 2 * 2 * (4 + 4))  # n x (SAA, then k x draws x budgets)
-    assert len(progress) == 2 * 3
-    for row in rows[1:]:
-        counts, _ = accounts[row["n"]]
-        accounting = "personalised" if row["method"] == "dpbag" else "data_independent"
-        (count,) = [
-            c["releasable"]
-            for c in counts
-            if c["accounting"] == accounting
-            and (c["epsilon"], c["delta"]) == (row["epsilon"], row["delta"])
-            and (c["k"] == row["k"] or accounting == "data_independent")
-        ]
-        assert row["labels"] == min(count, 60)
-        for metric in METRICS:
-            assert np.isnan(row[metric]) == (count == 0)
-    assert rows[0]["accuracy"] > 0.9
-    again = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH)
-    np.testing.assert_equal(again, rows)
-
-
-def test_a_student_of_one_class_or_none_is_no_failure(thirds):
-    features, truth = thirds.queries
-    same = np.ones(8, np.uint8)
-    for model, training in (("logistic", LOGISTIC), ("boosted_trees", TREES)):
-        metrics = student_metrics(features[:8], same, thirds.test, model, training)
-        prevalence = float(thirds.test[1].mean())
-        expected = {"accuracy": prevalence, "auroc": 0.5, "auprc": prevalence}
-        assert metrics == pytest.approx(expected)
-        none = student_metrics(features[:0], same[:0], thirds.test, model, training)
-        assert np.isnan(list(none.values())).all()
-        good = student_metrics(features, truth, thirds.test, model, training)
-        assert good["auroc"] > 0.9
-    assert set(metrics) == set(bagging_students.METRICS)
 
 
 def test_what_the_experiment_cannot_use_is_refused(records, thirds):

@@ -15,31 +15,9 @@ from private_ensembles.experiments.nzc import (
     figure2,
     lead_losses,
 )
-from private_ensembles.experiments.nzc_tables import label_accuracy, students
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.report.nzc_figures import draw_ensembles
 
-MECHANISM = {"constant": 1e100, "gamma": 1e10, "noise": "laplace", "ties": "first"}
-SETTINGS = {
-    "K": 20,
-    "few": 3,
-    "pool": 60,
-    "delta": 1e-5,
-    "lnmax": {"scale": 2.0, "queries": [10, 60]},
-    "mechanism": MECHANISM,
-}
-HERE = {"task": "here", "seed": 0}
-
-
-@pytest.fixture(scope="module")
-def given():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(0, 3, 60)
-    share = np.full((60, 3), 0.25)
-    share[np.arange(60), labels] = 0.5
-    votes = {K: np.array([rng.multinomial(K, p) for p in share]) for K in (3, 20)}
-    votes[20][0] = [8, 8, 4]  # a tie
-    return votes, labels
+from .conftest import HERE, MECHANISM, SETTINGS
 
 
 def test_every_aggregator_answers_what_it_is_asked(given):
@@ -113,7 +91,7 @@ def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
     assert (more["delta_most"] < 1e-290).all()
 
 
-def test_figure_2_counts_leads_and_draws(given, tmp_path):
+def test_figure_2_counts_leads(given):
     votes, labels = given
     data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
     size = data[data["panel"] == "teachers"].set_index("teachers")
@@ -125,28 +103,3 @@ def test_figure_2_counts_leads_and_draws(given, tmp_path):
     assert list(steps["distance"]) == [0, 2, 10]
     assert steps["qualified"].is_monotonic_decreasing
     assert set(data["release"]) == {NOT_FOR_RELEASE}
-    draw_ensembles(data, tmp_path / "a.png", tmp_path / "a.pdf")
-    assert (tmp_path / "a.png").stat().st_size > 1000
-
-
-def test_tables_carry_the_verdict(given):
-    votes, labels = given
-    rows, _ = ask(votes, labels, SETTINGS, **HERE)
-    trained = [
-        {"task": "here", "aggregator": name, "student_seed": seed, "accuracy": 0.5 + seed / 10,
-         "evaluated": 40}
-        for name in aggregators(SETTINGS) for seed in (0, 1)
-    ]  # fmt: skip
-    facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
-    privacy = account(votes, labels, SETTINGS, **HERE)
-    table = students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
-    table = table.set_index("aggregator")
-    assert list(table.index) == list(aggregators(SETTINGS))
-    assert list(table.loc[["nzc", "nzc-3"], "verdict"]) == ["fails", "fails"]
-    assert list(table.loc[["clean", "truth"], "verdict"]) == ["", ""]
-    assert table.loc["nzc", "student_accuracy"] == pytest.approx(0.55)
-    assert table.loc["nzc", "student_accuracy_sd"] == pytest.approx(np.std([0.5, 0.6], ddof=1))
-    assert set(table["release"]) == {NOT_FOR_RELEASE}
-    accuracy = label_accuracy(privacy, facts).set_index("aggregator")
-    assert accuracy.loc["nzc", "verdict"] == "fails"
-    assert accuracy.loc["clean", "label_accuracy"] == accuracy.loc["nzc", "accuracy_first"]

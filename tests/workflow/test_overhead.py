@@ -36,13 +36,6 @@ def imported_by(root):
     }
 
 
-def test_share_is_what_no_script_used(overhead):
-    assert overhead.share(10.0, {"a": [2.0, 3.0], "b": [2.5]}) == pytest.approx(0.25)
-    assert overhead.share(10.0, {"a": [2.0, 3.0], "b": [2.5]}, empty=0.1) == pytest.approx(0.28)
-    with pytest.raises(ValueError, match="must be at least"):
-        overhead.share(7.0, {"a": [2.0, 3.0], "b": [2.5]})
-
-
 def test_seconds_of_jobs_come_from_the_benchmark_files(overhead, finished_tiny_run, tmp_path):
     seconds = overhead.job_seconds(finished_tiny_run)
     assert len(seconds["optimize_gamma"]) == 3

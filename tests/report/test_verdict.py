@@ -1,0 +1,54 @@
+"""The first screen of the page: verdicts in words, cards and findings."""
+
+import pandas as pd
+import pytest
+
+from private_ensembles.published.comparison import STATUSES
+from private_ensembles.report import verdict
+from private_ensembles.report.findings import Finding
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({"match": 3}, "All 3 printed numbers were compared: every one matches."),
+        ({"match": 2, "differs": 1}, "All 3 printed numbers were compared: 2 match and 1 differ."),
+        (
+            {"match": 1, "explained": 2, "differs": 3, "not_run": 4},
+            "6 of 10 printed numbers were compared: 1 match, 2 are explained and 3 differ. "
+            "4 were not run.",
+        ),
+        (
+            {"not_run": 5},
+            "None of 5 printed numbers could be compared in this run. 5 were not run.",
+        ),
+        (
+            {"match": 1, "not_comparable": 1},
+            "1 of 2 printed numbers were compared: every one matches. "
+            "1 rest on votes that are not the authors'.",
+        ),
+    ],
+)
+def test_counts_are_said_in_words(counts, words):
+    assert verdict.sentence(pd.Series(counts)) == words
+
+
+def test_a_card_links_to_a_paper_that_is_shown_only():
+    compared = pd.DataFrame({"paper": ["darrm", "nzc"], "status": ["match", "not_run"]})
+    cards = verdict.cards(compared, {"darrm": "DaRRM: <noise>"}, {"darrm"})
+    assert '<a href="#darrm">DaRRM: &lt;noise&gt;</a>' in cards
+    assert "<h2>NZC</h2>" in cards
+
+
+def test_a_finding_that_the_run_contradicts_says_so(tmp_path):
+    found = [Finding("nzc", "A *title*", "``text``", "docs/no-such-page.md", "refuted")]
+    shown = verdict.findings_html(found, "nzc", tmp_path)
+    assert "this run contradicts it" in shown
+    assert "<strong>A <em>title</em>.</strong> <code>text</code>" in shown
+    assert "<code>docs/no-such-page.md</code>" in shown
+    assert verdict.findings_html(found, "pate", tmp_path) == ""
+
+
+def test_every_status_is_explained():
+    assert set(verdict.MEANINGS) == set(STATUSES)
+    assert all(text in verdict.legend() for text in verdict.MEANINGS.values())
