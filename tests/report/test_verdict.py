@@ -35,7 +35,8 @@ def test_counts_are_said_in_words(counts, words):
 
 def test_a_card_links_to_a_paper_that_is_shown_only():
     compared = pd.DataFrame({"paper": ["darrm", "nzc"], "status": ["match", "not_run"]})
-    cards = verdict.cards(compared, {"darrm": "DaRRM: <noise>"}, {"darrm"})
+    titles = {"darrm": "DaRRM: <noise>", "nzc": "NZC"}
+    cards = verdict.cards(compared, titles, {"darrm"})
     assert '<a href="#darrm">DaRRM: &lt;noise&gt;</a>' in cards
     assert "<h2>NZC</h2>" in cards
 

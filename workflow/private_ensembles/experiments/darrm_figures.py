@@ -103,16 +103,12 @@ def prior_shapes(
             "gamma_const": gamma_constant(K, m, *budget),
         }
         for family, gamma in gammas.items():
-            base = {"m": m, "family": family}
-            for l, value in enumerate(gamma):
-                rows.append(base | {"quantity": "gamma", "x": l, "y": value})
-            rows.append(base | {"quantity": "scaling", "y": proof(gamma, m, *budget)[0]})
+            found = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
+            found.append({"quantity": "scaling", "y": proof(gamma, m, *budget)[0]})
             for distribution in actual:
-                rows.append(
-                    base
-                    | {"quantity": "expected_error", "actual": distribution}
-                    | _mean_error(gamma, distribution)
-                )
+                what = {"quantity": "expected_error", "actual": distribution}
+                found.append(what | _mean_error(gamma, distribution))
+            rows += [{"m": m, "family": family, **row} for row in found]
     columns = ["m", "family", "quantity", "x", "y", "half_width", "actual", "method"]
     return pd.DataFrame(rows, columns=columns)
 

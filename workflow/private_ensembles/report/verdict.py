@@ -18,7 +18,6 @@ MEANINGS = {
     "not_comparable": "same parameters, our own votes",
     "not_run": "not computed in this run",
 }
-NAMES = {"darrm": "DaRRM", "pate": "PATE", "dpbag": "DPBag", "nzc": "NZC"}
 _TAGS = {
     "refuted": '<span class="tag refuted">✗ this run contradicts it</span>',
     "not run": '<span class="tag">not computed in this run</span>',
@@ -55,7 +54,8 @@ def sentence(counts: pd.Series) -> str:
 def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[str]) -> str:
     """Return one card per paper.
 
-    compared: fidelity.csv as text; titles: by paper; shown: papers that have a section to link to.
+    compared: fidelity.csv as text; titles: of every paper; shown: papers that have a section to
+    link to.
     """
     parts = []
     for paper, rows in compared.groupby("paper", sort=False):
@@ -67,7 +67,7 @@ def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[st
             for status in present
         )
         items = "".join(f"<li>{status_html(s, int(counts[s]))}</li>" for s in present)
-        name = escape(titles.get(paper, NAMES.get(paper, paper)))
+        name = escape(titles.get(paper, paper))
         if paper in shown:
             name = f'<a href="#{escape(paper)}">{name}</a>'
         parts.append(
