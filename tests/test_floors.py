@@ -3,6 +3,7 @@
 grimp reads every import statement, those inside functions included: a late import hides no arrow.
 """
 
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import grimp
@@ -34,6 +35,10 @@ MUST_NOT_KNOW = {
     ("student", "mechanisms"),
     ("accounting", "configuration"),
 }
+# What lays out results sees tables; how they were computed, and from what, is not its business.
+REPORT_MAY_KNOW = {"configuration", "published", "mechanisms"}
+# Of mechanisms it knows what a picture needs: the order, the labels and the colours.
+LABELS_OF_MECHANISMS = {"report.style", "report.ledger_figure"}
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +87,20 @@ def test_nobody_knows_what_is_none_of_their_business(graph):
     assert known == []
 
 
+def test_the_report_knows_tables_and_not_how_they_were_computed(graph):
+    arrows = [arrow for arrow in _arrows(graph) if _package(arrow[0]) == "report"]
+    known = [
+        f"{module} imports {imported}"
+        for module, imported in arrows
+        if _package(imported) not in {"report", *REPORT_MAY_KNOW}
+    ]
+    for module, imported in arrows:
+        name = module.removeprefix(f"{PACKAGE}.")
+        if _package(imported) == "mechanisms" and name not in LABELS_OF_MECHANISMS:
+            known.append(f"{module} imports {imported}")
+    assert known == []
+
+
 def test_no_module_reaches_itself(graph):
     circles = []
     for module in _inner(graph):
@@ -93,6 +112,32 @@ def test_no_module_reaches_itself(graph):
 
 def test_the_library_does_not_know_snakemake(graph):
     assert [name for name in graph.modules if name.partition(".")[0] == "snakemake"] == []
+
+
+def test_the_picture_of_the_house_shows_these_floors(root):
+    svg = "{http://www.w3.org/2000/svg}"
+    tree = ElementTree.parse(root / "docs" / "architecture" / "floors.svg")
+    groups = [group for group in tree.iter(f"{svg}g") if group.get("class") == "floor"]
+    drawn = [
+        {text.text for text in group.iter(f"{svg}text") if text.get("class") == "package"}
+        for group in groups
+    ]
+    assert drawn[::-1] == list(FLOORS)
+    heights = [float(group.find(f"{svg}rect").get("y")) for group in groups]
+    assert heights == sorted(heights)
+
+
+def test_the_page_on_architecture_tells_of_every_package_from_the_ground_up(root):
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    told = page.partition("## The packages")[2]
+    floor = {name: level for level, names in enumerate(FLOORS) for name in names}
+    levels = [
+        floor[name]
+        for line in told.splitlines()
+        if line.startswith("**`")
+        for name in line.split("**")[1].replace("`", "").split(", ")
+    ]
+    assert levels == sorted(floor.values())
 
 
 def test_every_package_says_what_lives_in_it():

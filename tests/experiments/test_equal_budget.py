@@ -5,7 +5,8 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.experiments.equal_budget import compare
-from private_ensembles.experiments.pate import NOT_FOR_RELEASE, draw_queries
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
+from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.mechanisms.protocol import Task
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 

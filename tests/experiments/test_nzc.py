@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE
 from private_ensembles.experiments.nzc import (
     account,
     aggregators,
@@ -14,10 +15,9 @@ from private_ensembles.experiments.nzc import (
     figure2,
     lead_losses,
 )
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE
+from private_ensembles.experiments.nzc_tables import label_accuracy, students
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.report.nzc_figures import draw_ensembles
-from private_ensembles.report.nzc_tables import label_accuracy, students
 
 MECHANISM = {"constant": 1e100, "gamma": 1e10, "noise": "laplace", "ties": "first"}
 SETTINGS = {

@@ -11,10 +11,8 @@ import pytest
 from scipy import integrate, stats
 
 from private_ensembles.experiments import pate as module
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 from private_ensembles.experiments.pate import (
-    FREE,
-    NOT_FOR_RELEASE,
-    SANITIZED,
     account,
     answering_cost,
     buy_labels,

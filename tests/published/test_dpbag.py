@@ -10,9 +10,9 @@ import yaml
 
 from private_ensembles.configuration import dpbag as dpbag_config
 from private_ensembles.dpbag.budget import affordable, data_independent_count
+from private_ensembles.experiments.dpbag_tables import affordable_labels
 from private_ensembles.published.comparison import FOLDER, compare, equals_printed, read_published
 from private_ensembles.published.dpbag import EXPLANATIONS, PARAMETERS, notes, reproduced, row_name
-from private_ensembles.report.dpbag_tables import affordable_labels
 
 ADULT = (1, 3, 5)
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))

@@ -10,8 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.darrm_figures import sigma_search
+from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.published import comparison as published
-from private_ensembles.report import figures, index, tables
+from private_ensembles.report import index
+from private_ensembles.report.darrm_figures import draw_sigma_search
 
 _spec = importlib.util.spec_from_file_location(
     "browser", Path(__file__).resolve().parents[1] / "browser.py"
@@ -61,12 +64,12 @@ def results(root, tmp_path_factory):
         {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},
         {"name": "digits", "stand_in": True, "epsilon": 0.5, "Delta": 1e-4},
     ]
-    loss = tables.privacy_loss(datasets, K=11, m=3, queries=[20, 50, 100], delta_prime=1e-4)
+    loss = privacy_loss(datasets, K=11, m=3, queries=[20, 50, 100], delta_prime=1e-4)
     loss.to_csv(root / "darrm/tables/table2.csv", index=False)
-    data = figures.sigma_search(
+    data = sigma_search(
         [{"name": "mnist", "epsilon": 0.2676, "delta": 3e-4}], order_max=100, order_step=0.5
     )
-    figures.draw_sigma_search(data, root / "darrm/figures/figure10.png")
+    draw_sigma_search(data, root / "darrm/figures/figure10.png")
     teachers = pd.DataFrame(
         {"dataset": "mnist", "stand_in": 0, "quantity": ["b10", "b9", "a", ""],
          "value": [np.inf, 2.0, 10.0, np.nan]}

@@ -56,7 +56,10 @@ def test_without_its_numbers_a_finding_is_marked_as_not_run(tmp_path, table):
         ({"colour": "red"}, "missing or unknown: colour"),
         ({"text": "{nothing}"}, "no value 'nothing'"),
         ({"holds": ["small is small"]}, "must be 'value < value or number'"),
-        ({"values": {"small": {"table": "t", "rows": 1}}}, "small: unknown: rows"),
+        (
+            {"values": {"small": {"table": "t", "rows": 1}}},
+            "small: missing or unknown: column",
+        ),
     ],
 )
 def test_a_finding_that_cannot_be_read_is_named(tmp_path, change, message):

@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.published import comparison as published
-from private_ensembles.report import html, index, tables
+from private_ensembles.report import html, index
 from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import read_sections
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -41,7 +43,7 @@ def page(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     for folder in ("tables", "figures", "privacy"):
         (root / "darrm" / folder).mkdir(parents=True)
-    loss = tables.privacy_loss(
+    loss = privacy_loss(
         [
             {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},
             {"name": "digits", "stand_in": True, "epsilon": 0.5, "Delta": 1e-4},
@@ -133,7 +135,7 @@ def test_only_items_that_were_made_are_shown(page):
 
 
 def test_every_item_has_a_caption():
-    for section in index.SECTIONS:
+    for section in read_sections(ASSETS):
         for item in section.items:
             assert html.caption_html(ASSETS / f"{item.caption}.rst").startswith("<p")
             assert item.alt or not item.name.startswith("figure")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.experiments.pate import NOT_FOR_RELEASE
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.report.pate_figures import (
     draw_noise_comparison,
     draw_students,

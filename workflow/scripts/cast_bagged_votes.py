@@ -1,12 +1,8 @@
 """Train the teachers of a few partitions and let them vote on the public queries."""
 
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.experiments.dpbag import (
-    NOT_FOR_RELEASE,
-    cast_votes,
-    queries_needed,
-    split_thirds,
-)
+from private_ensembles.experiments.dpbag import cast_votes, queries_needed, split_thirds
+from private_ensembles.experiments.marks import FUNCTION_OF_VOTES
 from private_ensembles.jobs import io
 from private_ensembles.votes.bagged import write_votes
 
@@ -27,5 +23,5 @@ with io.job(snakemake) as job:
         progress=lambda done, total: meter.advance(options.n),
     )
     meter.finish()
-    votes.provenance.update(dataset=records.provenance, release=NOT_FOR_RELEASE)
+    votes.provenance.update(dataset=records.provenance, release=FUNCTION_OF_VOTES)
     write_votes(job.output[0], votes)

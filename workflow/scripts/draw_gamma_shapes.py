@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from private_ensembles.experiments.darrm_figures import gamma_shapes
 from private_ensembles.jobs import io
-from private_ensembles.report.figures import draw_gamma_shapes, gamma_shapes
+from private_ensembles.report.darrm_figures import draw_gamma_shapes
 
 with io.job(snakemake) as job:
     solutions = [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input]

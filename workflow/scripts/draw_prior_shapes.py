@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from private_ensembles.experiments.darrm_figures import prior_shapes
 from private_ensembles.jobs import io
-from private_ensembles.report.simulation_figures import draw_prior_shapes, prior_shapes
+from private_ensembles.report.darrm_figures import draw_prior_shapes
 
 with io.job(snakemake) as job:
     solutions = {

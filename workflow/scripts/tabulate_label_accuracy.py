@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from private_ensembles.experiments.darrm_tables import label_accuracy
 from private_ensembles.jobs import io
-from private_ensembles.report.tables import label_accuracy
 
 with io.job(snakemake) as job:
     labels = pd.concat(map(pd.read_csv, job.input), ignore_index=True)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from private_ensembles.experiments.pate_tables import sanitized_privacy
 from private_ensembles.jobs import io
-from private_ensembles.report.pate_tables import sanitized_privacy
 
 with io.job(snakemake) as job:
     privacy = pd.concat([pd.read_csv(path) for path in job.input], ignore_index=True)

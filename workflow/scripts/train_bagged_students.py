@@ -3,10 +3,9 @@
 import pandas as pd
 
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.experiments.dpbag import split_thirds
+from private_ensembles.experiments.dpbag import split_thirds, with_facts
 from private_ensembles.experiments.dpbag_students import run
 from private_ensembles.jobs import io
-from private_ensembles.report.dpbag_tables import with_facts
 
 with io.job(snakemake) as job:
     options = job.params

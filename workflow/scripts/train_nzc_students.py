@@ -1,5 +1,6 @@
 """Train one student per aggregator on its labels, and evaluate them: NZC's Table 1."""
 
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.experiments.students import read_inputs, run_student
 from private_ensembles.jobs import io
 from private_ensembles.teachers.device import choose_device
@@ -21,5 +22,5 @@ with io.job(snakemake) as job:
             progress=job.progress,
         )
         where = {"task": task, "aggregator": name, "student_seed": repeat}
-        rows.append({**where, **summary, "release": "not for release"})
+        rows.append({**where, **summary, "release": NOT_FOR_RELEASE})
     io.write_csv(job.output[0], rows)

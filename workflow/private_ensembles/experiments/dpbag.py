@@ -9,12 +9,11 @@ from private_ensembles.datasets.tabular import data_bounds, min_max_scaled
 from private_ensembles.dpbag.budget import affordable, data_independent_count, label_count
 from private_ensembles.dpbag.personalised import running_costs
 from private_ensembles.dpbag.plain import plain_epsilon
+from private_ensembles.experiments.marks import FUNCTION_OF_VOTES, PUBLIC
 from private_ensembles.noise.streams import generator
 from private_ensembles.votes.bagged import BaggedVotes, pack
 
 MODELS = ("logistic", "boosted_trees")
-NOT_FOR_RELEASE = "not for release: a function of votes without noise"
-PUBLIC = "public: no function of the data"
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def account(votes, settings, k_values):
                 count = label_count(running[place], k, *arguments)
                 spent = running[place, count.releasable - 1] if count.releasable else 0
                 rms = np.sqrt(spent / max(1, count.releasable)) / k
-                facts = rms if count.releasable else None, noise, NOT_FOR_RELEASE
+                facts = rms if count.releasable else None, noise, FUNCTION_OF_VOTES
                 rows.append(_row(k, "personalised", budget, delta, count, *facts))
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
@@ -154,3 +153,8 @@ def _row(k, accounting, budget, delta, count, rms, noise, release):
         "plain_epsilon": plain_epsilon(count.releasable, noise, delta),
         "release": release,
     }
+
+
+def with_facts(rows, **facts):
+    """Return the rows with the same facts (data set, model, seed, ...) in front of each."""
+    return [facts | dict(row) for row in rows]

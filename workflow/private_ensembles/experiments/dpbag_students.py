@@ -60,7 +60,8 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
                 labels = release(ones, n, k, noise, source)
                 for method, count in _methods(counts, k):
                     facts = {"method": method, "n": n, "k": k, "draw": draw}
-                    facts |= {name: count[name] for name in ("epsilon", "delta", "plain_epsilon")}
+                    for name in ("epsilon", "delta", "plain_epsilon"):
+                        facts[name] = count[name]
                     used = min(count["releasable"], len(labels))
                     rows.append(facts | _test(thirds, labels[:used], model, training))
             if progress is not None:
@@ -87,6 +88,5 @@ def _test(thirds, labels, model, training):
 def _baseline(thirds, model, training):
     """NPB: one model on the true labels of all private records."""
     facts = {"method": "npb", "n": 1, "k": 1, "draw": 0, "epsilon": None, "delta": None}
-    facts |= {"plain_epsilon": None}
-    facts |= {"labels": len(thirds.teachers[1]), "label_accuracy": 1.0}
-    return facts | student_metrics(*thirds.teachers, thirds.test, model, training)
+    used = {"plain_epsilon": None, "labels": len(thirds.teachers[1]), "label_accuracy": 1.0}
+    return facts | used | student_metrics(*thirds.teachers, thirds.test, model, training)

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles import mechanisms
-from private_ensembles.experiments.pate import NOT_FOR_RELEASE, draw_queries
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
+from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.experiments.planner_study import words
 from private_ensembles.mechanisms.protocol import Task
 

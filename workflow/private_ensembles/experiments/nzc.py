@@ -5,18 +5,19 @@ release: NZC's labels are not private (docs/nzc.md), and accuracies are measured
 """
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, draw_queries
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE
+from private_ensembles.experiments.pate import draw_queries, lnmax_as_published
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
 from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
 from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
-from private_ensembles.pate.lnmax_accounting import PAPER_ORDERS, lnmax_privacy
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import lnmax
 
@@ -61,21 +62,13 @@ def ask(
         elif name.startswith(CLEAN):
             given = votes[teachers][asked].argmax(axis=1)
         elif name.startswith("nzc"):
-            given = immutable_noisy_argmax(
-                votes[teachers][asked], stream, **_mechanism(settings["mechanism"])
-            )
+            mechanism = _mechanism(settings["mechanism"])
+            given = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
         else:
             given = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
-        rows.append(
-            {
-                "task": task,
-                "aggregator": name,
-                "teachers": teachers,
-                "asked": queries,
-                "correct": int((given == labels[asked]).sum()),
-                "release": NOT_FOR_RELEASE,
-            }
-        )
+        row = {"task": task, "aggregator": name, "teachers": teachers, "asked": queries}
+        row["correct"] = int((given == labels[asked]).sum())
+        rows.append(row | {"release": NOT_FOR_RELEASE})
         arrays |= {f"{name}_queries": asked, f"{name}_labels": given.astype(np.int64)}
     return rows, arrays
 
@@ -114,7 +107,8 @@ def account(
     for name, (teachers, queries) in aggregators(settings).items():
         if name.startswith("lnmax"):
             asked = votes[teachers][draw_queries(settings["pool"], queries, seed, task, 0)]
-            add(name, NOT_FOR_RELEASE, claimed_epsilon=_pate_2017(asked, scale, delta))
+            claimed = lnmax_as_published(asked, scale, delta).epsilon
+            add(name, NOT_FOR_RELEASE, claimed_epsilon=claimed)
             proven = optimal_homogeneous(2 / scale, 0.0, queries, delta).epsilon
             moments = claimed_epsilon(1 / scale, queries, delta)
             add(name, FREE, independent_moments=moments, proven_epsilon=proven)
@@ -153,24 +147,12 @@ def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
     """
     given = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
     rows = []
-    for classes in settings["classes"]:
-        for teachers in settings["teachers"]:
-            for ties in TIES:
-                for found in delta_by_lead(
-                    teachers, classes, settings["epsilon"], ties=ties, **given
-                ):
-                    rows.append(
-                        {
-                            "teachers": teachers,
-                            "classes": classes,
-                            "ties": ties,
-                            "lead": found.lead,
-                            "histograms": found.histograms,
-                            "delta_least": found.least,
-                            "delta_most": found.most,
-                            "epsilon": found.epsilon,
-                        }
-                    )
+    for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
+        for one in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **given):
+            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": one.lead}
+            row["histograms"] = one.histograms
+            row["delta_least"], row["delta_most"] = one.least, one.most
+            rows.append(row | {"epsilon": one.epsilon})
     return pd.DataFrame(rows)
 
 
@@ -189,16 +171,10 @@ def figure2(
     distances = sorted({round(share * largest) for share in shares})
     qualified = distance_shares(votes[largest], distances)
     steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    data = pd.concat(
-        [curve.assign(panel="teachers"), steps.assign(panel="distance")], ignore_index=True
-    )
+    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
+    data = pd.concat(parts, ignore_index=True)
     data.insert(0, "task", task)
     return data.assign(release=NOT_FOR_RELEASE)
-
-
-def _pate_2017(counts: np.ndarray, scale: float, delta: float) -> float:
-    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
-    return lnmax_privacy(counts, scale, delta, **way).epsilon
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
 from private_ensembles.experiments import planner, planner_study
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.protocol import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.votes.cache import Votes
-
-NOT_FOR_RELEASE = "not for release"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
@@ -26,11 +27,6 @@ from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round, interactive_round
-
-# What a row's number rests on: `votes` are private, so such a row is not for release.
-NOT_FOR_RELEASE, FREE = "not for release", "free of votes"
-# It rests on votes, with noise, and its cost is part of the total: it may be published once.
-SANITIZED = "sanitised"
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -69,7 +65,8 @@ def noise_comparison(
     """
     rows = []
     for teachers, counts, labels in ensembles:
-        for mechanism in ("gnmax", *["lnmax"] * (teachers == laplace_teachers)):
+        both = teachers == laplace_teachers
+        for mechanism in ("gnmax", "lnmax") if both else ("gnmax",):
             for share in scales[mechanism]:
                 rows.append(_noise_row(mechanism, counts, labels, share * teachers, delta, orders))
     return pd.DataFrame(rows)
@@ -109,27 +106,20 @@ def threshold_histogram(
     edges = np.linspace(0, teachers, 26)
     place = np.clip(np.digitize(plurality, edges) - 1, 0, len(edges) - 2)
     cost = gnmax_rdp(counts, sigma2, [order])[:, 0]
-    passing = {"lnmax": np.ones(len(counts))} | {
-        name: np.exp(log_answer_probability(counts, **check)[0]) for name, check in checks.items()
-    }
-    rows = []
+    of_bin = [cost[place == i] for i in range(len(edges) - 1)]
+    means = [inside.mean() if inside.size else np.nan for inside in of_bin]
+    passing = {"lnmax": np.ones(len(counts))}
+    for name, check in checks.items():
+        passing[name] = np.exp(log_answer_probability(counts, **check)[0])
+    parts = []
     for name, chance in passing.items():
-        answered = np.bincount(place, weights=chance, minlength=len(edges) - 1)
-        for i, number in enumerate(answered):
-            inside = place == i
-            rows.append(
-                {
-                    "panel": "histogram",
-                    "mechanism": name,
-                    "bin_low": edges[i],
-                    "bin_high": edges[i + 1],
-                    "answered": number,
-                    "label_rdp": cost[inside].mean() if inside.any() else np.nan,
-                    "order": order,
-                    "release": NOT_FOR_RELEASE,
-                }
-            )
-    return pd.DataFrame(rows)
+        bins = {"panel": "histogram", "mechanism": name, "bin_low": edges[:-1]}
+        bins["bin_high"] = edges[1:]
+        bins["answered"] = np.bincount(place, weights=chance, minlength=len(means))
+        bins["label_rdp"] = means
+        parts.append(pd.DataFrame(bins))
+    data = pd.concat(parts, ignore_index=True)
+    return data.assign(order=order, release=NOT_FOR_RELEASE)
 
 
 def answering_cost(
@@ -159,22 +149,15 @@ def answering_cost(
         stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
         for asked in stops:
             thresholds = asked * selection
-            rows.append(
-                {
-                    "panel": "cost",
-                    "mechanism": name,
-                    "asked": asked,
-                    "answered": answered[asked - 1],
-                    "epsilon": rdp_to_dp(orders, thresholds + spent[asked - 1], delta, "classic")[
-                        0
-                    ],
-                    "epsilon_selection": rdp_to_dp(orders, thresholds, delta, "classic")[0]
-                    if name in checks
-                    else np.nan,
-                    "release": NOT_FOR_RELEASE,
-                }
-            )
-    return pd.DataFrame(rows)
+            row = {"panel": "cost", "mechanism": name, "asked": asked}
+            row["answered"] = answered[asked - 1]
+            total = thresholds + spent[asked - 1]
+            row["epsilon"] = rdp_to_dp(orders, total, delta, "classic")[0]
+            row["epsilon_selection"] = np.nan
+            if name in checks:
+                row["epsilon_selection"] = rdp_to_dp(orders, thresholds, delta, "classic")[0]
+            rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
 def buy_labels(
@@ -212,15 +195,9 @@ def buy_labels(
             stream = system_generator() if secure else stream
             released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
-        rows.append(
-            {
-                "task": task,
-                "aggregator": aggregator,
-                "asked": queries,
-                "answered": int(answered.sum()),
-                "correct": int((released == labels[asked])[answered].sum()),
-            }
-        )
+        right = int((released == labels[asked])[answered].sum())
+        row = {"task": task, "aggregator": aggregator, "asked": queries}
+        rows.append(row | {"answered": int(answered.sum()), "correct": right})
         arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
     return rows, arrays
 
@@ -286,17 +263,9 @@ def account(
             else:
                 found = _lnmax_account(counts[asked], settings)
             for quantity, (value, release) in found.items():
-                rows.append(
-                    {
-                        "task": task,
-                        "aggregator": aggregator,
-                        "draw": draw,
-                        "quantity": quantity,
-                        "value": value,
-                        "release": release,
-                    }
-                )
-    return pd.DataFrame(rows)
+                rows.append((task, aggregator, draw, quantity, value, release))
+    columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
@@ -375,11 +344,7 @@ def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
         "release_published_epsilon": found.published_epsilon,
         "release_published_upper": found.published_upper,
     }
-    rows = _marked(public, {"release_epsilon": found.epsilon})
-    return rows | {
-        name: (np.nan if value is None else float(value), SANITIZED)
-        for name, value in sanitized.items()
-    }
+    return _marked(public, {"release_epsilon": found.epsilon}, sanitized)
 
 
 def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[float, str]]:
@@ -388,16 +353,13 @@ def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[flo
     first, second = (rounds[name]["queries"] for name in ("first", "second"))
     confident = confident_round(counts[:first], **noise_of(rounds["first"]))
     scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
-    interactive = interactive_round(
-        counts[first : first + second], scores, **noise_of(rounds["second"])
-    )
+    later = counts[first : first + second]
+    interactive = interactive_round(later, scores, **noise_of(rounds["second"]))
     found = _confident_account([confident, interactive], settings, rounds["printed"])
-    alone = compose_rounds(
-        [confident], settings["delta"], conversion="classic", orders=order_grid(settings["orders"])
-    )
-    return found | _marked(
-        {}, {"answered_first": alone.expected_answers, "epsilon_first": alone.epsilon}
-    )
+    orders = order_grid(settings["orders"])
+    alone = compose_rounds([confident], settings["delta"], conversion="classic", orders=orders)
+    first_round = {"answered_first": alone.expected_answers, "epsilon_first": alone.epsilon}
+    return found | _marked({}, first_round)
 
 
 def stated_scores(
@@ -421,10 +383,15 @@ def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
     return {key: confident[key] for key in ("threshold", "sigma1", "sigma2")}
 
 
+def lnmax_as_published(counts: np.ndarray, scale: float, delta: float):
+    """Cost of one LNMax label per row of counts (Q, C), as PATE 2017 computes it."""
+    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
+    return lnmax_privacy(counts, scale, delta, **way)
+
+
 def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     delta, scale = settings["delta"], settings["lnmax"]["scale"]
-    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
-    paper = lnmax_privacy(counts, scale, delta, **way)
+    paper = lnmax_as_published(counts, scale, delta)
     ours = lnmax_privacy(counts, scale, delta)
     private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
     free = {
@@ -435,13 +402,15 @@ def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
     return _marked(free, private)
 
 
-def _marked(free: Mapping, private: Mapping) -> dict[str, tuple[float, str]]:
+def _marked(
+    free: Mapping, private: Mapping, sanitized: Mapping | None = None
+) -> dict[str, tuple[float, str]]:
     """Quantities with what they rest on; those that do not exist (None) are NaN."""
-    marks = {name: (value, FREE) for name, value in free.items()}
-    marks |= {name: (value, NOT_FOR_RELEASE) for name, value in private.items()}
+    groups = (free, FREE), (private, NOT_FOR_RELEASE), (sanitized or {}, SANITIZED)
     return {
         name: (np.nan if value is None else float(value), mark)
-        for name, (value, mark) in marks.items()
+        for values, mark in groups
+        for name, value in values.items()
     }
 
 
@@ -471,30 +440,17 @@ def students_figure(
     orders, parts = order_grid(settings["orders"]), []
     for name, aggregator in shown.items():
         asked = counts[bought[f"{name}_queries"]]
-        path = answering_cost(
-            asked,
-            {"confident": check} if aggregator == "confident" else {},
-            settings["confident"]["sigma2"],
-            settings["lnmax"]["scale"],
-            settings["delta"],
-            orders,
-            points,
-        )
+        checks = {"confident": check} if aggregator == "confident" else {}
+        noise = settings["confident"]["sigma2"], settings["lnmax"]["scale"]
+        path = answering_cost(asked, checks, *noise, settings["delta"], orders, points)
         path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
         parts.append(path.drop(columns="epsilon_selection"))
         answered = bought[f"{name}_labels"] >= 0
         shares = asked.max(axis=1)[answered] / asked[0].sum()
         edges = np.linspace(0, 1, bins + 1)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "panel": "consensus",
-                    "aggregator": aggregator,
-                    "share_low": edges[:-1],
-                    "share_high": edges[1:],
-                    "labels": np.histogram(shares, edges)[0],
-                }
-            )
-        )
+        consensus = {"panel": "consensus", "aggregator": aggregator, "share_low": edges[:-1]}
+        consensus["share_high"] = edges[1:]
+        consensus["labels"] = np.histogram(shares, edges)[0]
+        parts.append(pd.DataFrame(consensus))
     data = pd.concat([training, *parts], ignore_index=True)
     return data.assign(release=NOT_FOR_RELEASE)

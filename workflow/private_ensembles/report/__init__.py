@@ -1,4 +1,5 @@
 """Tables, figures and the page that shows them.
 
-The top floor: knows nothing of how results were computed. May import every package.
+The top floor: sees tables and knows nothing of how they were computed. May import `configuration`,
+`published`, and from `mechanisms` their labels.
 """

@@ -57,7 +57,7 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
             part = rows[(rows["method"] == "dpbag") & (rows["k"] == k)]
             _line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
         for value in free.get(rows["model"].iloc[:1], ()):
-            dots = {"color": style.BLACK, "linewidth": 1, "linestyle": (0, (1, 2))}
+            dots = {"color": style.BLACK, "linewidth": 1, "linestyle": style.DOTS}
             axis.axhline(value, label="without privacy (NPB)", **dots)
 
     _panels(students, draw, f"student's accuracy, δ = {delta:g}", paths)
@@ -109,6 +109,6 @@ def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark:
         found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
         drawn.legend(found.values(), found, loc="outside upper center", ncols=wide)
-        marks = ["stand-in data"] * bool(stand_ins(frame).any()) + [mark] * bool(mark)
-        drawn.supxlabel("; ".join(marks), fontsize=8, color="#8a1f11")
+        marks = "stand-in data" if stand_ins(frame).any() else ""
+        style.warn(drawn, "; ".join(filter(None, (marks, mark))))
         style.save(drawn, *paths)

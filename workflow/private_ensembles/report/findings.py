@@ -16,8 +16,7 @@ import yaml
 
 from private_ensembles.report.html import format_number
 
-KEYS = {"paper", "title", "text", "docs", "values", "holds", "without"}
-_VALUE_KEYS = {"table", "where", "column", "take", "digits"}
+_REQUIRED, _OPTIONAL = {"paper", "title", "text", "docs"}, {"values", "holds", "without"}
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, "==": operator.eq}
 _TAKES = {
     "first": lambda series: series.iloc[0],
@@ -44,7 +43,7 @@ class Finding:
 
 
 def read_findings(path: Path, root: Path) -> list[Finding]:
-    """Return the findings of a file (see `KEYS`) as the results in `root` bear them out.
+    """Return the findings of a file as the results in `root` bear them out.
 
     Each is a mapping with paper, title, text and docs (a file of the repository), and perhaps
     values, holds and without. A value: table (path below `root`, without .csv), where (column ->
@@ -55,25 +54,26 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     found, tables = [], {}
     for entry in content:
-        title = entry.get("title", "?")
-        if odd := (set(entry) - KEYS) | ({"paper", "title", "text", "docs"} - set(entry)):
-            raise ValueError(f"{path}: finding {title!r}: missing or unknown: {', '.join(odd)}")
-        values: dict[str, object] = {}
-        missing = False
+        where = f"{path}: finding {entry.get('title', '?')!r}"
+        _check_keys(entry, _REQUIRED, _OPTIONAL, where)
+        values = {}
         for name, spec in entry.get("values", {}).items():
-            if odd := set(spec) - _VALUE_KEYS:
-                raise ValueError(f"{path}: finding {title!r}: {name}: unknown: {', '.join(odd)}")
-            value = _look_up(spec, root, tables)
-            missing |= value is None
-            values[name] = value
-        if missing:
+            _check_keys(spec, {"table", "column"}, {"where", "take", "digits"}, f"{where}: {name}")
+            values[name] = _look_up(spec, root, tables)
+        if any(value is None for value in values.values()):
             text, state = entry.get("without", ""), "not run"
         else:
             text, state = _fill(entry, values, path), "holds"
             if not all(_holds(line, values, path) for line in entry.get("holds", ())):
                 state = "refuted"
-        found.append(Finding(entry["paper"], title, text, entry["docs"], state))
+        found.append(Finding(entry["paper"], entry["title"], text, entry["docs"], state))
     return found
+
+
+def _check_keys(entry: Mapping, required: set[str], optional: set[str], where: str) -> None:
+    odd = (set(entry) - required - optional) | (required - set(entry))
+    if odd:
+        raise ValueError(f"{where}: missing or unknown: {', '.join(sorted(odd))}")
 
 
 def _look_up(spec: Mapping, root: Path, tables: dict) -> object:
@@ -91,27 +91,26 @@ def _look_up(spec: Mapping, root: Path, tables: dict) -> object:
         if not present:
             return None
         table = table[texts == present[0]]
-    above, slash, below = (part.strip() for part in spec["column"].partition("/"))
-    if not {above, *([below] if slash else [])} <= set(table):
+    names = [name.strip() for name in spec["column"].split("/")]
+    if not set(names) <= set(table):
         return None
-    column = (table[above] / table[below] if slash else table[above]).dropna()
+    column = table[names[0]]
+    if len(names) == 2:
+        column = column / table[names[1]]
+    column = column.dropna()
     return None if column.empty else _TAKES[spec.get("take", "first")](column)
 
 
 def _fill(entry: Mapping, values: Mapping, path: Path) -> str:
-    shown = {
-        name: value if isinstance(value, str) else _short(value, entry["values"][name])
-        for name, value in values.items()
-    }
+    shown = {}
+    for name, value in values.items():
+        digits = entry["values"][name].get("digits", 3)
+        text = isinstance(value, str)
+        shown[name] = value if text else format_number(float(f"{value:.{digits}g}"))
     try:
         return entry["text"].format(**shown)
     except (KeyError, IndexError) as error:
         raise ValueError(f"{path}: finding {entry['title']!r}: no value {error}") from None
-
-
-def _short(value: float, spec: Mapping) -> str:
-    digits = spec.get("digits", 3)
-    return format_number(float(f"{value:.{digits}g}"))
 
 
 def _holds(line: str, values: Mapping, path: Path) -> bool:

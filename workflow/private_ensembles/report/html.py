@@ -1,5 +1,6 @@
 """Pieces of the page of results: tables that sort, captions, links. All text is escaped."""
 
+import base64
 import math
 import re
 from collections.abc import Mapping
@@ -84,6 +85,17 @@ def format_number(value: float) -> str:
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return f"{value:.5g}"
+
+
+def figure_html(png: Path, title: str, alt: str, caption: str = "") -> str:
+    """Return a PNG inside a box that scrolls sideways on its own, with a caption (HTML) below."""
+    encoded = base64.b64encode(png.read_bytes()).decode("ascii")
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return (
+        f'<figure><div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">'
+        f'<img alt="{escape(alt)}" decoding="async" src="data:image/png;base64,{encoded}">'
+        f"</div>{below}</figure>"
+    )
 
 
 def file_link(path: Path, root: Path) -> str:

@@ -1,13 +1,13 @@
 """The page of results: one self-contained HTML file that opens without a network.
 
-A later part of the project adds a `Section` with its items to `sections.SECTIONS`, a caption and
-perhaps findings to ``workflow/report``; nothing else here needs to change. All text from files is
-escaped. What differs between two runs by its nature stands in the last section alone, between the
-marks `run_facts.VARIES`.
+A later part of the project adds its items to ``workflow/report/sections.yaml``, a caption and
+perhaps findings beside it; nothing here needs to change. All text from files is escaped. What
+differs between two runs by its nature stands in the last section alone, between the marks
+`run_facts.VARIES`.
 """
 
-import base64
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -20,13 +20,14 @@ from private_ensembles.report.findings import Finding, read_findings
 from private_ensembles.report.html import (
     VERDICTS,
     caption_html,
+    figure_html,
     file_link,
     format_number,
     html_table,
     status_html,
 )
 from private_ensembles.report.page import ASSETS, page
-from private_ensembles.report.sections import SECTIONS, Item, Section
+from private_ensembles.report.sections import Item, Section, read_sections
 
 _DATA = {
     "embedded": "Run without downloads (<code>data: embedded</code>): accuracies come from "
@@ -40,6 +41,16 @@ _MODELS = (
     "for an <em>adjacency</em> (<code>add_remove</code>: one record more or less; "
     "<code>replace_one</code>: one record becomes another). The tables name both."
 )
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the page shows. root: its folder. files: of an item, by paper and stem of the name."""
+
+    root: Path
+    files: Mapping[tuple[str, str], Path]
+    compared: pd.DataFrame
+    captions: Path
 
 
 def build(
@@ -56,32 +67,33 @@ def build(
     """Return the page as HTML.
 
     fidelity, tables, teachers: CSV files; figures: PNG files; an item's stem names it, its parent
-    folders its paper. Items that SECTIONS does not name are left out, sections without files as
-    well. data: the configuration's switch. ledger: the privacy ledger (CSV), if there is one.
+    folders its paper. Items that sections.yaml does not name are left out, sections without files
+    as well. data: the configuration's switch. ledger: the privacy ledger (CSV), if there is one.
     config: of the run, to say what is not the default. Raises OSError for a missing file or
     caption, ValueError for findings that cannot be read.
     """
     captions = Path(captions)
     root = Path(fidelity).parent
     compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
-    files = {}
-    for path in map(Path, [*tables, *figures, *teachers]):
-        files[path.relative_to(root).parts[0], path.stem] = path
+    paths = map(Path, [*tables, *figures, *teachers])
+    files = {(path.relative_to(root).parts[0], path.stem): path for path in paths}
+    results = Results(root, files, compared, captions)
     findings = read_findings(captions / "findings.yaml", root)
+    sections = read_sections(captions)
     body, contents = [], []
-    for section in SECTIONS:
-        parts, links = _section(section, files, root, compared, findings, captions)
+    for section in sections:
+        parts, links = _section(section, results)
         body += parts
         contents += links
     for path in map(Path, ledger):
-        body.append(_ledger(path, root, captions))
-        contents.append('<li><a href="#ledger">Privacy ledger</a></li>')
+        body.append(_ledger(path, results))
+        contents.append(_content("ledger", "Privacy ledger"))
     contents += [
-        '<li><a href="#all">All comparisons</a></li>',
-        '<li><a href="#run">This run: configuration, versions, times</a></li>',
+        _content("all", "All comparisons"),
+        _content("run", "This run: configuration, versions, times"),
     ]
     shown = {paper for paper, _ in files}
-    titles = {section.paper: section.title for section in SECTIONS}
+    titles = {section.paper: section.title for section in sections}
     return page(
         [
             "<h1>What K teachers’ votes may release, at what privacy cost, and how often the label "
@@ -117,37 +129,41 @@ def _surprises(findings: list[Finding], titles: Mapping[str, str], root: Path) -
     return "\n".join(parts) if findings else ""
 
 
-def _section(
-    section: Section,
-    files: Mapping,
-    root: Path,
-    compared: pd.DataFrame,
-    findings: list[Finding],
-    captions: Path,
-) -> tuple[list[str], list[str]]:
+def _content(anchor: str, title: str) -> str:
+    return f'<li><a href="#{anchor}">{escape(title)}</a></li>'
+
+
+def _section(section: Section, results: Results) -> tuple[list[str], list[str]]:
     """Return a paper's part of the page and its lines of the contents; nothing without files."""
-    present = [item for item in section.items if (section.paper, item.name) in files]
+    present = [item for item in section.items if (section.paper, item.name) in results.files]
     if not present:
         return [], []
     body = [f'<h2 id="{escape(section.paper)}">{escape(section.title)}</h2>']
-    mine = compared[compared["paper"] == section.paper]
+    mine = results.compared[results.compared["paper"] == section.paper]
     if len(mine):
         body.append(_by_item(mine, section))
     contents: list[str] = []
     captioned: dict[str, tuple[str, str]] = {}
     for item in present:
-        path = files[section.paper, item.name]
+        path, title = results.files[section.paper, item.name], item.title
         anchor = escape(f"{section.paper}-{item.name}")
         if path.suffix == ".png":
-            content, title = _figure(item, path, root), item.title
+            pdf = path.with_suffix(".pdf")
+            links = f"{file_link(path, results.root)}, {file_link(pdf, results.root)}"
+            content = figure_html(path, item.title, item.alt, links)
         else:
+            table = pd.read_csv(path)
+            if "m" in table and table["m"].nunique() == 1:
+                title += f" (m = {format_number(float(table['m'].iloc[0]))})"
             printed = mine[mine["item"] == item.name]
-            content, title = _table(item, path, root, printed, section.paper)
-        contents.append(f'<li><a href="#{anchor}">{escape(title)}</a></li>')
+            shown = html_table(beside_printed(item.name, table, printed, section.paper), title)
+            link = f'<p class="caption">{file_link(path, results.root)}</p>'
+            content = shown + _reasons(table) + link
+        contents.append(_content(anchor, title))
         body += [
             f'<section id="{anchor}">',
             f"<h3>{escape(title)}</h3>",
-            _caption(item, anchor, title, captioned, captions),
+            _caption(item, anchor, title, captioned, results.captions),
             content,
             "</section>",
         ]
@@ -174,31 +190,6 @@ def _by_item(compared: pd.DataFrame, section: Section) -> str:
     )
 
 
-def _figure(item: Item, path: Path, root: Path) -> str:
-    encoded = base64.b64encode(path.read_bytes()).decode("ascii")
-    return (
-        f'<figure><div class="scroll" tabindex="0" role="region" aria-label="{escape(item.title)}">'
-        f'<img alt="{escape(item.alt)}" decoding="async" src="data:image/png;base64,{encoded}">'
-        f"</div><figcaption>{file_link(path, root)}, "
-        f"{file_link(path.with_suffix('.pdf'), root)}</figcaption></figure>"
-    )
-
-
-def _table(
-    item: Item, path: Path, root: Path, printed: pd.DataFrame, paper: str
-) -> tuple[str, str]:
-    table = pd.read_csv(path)
-    title = item.title
-    if "m" in table and table["m"].nunique() == 1:
-        title += f" (m = {format_number(float(table['m'].iloc[0]))})"
-    return (
-        html_table(beside_printed(item.name, table, printed, paper), title)
-        + _reasons(table)
-        + f'<p class="caption">{file_link(path, root)}</p>',
-        title,
-    )
-
-
 def _reasons(table: pd.DataFrame) -> str:
     """List why the tightest totals hold, each reason once with the queries that it is for."""
     if "tightest_reason" not in table:
@@ -210,7 +201,7 @@ def _reasons(table: pd.DataFrame) -> str:
     return f'<div class="caption">Why <em>tightest</em> holds:<ul>{"".join(lines)}</ul></div>'
 
 
-def _ledger(path: Path, root: Path, captions: Path) -> str:
+def _ledger(path: Path, results: Results) -> str:
     table = pd.read_csv(path)
     # What it comes to stands where it is seen without scrolling.
     first = ["mechanism", "setting", "verdict"]
@@ -221,8 +212,8 @@ def _ledger(path: Path, root: Path, captions: Path) -> str:
         [
             '<section id="ledger"><h2>Privacy ledger: claimed, proven, exact</h2>',
             f"<p>{len(table)} claims: {', '.join(found)}.</p>",
-            caption_html(captions / "ledger.rst"),
+            caption_html(results.captions / "ledger.rst"),
             html_table(table, "Privacy ledger", filterable=True),
-            f'<p class="caption">{file_link(path, root)}</p></section>',
+            f'<p class="caption">{file_link(path, results.root)}</p></section>',
         ]
     )

@@ -4,8 +4,6 @@ import pandas as pd
 
 from private_ensembles.report import style
 
-_MARK = "exact votes: not for release"
-
 
 def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
     """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size."""
@@ -15,27 +13,24 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
         for task, look in looks:
             rows = size[size["task"] == task]
             left.plot(rows["teachers"], 100 * rows["accuracy"], label=task, **look)
-            right.plot(rows["teachers"], 100 * rows["qualified"], label=f"{task}", **look)
-            faint = {**look, "linestyle": ":", "marker": "x", "color": style.VERMILION}
-            right.plot(
-                rows["teachers"], 100 * rows["qualified_wrong"], label=f"{task}, wrong", **faint
-            )
+            right.plot(rows["teachers"], 100 * rows["qualified"], label=task, **look)
+            faint = {"linestyle": ":", "marker": "x", "color": style.VERMILION}
+            wrong = 100 * rows["qualified_wrong"]
+            right.plot(rows["teachers"], wrong, label=f"{task}, wrong", **faint)
             part = distance[distance["task"] == task]
             middle.plot(part["distance"], 100 * part["qualified"], **look)
             middle.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
-        left.set_title("a  accuracy of the plurality")
-        left.set_ylabel("queries (%)")
+        left.set(title="a  accuracy of the plurality", ylabel="queries (%)")
         right.set_title("c  lead above 2")
         middle.set_xlabel("distance n (votes)")
         for axis in (left, right):
-            axis.set_xscale("log")
+            axis.set(xscale="log", xlabel="teachers")
             axis.set_xticks(sorted(size["teachers"].unique()), minor=False)
             axis.set_xticks([], minor=True)
             axis.xaxis.set_major_formatter("{x:g}")
-            axis.set_xlabel("teachers")
         left.legend()
         right.legend()
         for axis in (middle, right):
             axis.set_ylim(bottom=0)
-        drawn.supxlabel(_MARK, fontsize=8, color="#8a1f11")
+        style.warn(drawn, "exact votes: not for release")
         style.save(drawn, *paths)

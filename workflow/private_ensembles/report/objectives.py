@@ -48,9 +48,7 @@ def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
                     middle = runs.median()
                     x = middle.index.to_numpy(dtype=float)
                     axis.plot(x, middle, label=text, **looks)
-                    axis.fill_between(
-                        x, runs.min(), runs.max(), color=looks["color"], alpha=0.18, linewidth=0
-                    )
+                    style.band(axis, x, runs.min(), runs.max(), looks["color"], 0.18)
                     limit = mine.loc[mine["estimate"] == "limit", quantity].item()
                     if row == 0 and algorithm == "algorithm5":
                         axis.axhline(limit, color=looks["color"], linewidth=0.9, linestyle=":")
@@ -66,6 +64,5 @@ def draw_objectives(data: pd.DataFrame, *paths: str) -> None:
                     axis.tick_params(labelleft=False)
                 else:
                     axis.set_ylabel(words)
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=2)
+        style.legend(drawn, axes[0, 0], "lower", 2)
         style.save(drawn, *paths)

@@ -4,14 +4,19 @@ Everything on it may be shown: it rests on the ensemble's size, the stated profi
 labels.
 """
 
-import base64
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.report.html import definitions, file_link, format_number, html_table
+from private_ensembles.report.html import (
+    definitions,
+    figure_html,
+    file_link,
+    format_number,
+    html_table,
+)
 from private_ensembles.report.page import ASSETS, page
 
 
@@ -30,7 +35,6 @@ def build(
     teachers, classes, wanted, epsilon, delta, noise. figure: a PNG. root: the page's folder.
     """
     chosen = table[table["chosen"]].iloc[0]
-    encoded = base64.b64encode(figure.read_bytes()).decode("ascii")
     alt = (
         "Bars of expected right labels by mechanism on the stated profile; the longest is "
         f"{chosen['name']}."
@@ -52,8 +56,7 @@ def build(
             "the choice costs nothing; if your teachers agree much more or less than the profile, "
             "state another one. Click a heading to sort.</p>",
             html_table(shown, "Mechanisms at the budget"),
-            '<figure><div class="scroll" tabindex="0" role="region" aria-label="Figure">'
-            f'<img alt="{escape(alt)}" src="data:image/png;base64,{encoded}"></div></figure>',
+            figure_html(figure, "Figure", alt),
             "<h2>Released labels</h2>",
             f'<p class="caption">{file_link(root / "labels.csv", root)}. Everything computed from '
             "them is free.</p>",

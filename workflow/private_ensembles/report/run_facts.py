@@ -4,9 +4,9 @@ All of it is read from what the jobs left behind (``results/provenance``, ``resu
 ``logs``); what is missing there is left out here.
 """
 
-import csv
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -69,19 +69,17 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
 
     root: the results' folder. Each fact maps its values to how many results have it.
     """
-    facts: dict[str, dict[str, int]] = {}
+    facts: dict[str, dict[str, int]] = defaultdict(Counter)
     for path in sorted((root / "provenance").rglob("*.json")):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        pairs = [(name, record.get(name)) for name in ("revision", "python", "machine", "device")]
-        pairs += [("seed", record.get("seed"))]
-        pairs += [(name, version) for name, version in (record.get("versions") or {}).items()]
-        for name, value in pairs:
+        names = ("revision", "python", "machine", "device", "seed")
+        found = {name: record.get(name) for name in names} | (record.get("versions") or {})
+        for name, value in found.items():
             if value is not None:
-                values = facts.setdefault(name, {})
-                values[str(value)] = values.get(str(value), 0) + 1
+                facts[name][str(value)] += 1
     return facts
 
 
@@ -93,34 +91,26 @@ def timings(root: Path) -> pd.DataFrame:
     """
     rows = []
     for folder in sorted(path for path in (root / "benchmarks").glob("*") if path.is_dir()):
-        seconds, peaks = [], [0.0]
-        for file in sorted(folder.rglob("*.tsv")):
-            with open(file, encoding="utf-8", newline="") as lines:
-                for line in csv.DictReader(lines, delimiter="\t"):
-                    seconds.append(_number(line.get("s")))
-                    peaks.append(_number(line.get("max_rss")))
+        files = [pd.read_csv(file, sep="\t", dtype=str) for file in sorted(folder.rglob("*.tsv"))]
+        if not files:
+            continue
+        # "NA": the job was too short to be looked at.
+        jobs = pd.concat(files)[["s", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0)
+        peaks = [jobs["max_rss"].max()]
         for log in sorted((root.parent / "logs" / folder.name).rglob("*.log")):
             peaks += map(float, _PEAK.findall(log.read_text(encoding="utf-8", errors="replace")))
-        if seconds:
-            rows.append(
-                {
-                    "rule": folder.name,
-                    "jobs": len(seconds),
-                    "seconds": round(sum(seconds), 1),
-                    "longest": round(max(seconds), 1),
-                    "peak_mib": round(max(peaks)) or None,
-                }
-            )
+        rows.append(
+            {
+                "rule": folder.name,
+                "jobs": len(jobs),
+                "seconds": round(jobs["s"].sum(), 1),
+                "longest": round(jobs["s"].max(), 1),
+                "peak_mib": round(max(peaks)) or None,
+            }
+        )
     columns = ["rule", "jobs", "seconds", "longest", "peak_mib"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("seconds", ascending=False, ignore_index=True)
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text)
-    except (TypeError, ValueError):
-        return 0.0  # "NA": the job was too short to be looked at
 
 
 def section_html(root: Path, config: Mapping | None) -> str:

@@ -13,10 +13,15 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+WARNING = "#8a1f11"
+DOTS = (0, (1, 2))
 
 # A mechanism and the gamma it uses share a colour, mark and dash in every figure.
 LOOKS: dict[str, dict[str, object]] = {
@@ -43,19 +48,19 @@ LOOKS: dict[str, dict[str, object]] = {
     "nzc": {"color": VERMILION, "marker": "+", "linestyle": ":"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
-}
-LOOKS |= {
-    "confident": LOOKS["confident_gnmax"],
     "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "aggressive": {"color": GREEN, "marker": "^", "linestyle": "-."},
-    "gamma_opt": LOOKS["darrm_opt"],
-    "gamma_sub": LOOKS["darrm_sub"],
-    "gamma_const": LOOKS["darrm_const"],
     "gamma_dsub": {"color": SKY, "marker": "D", "linestyle": (0, (3, 1.5))},
-    # Figure 9's two optimised functions: the paper's usual prior keeps gamma_opt's look.
-    "gamma_opt_U": LOOKS["darrm_opt"],
     "gamma_opt_P": {"color": ORANGE, "marker": "v", "linestyle": (0, (6, 1))},
-    "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": (0, (1, 2))},
+    "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": DOTS},
+}
+# Names that share another's look: a gamma is drawn as the mechanism that uses it.
+_SAME = {
+    "confident": "confident_gnmax",
+    "gamma_opt": "darrm_opt",
+    "gamma_opt_U": "darrm_opt",  # Figure 9: the paper's usual prior
+    "gamma_sub": "darrm_sub",
+    "gamma_const": "darrm_const",
 }
 LABELS = {
     "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
@@ -106,12 +111,46 @@ RC = {
 
 def look(name: str) -> dict[str, object]:
     """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
-    return dict(LOOKS.get(name, _FALLBACK))
+    return dict(LOOKS.get(_SAME.get(name, name), _FALLBACK))
 
 
 def label(name: str) -> str:
     """Return the name as figures print it; an unknown one as it is."""
     return LABELS.get(name, name)
+
+
+def short_label(name: str) -> str:
+    """Return the label without what stands in brackets."""
+    return label(name).split(" (")[0]
+
+
+def line(axis: Axes, x, y, name: str, **options) -> None:
+    """Draw one line of a mechanism, gamma family or data set in its look, named in the legend."""
+    axis.plot(x, y, label=label(name), **(look(name) | options))
+
+
+def band(axis: Axes, x, one, other, color: object, alpha: float) -> None:
+    """Shade what lies between two lines."""
+    axis.fill_between(x, one, other, color=color, alpha=alpha, linewidth=0)
+
+
+def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool = False) -> None:
+    """Put one legend for all panels, of one panel's lines, above (upper) or below them (lower)."""
+    step = -1 if reverse else 1
+    handles, names = (found[::step] for found in axis.get_legend_handles_labels())
+    drawn.legend(handles, names, loc=f"outside {place} center", ncols=ncols)
+
+
+def plain_ticks(axis: Axis, places) -> None:
+    """Put ticks at these places of a logarithmic axis only, as plain numbers."""
+    axis.set_major_locator(FixedLocator(places))
+    axis.set_major_formatter(ScalarFormatter())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def warn(drawn: Figure, text: str) -> None:
+    """Say below the panels what must be known of the data, such as that it is not for release."""
+    drawn.supxlabel(text, fontsize=8, color=WARNING)
 
 
 @contextlib.contextmanager

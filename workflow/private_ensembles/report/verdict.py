@@ -39,9 +39,12 @@ def sentence(counts: pd.Series) -> str:
             head += "every one matches."
         else:
             parts = [f"{number['match']} match"]
-            parts += [f"{number['explained']} are explained"] * bool(number["explained"])
-            parts += [f"{number['differs']} differ"] * bool(number["differs"])
-            head += f"{', '.join(parts[:-1])} and {parts[-1]}." if parts[1:] else f"{parts[0]}."
+            if number["explained"]:
+                parts.append(f"{number['explained']} are explained")
+            if number["differs"]:
+                parts.append(f"{number['differs']} differ")
+            *first, last = parts
+            head += f"{', '.join(first)} and {last}." if first else f"{last}."
     if number["not_comparable"]:
         head += f" {number['not_comparable']} rest on votes that are not the authors'."
     if number["not_run"]:

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.report.dpbag_tables import (
+from private_ensembles.experiments.dpbag_tables import (
     affordable_labels,
     label_counts,
     student_accuracy,
-    with_facts,
 )
 
 
@@ -76,7 +75,3 @@ def test_label_counts_stand_beside_what_holds_for_everyone():
     assert (table["plain_labels"] > 100).all()
     with pytest.raises(ValueError, match="counts: lacks the columns releasable"):
         label_counts(pd.DataFrame(counts).drop(columns="releasable"), affordable)
-
-
-def test_facts_stand_in_front():
-    assert with_facts([{"b": 1}], a=0) == [{"a": 0, "b": 1}]

@@ -1,16 +1,18 @@
-"""Figures: the data behind them, and files that are equal byte for byte."""
+"""The data behind DaRRM's figures, against direct computation."""
 
 import numpy as np
 import pytest
 
-from private_ensembles.darrm.error import error_at, expected_error
+from private_ensembles.darrm.error import error_at, expected_error, expected_error_estimate
 from private_ensembles.darrm.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
 )
+from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.simulations import composition_parameters, worst_data_set_bound
-from private_ensembles.report import figures, style
+from private_ensembles.experiments import darrm_figures as figures
+from private_ensembles.report.darrm_figures import draw_gamma_shapes
 
 SOLUTIONS = [
     {
@@ -23,6 +25,7 @@ SOLUTIONS = [
     }
     for m in (1, 3)
 ]
+ACTUAL = ["absolute-uniform:0,1", "fixed:0.5", "uniform:0.9,1"]
 BUDGETS = [
     {"name": "mnist", "epsilon": 0.2676, "delta": 3e-4},
     {"name": "fashion-mnist", "epsilon": 0.2556, "delta": 3e-4},
@@ -32,6 +35,19 @@ BUDGETS = [
 @pytest.fixture(scope="module")
 def shapes():
     return figures.gamma_shapes(SOLUTIONS, "uniform:0.5,1")
+
+
+@pytest.fixture(scope="module")
+def solutions():
+    return {
+        name: [optimize_gamma(11, m, 0.1, 0, prior=prior).to_dict() for m in (3, 5)]
+        for name, prior in (("U", "uniform:0.5,1"), ("P", "uniform:0.7,1"))
+    }
+
+
+@pytest.fixture(scope="module")
+def priors(solutions):
+    return figures.prior_shapes(solutions, ACTUAL)
 
 
 @pytest.fixture(scope="module")
@@ -85,21 +101,7 @@ def test_figure_6_subsamples_m_teachers_and_composes_all_of_them(tmp_path):
     constant = gamma_constant(35, m, 0.1, 1e-5, row["delta"], delta_prime=0.1)
     np.testing.assert_array_equal(column(data, m, "gamma_const", "gamma"), constant)
     assert set(data["subsamples"]) == {10}
-    figures.draw_gamma_shapes(data, tmp_path / "figure6.png")
-
-
-@pytest.mark.parametrize("number", [1, 5, 6])
-def test_any_number_of_m_has_its_panels(tmp_path, number):
-    solutions = [SOLUTIONS[0] | {"m": m} for m in range(1, number + 1)]
-    data = figures.gamma_shapes(solutions, "uniform:0.5,1")
-    figures.draw_gamma_shapes(data, tmp_path / "a.png")
-
-
-def test_marks_of_many_values_are_few_and_symmetric():
-    for size in (4, 12, 36, 102, 1002):
-        marked = figures._marked(size)
-        assert sorted(size - 1 - index for index in marked) == sorted(marked)
-        assert len(marked) <= 30
+    draw_gamma_shapes(data, tmp_path / "figure6.png")
 
 
 def test_errors_of_figure_2_vanish_without_a_majority_and_are_symmetric(shapes):
@@ -128,35 +130,54 @@ def test_figure_10_falls_then_rises_and_marks_the_minimum(search):
         assert f"{minimum**0.5:.2f}" == printed
 
 
-def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path, shapes, search):
-    for draw, data in ((figures.draw_gamma_shapes, shapes), (figures.draw_sigma_search, search)):
-        for suffix in ("png", "pdf", "svg"):
-            first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
-            draw(data, first)
-            draw(data, second)
-            assert first.read_bytes() == second.read_bytes()
-            assert first.stat().st_size > 5000
+def errors(data, actual):
+    part = data[(data["quantity"] == "expected_error") & (data["actual"] == actual)]
+    return part.set_index(["m", "family"])["y"]
 
 
-def test_an_unknown_format_is_refused(tmp_path, search):
-    with pytest.raises(ValueError, match="suffix"):
-        figures.draw_sigma_search(search, tmp_path / "a.bmp")
+def test_figure_9_errors_are_those_computed_alone(priors, solutions):
+    for index, m in enumerate((3, 5)):
+        gammas = {
+            "gamma_opt_U": solutions["U"][index]["gamma"],
+            "gamma_opt_P": solutions["P"][index]["gamma"],
+            "gamma_sub": gamma_subsampling(11, m),
+            "gamma_const": gamma_constant(11, m, 0.1),
+        }
+        for family, gamma in gammas.items():
+            part = priors[(priors["m"] == m) & (priors["family"] == family)]
+            np.testing.assert_array_equal(part[part["quantity"] == "gamma"]["y"], gamma)
+            value = errors(priors, "uniform:0.9,1")[m, family]
+            assert value == expected_error(gamma, "uniform:0.9,1")
+            estimate = expected_error_estimate(gamma, "absolute-uniform:0,1")
+            assert errors(priors, "absolute-uniform:0,1")[m, family] == estimate.error
+            assert 0 < estimate.half_width < 0.01 * estimate.error
 
 
-def test_every_mechanism_has_one_look_and_no_two_share_it():
-    from private_ensembles.mechanisms.registry import MECHANISMS
-
-    looks = [tuple(style.look(name).values()) for name in MECHANISMS]
-    assert set(MECHANISMS) <= set(style.LOOKS)
-    assert len(set(looks)) == len(looks)
-    # In grey the mark alone must tell them apart.
-    assert len({look[1] for look in looks}) == len(looks)
-    assert style.look("gamma_opt") == style.look("darrm_opt")
+def test_without_a_majority_every_symmetric_gamma_has_error_zero(priors):
+    # The paper expects a larger error for the gamma of T_P at p_i = 0.5: there is none.
+    assert errors(priors, "fixed:0.5").max() < 1e-15
+    rng = np.random.default_rng(0)
+    for K in (3, 11, 35):
+        half = rng.random((K + 1) // 2)
+        assert error_at(np.concatenate([half[::-1], half]), 0.5) < 1e-15
 
 
-def test_no_two_gamma_families_of_one_figure_share_a_colour():
-    from private_ensembles.report.simulation_figures import PRIOR_FAMILIES
+def test_uniform_near_zero_is_uniform_near_one_by_symmetry():
+    gamma = gamma_subsampling(11, 3)
+    near_zero = expected_error_estimate(gamma, "absolute-uniform:0,0.1")
+    assert near_zero.error == pytest.approx(
+        expected_error(gamma, "uniform:0.9,1"), abs=2 * near_zero.half_width
+    )
 
-    for families in ((*figures.FAMILIES, figures.BOUND), PRIOR_FAMILIES):
-        assert set(families) <= set(style.LOOKS) & set(style.LABELS)
-        assert len({style.look(name)["color"] for name in families}) == len(families)
+
+def test_each_prior_wins_where_it_is_right(priors):
+    for m in (3, 5):
+        clear = errors(priors, "uniform:0.9,1")[m]
+        unclear = errors(priors, "absolute-uniform:0,1")[m]
+        assert clear.idxmin() == "gamma_opt_P"
+        assert unclear.idxmin() == "gamma_opt_U"
+
+
+def test_gammas_of_unequal_setting_do_not_share_figure_9(solutions):
+    with pytest.raises(ValueError, match="figure9"):
+        figures.prior_shapes({"U": solutions["U"], "P": solutions["P"][::-1]}, ACTUAL)

@@ -25,6 +25,22 @@ ACCURACY_KEY = [
     "epsilon",
     "delta",
 ]
+# Why the least total holds, in plain words.
+_EVERYTHING = (
+    "Publishing all {K} private teachers costs no more than this, once, and answers any "
+    "number of queries: labels made from them are post-processing. For DaRRM, not for "
+    "GNMax on plain teachers."
+)
+_PER_LABEL = "Optimal composition of the {Q} labels, each at its cost per query."
+# What a search for sigma must have found.
+_SIGMAS = (
+    "order_rdp",
+    "sigma_rdp",
+    "order_improved_rdp",
+    "sigma_improved_rdp",
+    "sigma_analytic",
+    "sigma_exact",
+)
 
 
 def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
@@ -57,26 +73,24 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         if draws.nunique() != 1 or draws.sum() != len(group):
             raise ValueError(f"labels: {key} has {dict(draws)} draws, must be equally many")
         expected = by_seed["expected_accuracy"].mean()
-        rows.append(
-            dict(zip(ACCURACY_KEY, key, strict=True))
-            | {
-                "accuracy_mean": group["accuracy"].mean(),
-                "accuracy_sd": group["accuracy"].std(),
-                "sd_queries": math.sqrt(by_seed["accuracy"].var().mean()),
-                "sd_training": expected.std(),
-                "expected_accuracy": expected.mean(),
-                "draws": int(draws.iloc[0]),
-                "training_seeds": len(draws),
-            }
-        )
+        row = dict(zip(ACCURACY_KEY, key, strict=True))
+        row["accuracy_mean"] = group["accuracy"].mean()
+        row["accuracy_sd"] = group["accuracy"].std()
+        row["sd_queries"] = math.sqrt(by_seed["accuracy"].var().mean())
+        row["sd_training"] = expected.std()
+        row["expected_accuracy"] = expected.mean()
+        row["draws"] = int(draws.iloc[0])
+        row["training_seeds"] = len(draws)
+        rows.append(row)
     table = pd.DataFrame(rows)
-    order = {name: place for place, name in enumerate(MECHANISMS)}
-    ranked = table.assign(
-        _dataset=table["dataset"].map({n: i for i, n in enumerate(table["dataset"].unique())}),
-        _mechanism=table["mechanism"].map(lambda name: order.get(name, len(order))),
+    # Data sets as they come, mechanisms in the order of the registry.
+    rank = {"dataset": list(table["dataset"].unique()), "mechanism": list(MECHANISMS)}
+    return table.sort_values(
+        ["dataset", "queries", "mechanism"],
+        key=lambda column: column.map(rank[column.name].index) if column.name in rank else column,
+        kind="stable",
+        ignore_index=True,
     )
-    ranked = ranked.sort_values(["_dataset", "queries", "_mechanism"], kind="stable")
-    return ranked.drop(columns=["_dataset", "_mechanism"]).reset_index(drop=True)
 
 
 def privacy_loss(
@@ -117,7 +131,8 @@ def privacy_loss(
             total = general(*per_query, Q, delta_prime)
             optimal = optimal_homogeneous(*per_query, Q, total.delta)
             everything = optimal_homogeneous(epsilon, Delta, K, total.delta)
-            tightest, reason = _tightest(optimal.epsilon, everything.epsilon, K, Q)
+            tightest = min(optimal.epsilon, everything.epsilon)
+            reason = _EVERYTHING if everything.epsilon < optimal.epsilon else _PER_LABEL
             rows.append(
                 {
                     "dataset": dataset["name"],
@@ -137,21 +152,10 @@ def privacy_loss(
                     "epsilon_disjoint_shards": one_teacher.epsilon,
                     "delta_disjoint_shards": one_teacher.delta,
                     "tightest": tightest,
-                    "tightest_reason": reason,
+                    "tightest_reason": reason.format(K=K, Q=Q),
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _tightest(per_label: float, everything: float, K: int, Q: int) -> tuple[float, str]:
-    """Return the smaller total and why it holds, in plain words."""
-    if everything < per_label:
-        return everything, (
-            f"Publishing all {K} private teachers costs no more than this, once, and answers any "
-            "number of queries: labels made from them are post-processing. For DaRRM, not for "
-            "GNMax on plain teachers."
-        )
-    return per_label, f"Optimal composition of the {Q} labels, each at its cost per query."
 
 
 def gnmax_sigmas(
@@ -164,14 +168,6 @@ def gnmax_sigmas(
     ``search_gnmax_sigma`` writes. ``order_least`` is the paper's lambda_min. Raises ValueError
     naming a setting without a search or a quantity that is missing.
     """
-    wanted = [
-        "order_rdp",
-        "sigma_rdp",
-        "order_improved_rdp",
-        "sigma_improved_rdp",
-        "sigma_analytic",
-        "sigma_exact",
-    ]
     rows = []
     for setting in settings:
         m = setting["m"]
@@ -180,7 +176,7 @@ def gnmax_sigmas(
             raise ValueError(f"{setting['name']}, m = {m}: no search for (epsilon, delta) {budget}")
         search = searches[budget]
         values = dict(zip(search["quantity"], search["value"], strict=True))
-        missing = [name for name in wanted if name not in values]
+        missing = [name for name in _SIGMAS if name not in values]
         if missing:
             raise ValueError(f"{setting['name']}, m = {m}: lacks {', '.join(missing)}")
         rows.append(
@@ -194,6 +190,6 @@ def gnmax_sigmas(
                 "delta": budget[1],
                 "order_least": 1 - math.log(budget[1]) / budget[0],
             }
-            | {name: float(values[name]) for name in wanted}
+            | {name: float(values[name]) for name in _SIGMAS}
         )
     return pd.DataFrame(rows)

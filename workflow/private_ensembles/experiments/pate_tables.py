@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 
 # Quantities of an account that depend on no vote; a row of Table 1 or 2 has others as well.
 _PRIVACY = (
@@ -14,8 +14,10 @@ _PRIVACY = (
     "data_independent_epsilon",
     "exact_data_independent_epsilon",
     "release_claimed_epsilon",
+    # Of two rounds alone.
+    "answered_first",
+    "epsilon_first",
 )
-_TWO_ROUNDS = ("answered_first", "epsilon_first")
 
 
 def students(
@@ -39,24 +41,15 @@ def students(
     rows = []
     for (task, aggregator), quantities in account.items():
         facts = tasks[task]
-        row = {
-            "task": task,
-            "stand_in": facts["stand_in"],
-            "synthetic": facts["synthetic"],
-            "teachers": facts["K"],
-            "aggregator": aggregator,
-            "asked": quantities["asked"][0],
-            "answered": quantities["answered"][0],
-            "answered_sd": quantities["answered"][1],
-        }
-        for name in (*_PRIVACY, *_TWO_ROUNDS):
+        row = {"task": task, "stand_in": facts["stand_in"], "synthetic": facts["synthetic"]}
+        row["teachers"], row["aggregator"] = facts["K"], aggregator
+        row["asked"] = quantities["asked"][0]
+        row["answered"], row["answered_sd"] = quantities["answered"]
+        for name in _PRIVACY:
             row[name] = quantities.get(name, (np.nan,))[0]
-        bought = labels[(labels["task"] == task) & (labels["aggregator"] == aggregator)]
-        row["label_accuracy"] = (
-            bought["correct"].sum() / bought["answered"].sum()
-            if bought["answered"].sum()
-            else np.nan
-        )
+        bought = _of(labels, task, aggregator)[["correct", "answered"]].sum()
+        any_answer = bought["answered"] > 0
+        row["label_accuracy"] = bought["correct"] / bought["answered"] if any_answer else np.nan
         row |= _accuracy("student", _of(trained, task, aggregator))
         row |= _accuracy("baseline", _of(baselines, task))
         rows.append(row | {"release": NOT_FOR_RELEASE})
@@ -77,9 +70,9 @@ def sanitized_privacy(
             continue
         facts = tasks[task]
         row = {"task": task, "stand_in": facts["stand_in"], "synthetic": facts["synthetic"]}
-        row |= {"aggregator": aggregator}
-        row |= {name: mean for name, (mean, _) in quantities.items()}
-        rows.append(row | {"release": NOT_FOR_RELEASE})
+        row["aggregator"] = aggregator
+        means = {name: mean for name, (mean, _) in quantities.items()}
+        rows.append(row | means | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)
 
 
@@ -104,13 +97,11 @@ def _of(frame: pd.DataFrame, task: str, aggregator: str | None = None) -> pd.Dat
 
 def _accuracy(who: str, rows: pd.DataFrame) -> dict[str, float]:
     """Mean and sd of an accuracy, right answers and evaluated examples per seed."""
-    if rows.empty:
-        empty = dict.fromkeys(("accuracy", "accuracy_sd", "correct", "evaluated"), np.nan)
-        return {f"{who}_{name}": value for name, value in (empty | {"seeds": 0}).items()}
+    rows = rows.reindex(columns=["accuracy", "correct", "evaluated"])
     return {
         f"{who}_accuracy": rows["accuracy"].mean(),
         f"{who}_accuracy_sd": rows["accuracy"].std(),
         f"{who}_correct": rows["correct"].mean(),
-        f"{who}_evaluated": rows["evaluated"].iloc[0],
+        f"{who}_evaluated": rows["evaluated"].iloc[0] if len(rows) else np.nan,
         f"{who}_seeds": len(rows),
     }

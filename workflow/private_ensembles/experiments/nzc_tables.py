@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.experiments.ledger_row import verdict
-from private_ensembles.experiments.pate import NOT_FOR_RELEASE
+from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 
 _CLAIMS = (
     "claimed_epsilon",
@@ -38,22 +38,23 @@ def students(
     for cell in labels.to_dict("records"):
         task, name = cell["task"], cell["aggregator"]
         row = {"task": task, "stand_in": tasks[task]["stand_in"], "aggregator": name}
-        row |= {"teachers": cell["teachers"], "queries": cell["asked"]}
-        known = {key: quantities.get((task, name, key), np.nan) for key in _CLAIMS}
-        row |= known
+        row["teachers"], row["queries"] = cell["teachers"], cell["asked"]
+        for key in _CLAIMS:
+            row[key] = quantities.get((task, name, key), np.nan)
         # Without any noise a label is exactly what NZC releases; the truth is no mechanism.
-        bounds = [None if np.isnan(known[key]) else known[key] for key in _CLAIMS]
-        row["verdict"] = verdict(bounds[0], bounds[3], bounds[4]) if bounds[0] is not None else ""
+        claimed, proven, true = (
+            None if np.isnan(row[f"{which}_epsilon"]) else row[f"{which}_epsilon"]
+            for which in ("claimed", "proven", "true")
+        )
+        row["verdict"] = "" if claimed is None else verdict(claimed, proven, true)
         row["label_accuracy"] = cell["correct"] / cell["asked"]
         got = students[(students["task"] == task) & (students["aggregator"] == name)]
-        row |= {
-            "student_accuracy": got["accuracy"].mean(),
-            "student_accuracy_sd": got["accuracy"].std(),
-            "student_seeds": len(got),
-            "evaluated": int(got["evaluated"].iloc[0]),
-        }
-        rows.append(row | {"release": NOT_FOR_RELEASE})
-    return pd.DataFrame(rows)
+        row["student_accuracy"] = got["accuracy"].mean()
+        row["student_accuracy_sd"] = got["accuracy"].std()
+        row["student_seeds"] = len(got)
+        row["evaluated"] = int(got["evaluated"].iloc[0])
+        rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
 def label_accuracy(
@@ -72,10 +73,11 @@ def label_accuracy(
         for name in ("lnmax", "nzc", "clean"):
             key = "label_accuracy" if name == "nzc" else f"label_accuracy_{name}"
             row = {"task": task, "stand_in": facts["stand_in"], "aggregator": name}
-            row |= {"teachers": facts["K"], "label_accuracy": values[key]}
+            row["teachers"], row["label_accuracy"] = facts["K"], values[key]
             if name == "nzc":
-                row |= {f"accuracy_{rule}": values[f"label_accuracy_{rule}"] for rule in _RULES}
-                row |= {key: int(values[key]) for key in ("tied", "unprotected")}
+                for rule in _RULES:
+                    row[f"accuracy_{rule}"] = values[f"label_accuracy_{rule}"]
+                row["tied"], row["unprotected"] = int(values["tied"]), int(values["unprotected"])
                 row["verdict"] = verdict(values["claimed_epsilon"], None, values["true_epsilon"])
             rows.append(row | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)

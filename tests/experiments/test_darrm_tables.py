@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.experiments.darrm_tables import gnmax_sigmas, label_accuracy, privacy_loss
 from private_ensembles.pate.gnmax import sigma_quantities
 from private_ensembles.published import comparison as published
-from private_ensembles.report.tables import gnmax_sigmas, label_accuracy, privacy_loss
 
 PAPER = (
     {"name": "mnist", "stand_in": False, "epsilon": 0.0892, "Delta": 1e-4},

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.experiments.pate import FREE, NOT_FOR_RELEASE, SANITIZED
-from private_ensembles.report.pate_tables import sanitized_privacy, students
+from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.experiments.pate_tables import sanitized_privacy, students
 
 TASKS = {
     "mnist": {"stand_in": False, "synthetic": False, "K": 250},

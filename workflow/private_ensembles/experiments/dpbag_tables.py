@@ -4,14 +4,15 @@ Every function takes data frames or plain values and returns a data frame; colum
 never renamed. epsilon in nats, metrics as fractions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import product
 
 import pandas as pd
 
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
+from private_ensembles.experiments.dpbag_students import METRICS
 
-METRICS = ("accuracy", "auroc", "auprc")
 _PLAIN = "(epsilon, delta)-DP for everyone"
 # What a number in these tables promises; shown beside it.
 GUARANTEES = {
@@ -50,13 +51,14 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for key, group in students.groupby(_ACCURACY_KEY, sort=False, dropna=False):
         row = dict(zip(_ACCURACY_KEY, key, strict=True))
-        row |= {name: group[name].mean() for name in ("labels", "label_accuracy")}
+        for name in ("labels", "label_accuracy"):
+            row[name] = group[name].mean()
         row["plain_epsilon"] = group["plain_epsilon"].max()
         for metric in METRICS:
             row[f"{metric}_mean"] = group[metric].mean()
             row[f"{metric}_sd"] = group[metric].std()
             row[f"{metric}_sd_splits"] = group.groupby("seed")[metric].mean().std()
-        row |= {"splits": group["seed"].nunique(), "draws": len(group)}
+        row["splits"], row["draws"] = group["seed"].nunique(), len(group)
         rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
     return pd.DataFrame(rows)
 
@@ -117,29 +119,22 @@ def affordable_labels(
     plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
     """
     rows = []
-    for n in shards:
+    for n, delta, epsilon in product(shards, deltas, epsilons):
         scale = noise / n
-        for delta in deltas:
-            for epsilon in epsilons:
-                count = data_independent_count(epsilon, scale, delta, order_max)
-                rows.append(
-                    {
-                        "n": n,
-                        "noise": scale,
-                        "epsilon": epsilon,
-                        "delta": delta,
-                        "data_independent": count.releasable,
-                        "first_exceeding": count.published,
-                        "plain": plain_label_count(epsilon, scale, delta),
-                        "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
-                    }
-                )
+        count = data_independent_count(epsilon, scale, delta, order_max)
+        rows.append(
+            {
+                "n": n,
+                "noise": scale,
+                "epsilon": epsilon,
+                "delta": delta,
+                "data_independent": count.releasable,
+                "first_exceeding": count.published,
+                "plain": plain_label_count(epsilon, scale, delta),
+                "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
+            }
+        )
     return pd.DataFrame(rows)
-
-
-def with_facts(rows: Iterable[Mapping[str, object]], **facts: object) -> list[dict[str, object]]:
-    """Return the rows with the same facts (data set, model, seed, ...) in front of each."""
-    return [facts | dict(row) for row in rows]
 
 
 def _require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:

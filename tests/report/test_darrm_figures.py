@@ -1,0 +1,59 @@
+"""DaRRM's figures: panels for any number of m, files that are equal byte for byte."""
+
+import pandas as pd
+import pytest
+
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.experiments.darrm_figures import gamma_shapes, prior_shapes, sigma_search
+from private_ensembles.report import darrm_figures as figures
+
+SOLUTION = {"K": 11, "m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
+SOLUTION["gamma"] = gamma_subsampling(11, 3).tolist()
+BUDGETS = [
+    {"name": "mnist", "epsilon": 0.2676, "delta": 3e-4},
+    {"name": "fashion-mnist", "epsilon": 0.2556, "delta": 3e-4},
+]
+
+
+def shapes(number: int) -> pd.DataFrame:
+    solutions = [SOLUTION | {"m": m} for m in range(1, number + 1)]
+    return gamma_shapes(solutions, "uniform:0.5,1")
+
+
+def search() -> pd.DataFrame:
+    return sigma_search(BUDGETS, order_max=500, order_step=0.5)
+
+
+def priors() -> pd.DataFrame:
+    actual = ["absolute-uniform:0,1", "fixed:0.5", "uniform:0.9,1"]
+    return prior_shapes({"U": [SOLUTION], "P": [SOLUTION]}, actual)
+
+
+@pytest.mark.parametrize("number", [1, 5, 6])
+def test_any_number_of_m_has_its_panels(tmp_path, number):
+    figures.draw_gamma_shapes(shapes(number), tmp_path / "a.png")
+
+
+def test_marks_of_many_values_are_few_and_symmetric():
+    for size in (4, 12, 36, 102, 1002):
+        marked = figures._marked(size)
+        assert sorted(size - 1 - index for index in marked) == sorted(marked)
+        assert len(marked) <= 30
+
+
+def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path):
+    for draw, data in (
+        (figures.draw_gamma_shapes, shapes(3)),
+        (figures.draw_sigma_search, search()),
+        (figures.draw_prior_shapes, priors()),
+    ):
+        for suffix in ("png", "pdf", "svg"):
+            first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+            draw(data, first)
+            draw(data, second)
+            assert first.read_bytes() == second.read_bytes()
+            assert first.stat().st_size > 5000
+
+
+def test_the_bound_has_the_name_that_the_data_give_it():
+    assert figures.BOUND in set(shapes(1)["family"])

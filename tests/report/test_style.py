@@ -1,0 +1,28 @@
+"""One look for every name, and no format that is not byte-stable."""
+
+import pytest
+
+from private_ensembles.mechanisms.registry import MECHANISMS
+from private_ensembles.report import style
+from private_ensembles.report.darrm_figures import BOUND, FAMILIES, PRIOR_FAMILIES
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with style.figure(size=(1, 1)) as (drawn, _), pytest.raises(ValueError, match="suffix"):
+        style.save(drawn, tmp_path / "a.bmp")
+
+
+def test_every_mechanism_has_one_look_and_no_two_share_it():
+    looks = [tuple(style.look(name).values()) for name in MECHANISMS]
+    assert set(MECHANISMS) <= set(style.LOOKS)
+    assert len(set(looks)) == len(looks)
+    # In grey the mark alone must tell them apart.
+    assert len({look[1] for look in looks}) == len(looks)
+    assert style.look("gamma_opt") == style.look("darrm_opt")
+
+
+def test_no_two_gamma_families_of_one_figure_share_a_colour():
+    for families in ((*FAMILIES, BOUND), PRIOR_FAMILIES):
+        assert set(families) <= {*style.LOOKS, *style._SAME}
+        assert set(families) <= set(style.LABELS)
+        assert len({style.look(name)["color"] for name in families}) == len(families)

@@ -1,0 +1,23 @@
+"""Figures of the sweeps: files that are equal byte for byte."""
+
+import pandas as pd
+
+from private_ensembles.darrm.simulations import noiseless_allowances, sweep
+from private_ensembles.report import sweep_figures as figures
+
+
+def test_the_sweeps_are_written_byte_for_byte_equal(tmp_path):
+    rows, noiseless = [], []
+    for K in (5, 11):
+        for Delta in (0, 1e-5):
+            rows += sweep(K, 0.1, Delta, [1, 3, 5], prior="common:0.5,1")
+            noiseless += noiseless_allowances(K, 0.1, Delta)
+    for draw, data in (
+        (figures.draw_sweeps, pd.DataFrame(rows)),
+        (figures.draw_noiseless, pd.DataFrame(noiseless)),
+    ):
+        for suffix in ("png", "pdf"):
+            first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+            draw(data, first)
+            draw(data, second)
+            assert first.read_bytes() == second.read_bytes()

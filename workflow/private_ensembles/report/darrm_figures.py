@@ -1,0 +1,170 @@
+"""DaRRM's figures, drawn from the frames of `experiments.darrm_figures` and nothing else."""
+
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from private_ensembles.report import style
+
+FAMILIES = ("gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const")
+PRIOR_FAMILIES = ("gamma_opt_U", "gamma_opt_P", "gamma_sub", "gamma_const")
+BOUND = "worst_data_set_bound"
+# The dashes of gamma_sub go on top of the line of gamma_opt: at m = 1 the two are equal.
+_DRAWN = ("gamma_const", "gamma_opt", "gamma_dsub", "gamma_sub", BOUND)
+# Panels side by side, beyond which they go on below.
+_COLUMNS = 4
+# What an expected error below this is: scaling for the certificate leaves it of no noise at all.
+_NOTHING = 1e-10
+_ACTUAL = {
+    "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
+    "fixed:0.5": "$p_i = 0.5$",
+    "uniform:0.9,1": "$p_i$ ~ Uniform[0, 0.1]",
+}
+
+
+def draw_gamma_shapes(data: pd.DataFrame, *paths: str) -> None:
+    """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path."""
+    allowances = list(dict.fromkeys(data["m"]))
+    columns = len(allowances) if len(allowances) <= _COLUMNS else 3
+    blocks = -(-len(allowances) // columns)
+    size = (2.6 * columns + 0.6, 5.2 * blocks + 0.3)
+    with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
+        handles = {}
+        for index, m in enumerate(allowances):
+            block, column = divmod(index, columns)
+            pair = axes[2 * block : 2 * block + 2, column]
+            handles |= _draw_allowance(*pair, data[data["m"] == m])
+            if column:
+                for axis in pair:
+                    axis.tick_params(labelleft=False)
+            else:
+                pair[0].set_ylabel(r"noise function $\gamma(l)$")
+                pair[1].set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
+        for axis in axes.flat:
+            axis.set_visible(axis.has_data())
+        shown = [name for name in (*FAMILIES, BOUND) if name in handles]
+        lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
+        wide = len(shown) if len(shown) <= columns else 2
+        drawn.legend(lines, words, loc="outside lower center", ncols=wide)
+        style.save(drawn, *paths)
+
+
+def _draw_allowance(top, bottom, data: pd.DataFrame) -> dict[str, object]:
+    """Draw shapes and errors of one m; return one line per family for the legend."""
+    handles = {}
+    m, subsamples = data[["m", "subsamples"]].iloc[0]
+    for family in [name for name in _DRAWN if name in set(data["family"])]:
+        part = data[data["family"] == family]
+        looks = style.look(family)
+        marker = looks.pop("marker")
+        error = part[part["quantity"] == "error"]
+        (handles[family],) = bottom.plot(error["x"], error["y"], **looks)
+        if family == BOUND:
+            continue
+        shape = part[part["quantity"] == "gamma"]
+        (handles[family],) = top.plot(
+            shape["x"], shape["y"], marker=marker, markevery=_marked(len(shape)), **looks
+        )
+        mean = part.loc[part["quantity"] == "expected_error", "y"].item()
+        bottom.axhline(mean, color=looks["color"], linewidth=0.9, linestyle=":")
+    title = f"$m = {m:g}$" if m == subsamples else f"$M = {subsamples:g}$: $m = {m:.4f}$"
+    top.set(title=title, xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
+    top.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    bottom.set(xlabel="$p$, the same for every teacher")
+    bottom.set(xlim=(-0.02, 1.02), ylim=(-0.015, 0.53))
+    bottom.set_title(_mean_errors(data), fontsize=8)
+    return handles
+
+
+def _marked(size: int) -> list[int]:
+    """The points of a shape that carry a mark: not all of many, and symmetric as gamma is."""
+    half = range(size // 2 - 1, -1, -max(1, size // 14))  # the middle is where they differ
+    return sorted([*half, *(size - 1 - index for index in half)])
+
+
+def _mean_errors(data: pd.DataFrame) -> str:
+    means = data[data["quantity"] == "expected_error"]
+    values = dict(zip(means["family"], means["y"], strict=True))
+    words = []
+    for family in FAMILIES:
+        if family in values:
+            shown = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
+            words.append(f"{family.removeprefix('gamma_')} {shown}")
+    # Four do not fit beside each other.
+    lines = [words[:2], words[2:]] if len(words) > 3 else [words]
+    return "\n".join(["expected error (dotted)", *("   ".join(line) for line in lines)])
+
+
+def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
+    """Draw Figure 10 from the frame of `sigma_search`, saved at every path."""
+    names = list(dict.fromkeys(data["dataset"]))
+    with style.figure(1, len(names), size=(3.9 * len(names), 3.6), squeeze=False) as (drawn, axes):
+        for axis, name in zip(axes[0], names, strict=True):
+            part = data[data["dataset"] == name]
+            roles = dict(iter(part.groupby("role")))
+            curve, color = roles["curve"], style.look(name)["color"]
+            axis.plot(curve["order"], curve["sigma_squared"], color=color)
+            for role, marker, words in (
+                ("minimum", "o", "minimum"),
+                ("printed_order", "X", "order in Table 4"),
+            ):
+                order, square = roles[role][["order", "sigma_squared"]].iloc[0]
+                label = rf"{words}: $\lambda$ = {order:.2f}, $\sigma$ = {square**0.5:.2f}"
+                mark = {"marker": marker, "markersize": 8, "linestyle": "none"}
+                mark["color"] = color if role == "minimum" else style.BLACK
+                axis.plot([order], [square], label=label, **mark)
+            epsilon, delta = part[["epsilon", "delta"]].iloc[0]
+            axis.set(
+                title=rf"{style.label(name)}, $\varepsilon$ = {epsilon:g}, $\delta$ = {delta:g}",
+                xlabel=r"Rényi order $\lambda$",
+                ylabel=r"$\sigma^2$ (votes squared)",
+                yscale="log",
+            )
+            axis.set_ylim(top=curve["sigma_squared"].max() * 3)  # room for the legend
+            axis.legend(loc="upper right")
+        style.save(drawn, *paths)
+
+
+def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
+    """Draw Figure 9 from the frame of `prior_shapes`, saved at every path."""
+    allowances = list(dict.fromkeys(data["m"]))
+    actual = list(dict.fromkeys(data["actual"].dropna()))
+    shape = len(allowances), 1 + len(actual)
+    size = 3.2 + 2.6 * len(actual), 2.9 * len(allowances) + 0.5
+    widths = {"width_ratios": [1.35] + [1] * len(actual)}
+    with style.figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
+        for row, m in zip(axes, allowances, strict=True):
+            part = data[data["m"] == m]
+            for family in reversed(PRIOR_FAMILIES):
+                shape = part[(part["family"] == family) & (part["quantity"] == "gamma")]
+                style.line(row[0], shape["x"], shape["y"], family)
+            row[0].set(title=f"$m = {m}$", xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
+            row[0].set_ylabel(r"noise function $\gamma(l)$")
+            row[0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            errors = part[part["quantity"] == "expected_error"]
+            for axis, distribution in zip(row[1:], actual, strict=True):
+                _draw_errors(axis, errors[errors["actual"] == distribution])
+                axis.set_title(f"actual: {_ACTUAL.get(distribution, distribution)}", fontsize=9)
+        style.legend(drawn, axes[0, 0], "lower", 4, reverse=True)
+        style.save(drawn, *paths)
+
+
+def _draw_errors(axis, errors: pd.DataFrame) -> None:
+    """One mark per family, with its value and 99 % interval; they lie orders of magnitude apart."""
+    values = errors.set_index("family").loc[list(PRIOR_FAMILIES)]
+    least, top = values["y"].min(), values["y"].max()
+    short = [style.short_label(family) for family in PRIOR_FAMILIES]
+    axis.set_yticks(range(len(short)), short)
+    axis.set(xlabel="expected error", ylim=(len(short) - 0.5, -0.5))
+    if top < 1e-12:
+        axis.set(xlim=(0, 1), xticks=[0])
+        words = "0 for every\nsymmetric $\\gamma$"
+        axis.text(0.5, 0.5, words, transform=axis.transAxes, ha="center", va="center")
+        return
+    for index, (family, row) in enumerate(values.iterrows()):
+        looks = style.look(family)
+        mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
+        axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
+        above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+        axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
+    axis.set_xscale("log")
+    axis.set_xlim(max(least, 1e-12) / 8, 8 * top)  # room for the numbers
