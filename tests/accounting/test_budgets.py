@@ -4,12 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
-from private_ensembles.accounting.calibrate import least_holding
 from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
 from private_ensembles.mechanisms.ladder_steps import ladder_matrix
@@ -75,15 +72,6 @@ def test_majority_costs_one_teacher_under_both_adjacencies():
         majority_cost(0.0892, 1e-4, "zero_out")
 
 
-@given(st.floats(0.1, 0.9), st.floats(1.01, 5))
-def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
-    def holds(noise):  # holds, fails again, holds for good
-        return start <= noise < start * 1.02 * width or noise >= 8
-
-    assert least_holding(holds, 0.05, 10.0) == pytest.approx(start, rel=1e-8)
-    assert holds(least_holding(holds, 0.05, 10.0))
-
-
 @pytest.mark.parametrize(
     ("change", "name"),
     [
@@ -99,10 +87,6 @@ def test_bad_input_is_named(change, name):
         pld_epsilon(lambda x: np.zeros_like(x), **arguments)
 
 
-def test_calibration_refuses_what_it_cannot_prove():
-    with pytest.raises(ValueError, match="low, high"):
-        least_holding(lambda noise: True, 2.0, 1.0)
-    with pytest.raises(ValueError, match="high"):
-        least_holding(lambda noise: False, 1.0, 2.0)
+def test_a_curve_needs_its_end():
     with pytest.raises(ValueError, match="largest_epsilon"):
         total_budgets(0.1, 0.0, 2, 1e-5, delta_curve=np.zeros_like)

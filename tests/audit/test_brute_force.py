@@ -30,20 +30,26 @@ from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 
+from ..pate.oracle import interactive_passes
 from . import oracle
 
 ERRORS = {"relative_error": 2e-12, "absolute_error": 2e-12}
 
 
-def confident(counts, scores=None):
+def answered(counts, passes):
     """No answer, or one of three labels."""
-    passes = answer_probability(counts, 5.0, 2.0, scores)[:, None]
+    passes = passes[:, None]
     return np.hstack([1 - passes, passes * gnmax_distribution(counts, 1.5)])
+
+
+def confident(counts):
+    return answered(counts, answer_probability(counts, 5.0, 2.0))
 
 
 def interactive(counts):
     """With one student's scores, the same for all histograms: not symmetric in the classes."""
-    return confident(counts, np.broadcast_to([0.6, 0.3, 0.1], counts.shape))
+    scores = np.broadcast_to([0.6, 0.3, 0.1], counts.shape)
+    return answered(counts, interactive_passes(counts, scores, 5.0, 2.0))
 
 
 MECHANISMS = {

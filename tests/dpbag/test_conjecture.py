@@ -9,12 +9,13 @@ from mpmath import mp, mpf
 from private_ensembles.dpbag.conjecture import (
     condition,
     conjectured_moment,
-    exact_label_probabilities,
     exact_moment,
     study,
     wrong_probability,
 )
 from private_ensembles.dpbag.mechanism import ones_probability
+
+from .oracle import exact_label_probabilities
 
 
 def test_the_formula_is_that_of_equations_1_to_3():

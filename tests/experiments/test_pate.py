@@ -27,7 +27,8 @@ from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax_accounting import lnmax_rdp
 from private_ensembles.pate.rdp import gnmax_rdp
-from private_ensembles.pate.release_accounting import confident_gnmax_release
+from private_ensembles.pate.release_accounting import release_privacy
+from private_ensembles.pate.rounds import confident_round
 
 K, POOL, CLASSES, DELTA = 50, 120, 4, 1e-3
 NOISE = {"threshold": 30.0, "sigma1": 15.0, "sigma2": 6.0}
@@ -398,9 +399,8 @@ def test_release_is_accounted_for_once_on_the_queries_that_are_bought():
     assert names
     queries = bought()[1]["confident_queries"]
     source = module.generator(0, "digits", "publication")
-    expected = confident_gnmax_release(
-        COUNTS[queries], **NOISE, delta=DELTA, generator=source, **SETTINGS["release"]
-    )
+    one = confident_round(COUNTS[queries], **NOISE)
+    expected = release_privacy(one, DELTA, source, **SETTINGS["release"])
     found = quantities(table, "confident")
     assert found["release_claimed_epsilon"] == expected.claimed_epsilon
     assert found["release_epsilon"] == expected.epsilon

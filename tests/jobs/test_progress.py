@@ -45,6 +45,26 @@ def test_fast_rates_are_by_the_second():
     assert said == ["5000 of 10000 labels, 1e+03 a second, 5 s left"]
 
 
+def test_a_resumed_training_tells_its_own_speed_and_what_else_there_is_to_say():
+    said, logged = [], []
+    clock = Clock(2)
+    meter = watch.Meter(20, "steps", say=said.append, log=logged.append, done=10, clock=clock)
+    for _ in range(10):
+        meter.advance(images=300, note="loss 0.5")
+    assert [line.split(",")[0] for line in said] == [f"{n} of 20 steps" for n in (13, 16, 19)]
+    assert said[1] == "16 of 20 steps, loss 0.5, 150 images/s, 8 s left"
+    meter.finish()
+    assert logged == ["10 steps in 22.0 s, 136 images/s"]
+
+
+def test_every_step_is_told_where_that_is_asked_for():
+    said = []
+    meter = watch.Meter(3, "epochs", say=said.append, log=said.append, every=0, clock=Clock(1))
+    for _ in range(3):
+        meter.advance()
+    assert [line.split(",")[0] for line in said] == [f"{n} of 3 epochs" for n in (1, 2, 3)]
+
+
 def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path, capsys):
     with io.job(fake_snakemake()) as job:
         assert list(job.track([1, 2], "queries")) == [1, 2]

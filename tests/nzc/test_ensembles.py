@@ -10,7 +10,7 @@ from private_ensembles.nzc import (
     leads,
     teacher_curve,
 )
-from private_ensembles.nzc.ensembles import lnmax_claims, plurality_accuracy
+from private_ensembles.nzc.ensembles import plurality_accuracy
 
 COUNTS = np.array([[5, 0, 0], [3, 2, 0], [2, 2, 1], [0, 1, 4]])
 LABELS = np.array([0, 1, 1, 2])
@@ -34,13 +34,6 @@ def test_teacher_curve_has_a_row_per_ensemble():
     assert [row["teachers"] for row in rows] == [1, 5]
     assert rows[0] == {"teachers": 1, "accuracy": 2 / 3, "qualified": 0, "qualified_wrong": 0}
     assert rows[1] == {"teachers": 5, "accuracy": 0.5, "qualified": 0.5, "qualified_wrong": 0}
-
-
-def test_lnmax_rows_have_the_moments_bound_and_the_optimal_one():
-    rows = lnmax_claims(20, [100, 1000, 5000, 9000], 1e-5)
-    assert [row["queries"] for row in rows] == [100, 1000, 5000, 9000]
-    assert rows[0]["moments"] == pytest.approx(5.80, abs=0.01)
-    assert all(row["optimal"] < row["moments"] for row in rows)
 
 
 @pytest.mark.parametrize(

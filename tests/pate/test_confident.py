@@ -8,10 +8,11 @@ import pytest
 from private_ensembles import pate
 from private_ensembles.pate.confident import ORDERS, compose_rounds
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.rdp import confident_gnmax_expected_rdp
 from private_ensembles.pate.rounds import confident_round, interactive_round
 from private_ensembles.pate.sanitize import gnss_rdp
 from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity
+
+from .oracle import confident_gnmax_expected_rdp
 
 # Condition C5 or C6 fails at some orders of the default grid; tests of that say so themselves.
 pytestmark = pytest.mark.filterwarnings("ignore:condition C5 or C6:RuntimeWarning")
@@ -123,17 +124,16 @@ def test_gnmax_on_every_query_pays_no_threshold(counts):
 
 def test_a_student_that_knows_nothing_shifts_the_threshold(counts):
     scores = np.full(counts.shape, 0.1)
-    interactive = pate.interactive_gnmax_privacy(
-        counts, scores, 175.0, 150.0, 40.0, 1e-5, order=14.0
-    )
+    one = interactive_round(counts, scores, 175.0, 150.0, 40.0)
+    interactive = compose_rounds([one], 1e-5, order=14.0)
     confident = pate.confident_gnmax_privacy(counts, *PARAMETERS, order=14.0)
     assert interactive.epsilon == pytest.approx(confident.epsilon, rel=1e-12)
     assert interactive.sanitized_sd == pytest.approx(confident.sanitized_sd, rel=1e-12)
 
 
 def test_a_student_that_agrees_is_not_answered(counts):
-    scores = counts / 250
-    r = pate.interactive_gnmax_privacy(counts, scores, 200.0, 50.0, 40.0, 1e-5, order=14.0)
+    one = interactive_round(counts, counts / 250, 200.0, 50.0, 40.0)
+    r = compose_rounds([one], 1e-5, order=14.0)
     assert r.expected_answers < 0.03
 
 

@@ -13,8 +13,10 @@ from scipy.special import ndtr
 
 from benchmarks import smooth_sensitivity as benchmark
 from private_ensembles.pate.joint import JointProfile, StepCost
-from private_ensembles.pate.rdp import confident_gnmax_expected_rdp, gnmax_log_q
+from private_ensembles.pate.rdp import gnmax_log_q
 from private_ensembles.pate.rounds import confident_round, gnmax_round, interactive_round
+
+from .oracle import confident_gnmax_expected_rdp
 
 
 def exact_cost(margin, sigma1, order, rho):

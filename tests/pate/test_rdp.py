@@ -12,11 +12,12 @@ from scipy.special import ndtr
 
 from private_ensembles import pate
 from private_ensembles.pate.rdp import (
-    confident_gnmax_expected_rdp,
     gnmax_log_q,
     gnmax_rdp_of_log_q,
     log_answer_probability,
 )
+
+from .oracle import confident_gnmax_expected_rdp
 
 
 def exact_log_q(row, sigma):

@@ -10,7 +10,6 @@ from private_ensembles.pate.small_print import (
     ROUND_ONE,
     corollary11,
     data_independent_candidates,
-    largest_useful_sigma,
     round_one_thresholds,
     unanimous_condition,
     unanswered,
@@ -75,6 +74,15 @@ def test_what_fails_for_mnist_is_the_order_and_not_the_bound_on_q():
             / ((mu2 + 1) / mu2 * mu2 / (mu2 - 1)) ** mu2
         )
         assert q < limit
+
+
+def largest_useful_sigma(teachers, orders, what="improves"):
+    """The largest sigma, on a grid of relative step 1 %, at which `what` holds at some order."""
+    for sigma in np.geomspace(100 * teachers, 0.01 * teachers, 926):
+        for order in orders:
+            if getattr(unanimous_condition(teachers, sigma, order), what):
+                return float(sigma)
+    return 0.0
 
 
 def test_darrms_remark_does_not_hold_for_less_noise():

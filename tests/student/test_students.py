@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from private_ensembles import student as room
-from private_ensembles.student import checkpoint
 from private_ensembles.student.students import load_student, save_student, train_student
 
 from .digits import digits, released
@@ -83,7 +82,7 @@ class Killed(Exception):
 
 def killed_after(epoch):
     def progress(message):
-        if message.startswith(f"epoch {epoch} "):
+        if message.startswith(f"{epoch} of "):
             raise Killed
 
     return progress
@@ -98,7 +97,7 @@ def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
     resumed = train(method=method, checkpoint=file, progress=messages.append)
     assert messages[0] == "goes on after epoch 2 of 3"
     assert "images/s" in messages[1]
-    assert "0 s remaining" in messages[1]
+    assert "0 s left" in messages[1]
     assert torch.equal(weights(resumed), weights(train(method=method)))
     assert list(tmp_path.iterdir()) == []
 
@@ -114,23 +113,8 @@ def test_checkpoints_of_other_trainings_or_damaged_ones_are_not_used(tmp_path):
         file.write_bytes(damaged)
         messages = []
         student = train(seed=1, checkpoint=file, progress=messages.append)
-        assert messages[0].startswith("epoch 1 of 3")
+        assert messages[0].startswith("1 of 3 epochs, loss ")
         assert torch.equal(expected, weights(student))
-
-
-def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
-    file = tmp_path / "checkpoint.pt"
-    checkpoint.save(file, "me", {"epoch": 1})
-
-    def full(self, data):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="No space"):
-        checkpoint.save(file, "me", {"epoch": 2})
-    assert checkpoint.load(file, "me") == {"epoch": 1}
-    assert checkpoint.load(file, "you") is None
-    assert checkpoint.load(tmp_path / "none", "me") is None
 
 
 @pytest.mark.parametrize("method", ["vat", "forest"])

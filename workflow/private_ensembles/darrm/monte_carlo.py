@@ -6,9 +6,6 @@ has them in closed form, which is what gamma is optimised for here.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,30 +14,6 @@ from private_ensembles.accounting.poisson_binomial import pmf
 TAU = 50  # points of the paper's grid W
 SAMPLING = ("grid", "multisets")
 _BATCH = 1 << 21  # numbers worked on at a time
-
-
-@dataclass(frozen=True)
-class ObjectiveEstimate:
-    """An estimated linear objective.
-
-    coefficients : ((K+1)/2,), the mean of alpha_l - alpha_{K-l} over the draws, l = (K+1)/2..K:
-        what `prior.objective` is the expectation of.
-    log_scale : ln of the factor that the paper's algorithm has in front of it: 0 for Algorithm 4,
-        ln(P theta^K K!) for Algorithm 5, which overflows or underflows as a number for large K.
-    """
-
-    coefficients: NDArray[np.float64]
-    log_scale: float
-
-    def objective(self, gamma: ArrayLike) -> float:
-        """-1/2 sum_{l > K/2} c_l gamma(l), what the algorithm returns, without its scale."""
-        gamma = np.asarray(gamma, dtype=np.float64)
-        return -0.5 * float(self.coefficients @ gamma[len(gamma) // 2 :])
-
-    def log_coefficients(self) -> NDArray[np.float64]:
-        """ln of the coefficients on the paper's scale; -inf for 0, NaN for negative ones."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.log_scale + np.log(self.coefficients)
 
 
 def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64]:
@@ -65,27 +38,20 @@ def mean_leads(p: NDArray[np.float64], lengths: ArrayLike) -> NDArray[np.float64
 def algorithm_4_draws(
     K: int, draws: int, generator: np.random.Generator, *, low: float = 0.0, high: float = 1.0
 ) -> NDArray[np.float64]:
-    """p_1..p_K of Algorithm 4, line 3: (draws, K), independent and uniform on [low, high]."""
+    """p_1..p_K of Algorithm 4, line 3: (draws, K), independent and uniform on [low, high].
+
+    The algorithm's coefficients are `mean_leads` of them. The appendix samples from [0, 1]. Its
+    objective has no absolute value, and there alpha_l and alpha_{K-l} have the same law: every
+    coefficient has expectation 0, and what the algorithm returns is noise at any number of draws.
+    (Eq. 196 has the absolute value; the step to Eq. 197 drops it.) On [0.5, 1], the surrogate of
+    C.2.2, its expectation is `prior.objective`.
+
+    Raises ValueError unless K is odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
+    """
     _check(K, draws)
     if not 0 <= low < high <= 1:
         raise ValueError(f"low, high = {low}, {high}: must be 0 <= low < high <= 1")
     return low + (high - low) * generator.random((draws, K))
-
-
-def algorithm_4(
-    K: int, draws: int, generator: np.random.Generator, *, low: float = 0.0, high: float = 1.0
-) -> ObjectiveEstimate:
-    """Algorithm 4: the mean over `draws` samples of independent p_i ~ Uniform[low, high].
-
-    The appendix samples from [0, 1]. Its objective has no absolute value, and there alpha_l and
-    alpha_{K-l} have the same law: every coefficient has expectation 0, and what the algorithm
-    returns is noise at any number of draws. (Eq. 196 has the absolute value; the step to Eq. 197
-    drops it.) On [0.5, 1], the surrogate of C.2.2, its expectation is `prior.objective`.
-
-    Raises ValueError unless K is odd and >= 1, draws >= 1 and 0 <= low < high <= 1.
-    """
-    p = algorithm_4_draws(K, draws, generator, low=low, high=high)
-    return ObjectiveEstimate(mean_leads(p, [draws])[0], 0.0)
 
 
 def algorithm_5_draws(
@@ -100,6 +66,15 @@ def algorithm_5_draws(
 
     sampling : `grid`, as printed, uniform on W^K; `multisets`, uniform on the P = C(tau+K-1, K)
         multisets of W, which is how the text counts the points and what the factor P supposes.
+
+    With N = T in the algorithm's last line (N is not defined there) its coefficients are P theta^K
+    K! times `mean_leads` of these points, the integral over [0.5, 1]^K by the rectangle rule. The
+    factor is the same for all l and leaves the optimal gamma alone, but it is not the volume 2^-K:
+    P K! = tau (tau+1)...(tau+K-1) > tau^K, since a multiset with repeated points has fewer than K!
+    permutations. What does not go away with more draws is the rule itself: W leaves out 1, so its
+    points have the mean 0.75 - theta/2, and `algorithm_5_expectation` is the limit.
+
+    Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
     """
     _check(K, draws)
     if isinstance(tau, bool) or int(tau) != tau or tau < 1:
@@ -114,34 +89,6 @@ def algorithm_5_draws(
     else:
         raise ValueError(f"sampling = {sampling!r}: must be one of {', '.join(SAMPLING)}")
     return 0.5 + (0.5 / tau) * index
-
-
-def algorithm_5(
-    K: int,
-    draws: int,
-    generator: np.random.Generator,
-    *,
-    tau: int = TAU,
-    sampling: str = "grid",
-) -> ObjectiveEstimate:
-    """Algorithm 5: the integral over [0.5, 1]^K by the rectangle rule at `draws` random points.
-
-    With N = T in its last line (N is not defined there) the paper's coefficients are
-    P theta^K K! times the mean of alpha_l - alpha_{K-l}; the factor is `log_scale`. It is the same
-    for all l and leaves the optimal gamma alone, but it is not the volume 2^-K: P K! = tau
-    (tau+1)...(tau+K-1) > tau^K, since a multiset with repeated points has fewer than K!
-    permutations. What does not go away with more draws is the rule itself: W leaves out 1, so its
-    points have the mean 0.75 - theta/2, and `algorithm_5_expectation` is the limit.
-
-    Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
-    """
-    p = algorithm_5_draws(K, draws, generator, tau=tau, sampling=sampling)
-    return ObjectiveEstimate(mean_leads(p, [draws])[0], algorithm_5_log_scale(K, tau))
-
-
-def algorithm_5_log_scale(K: int, tau: int = TAU) -> float:
-    """ln(P w) = ln(C(tau + K - 1, K) theta^K K!), in the form that neither over- nor underflows."""
-    return math.lgamma(tau + K) - math.lgamma(tau) + K * math.log(0.5 / tau)
 
 
 def algorithm_5_expectation(

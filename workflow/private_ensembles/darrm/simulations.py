@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import general
 from private_ensembles.accounting.poisson_binomial import binomial_table, pmf
+from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
 from private_ensembles.darrm.error import expected_error
 from private_ensembles.darrm.gamma import (
@@ -216,10 +217,7 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
     low, high = 0, min(K, int(LARGEST_EXPONENT / epsilon))
     if high < K and not (high and private(high)):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if private(middle) else (middle, high)
-    return high
+    return bisect_integers(private, low, high)
 
 
 def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:

@@ -16,6 +16,8 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+from private_ensembles.accounting.root import bisect_integers
+
 # Grid points on either side of 0 of one label's privacy loss.
 _GRID = 200
 # Absolute, on each delta of one label, and relative on the delta of all: rounding.
@@ -106,10 +108,7 @@ def plain_label_count(budget, noise, delta):
     low, high = int(budget / (2 * noise)), 1
     while high <= low or affordable(high):
         low, high = max(low, high), 2 * max(low, high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if affordable(middle) else (low, middle)
-    return low
+    return bisect_integers(affordable, high, low)
 
 
 def _check(noise, delta):

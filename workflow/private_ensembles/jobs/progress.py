@@ -14,7 +14,8 @@ class Meter:
     """Counts what is done and says so now and then.
 
     total: how many there will be, None where nobody knows. unit: what they are ("queries"). say:
-    prints a line where people look, or None for silence; log: keeps the last one.
+    prints a line where people look, or None for silence; log: keeps the last one. done: how many
+    were done by an earlier try. every: least seconds between two lines.
     """
 
     def __init__(
@@ -24,33 +25,47 @@ class Meter:
         *,
         say: Callable[[str], None] | None,
         log: Callable[[str], None],
+        done: int = 0,
+        every: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self._total, self._unit = total, unit
         self._say, self._log, self._clock = say, log, clock
-        self._done = 0
+        self._every = _EVERY if every is None else every
+        self._before = self._done = done
+        self._images = 0
         self._start = self._last = clock()
 
-    def advance(self, number: int = 1) -> None:
-        """Count `number` more as done; a line is printed if the last one is some seconds old."""
+    def advance(self, number: int = 1, *, images: int = 0, note: str = "") -> None:
+        """Count `number` more as done; a line is printed if the last one is some seconds old.
+
+        images: so many were seen for it; the line then has their rate. note: what else it says.
+        """
         self._done += number
+        self._images += images
         now = self._clock()
-        if self._say is not None and now - self._last >= _EVERY:
+        if self._say is not None and now - self._last >= self._every:
             self._last = now
-            self._say(self._line(now - self._start))
+            self._say(self._line(now - self._start, note))
 
     def finish(self) -> None:
         """Write to the log how many were done in what time."""
         seconds = self._clock() - self._start
-        self._log(f"{self._done} {self._unit} in {seconds:.1f} s")
+        line = f"{self._done - self._before} {self._unit} in {seconds:.1f} s"
+        self._log(line + (f", {self._images_a_second(seconds)}" if self._images else ""))
 
-    def _line(self, seconds: float) -> str:
+    def _images_a_second(self, seconds: float) -> str:
+        return f"{self._images / max(seconds, 1e-9):,.0f} images/s"
+
+    def _line(self, seconds: float, note: str) -> str:
+        seconds = max(seconds, 1e-9)
         of = "" if self._total is None else f" of {self._total}"
-        rate = self._done / seconds
-        line = f"{self._done}{of} {self._unit}, {_rate(rate)}"
+        rate = (self._done - self._before) / seconds
+        speed = self._images_a_second(seconds) if self._images else _rate(rate)
+        parts = [f"{self._done}{of} {self._unit}", note, speed]
         if self._total is not None and rate > 0:
-            line += f", {_duration((self._total - self._done) / rate)} left"
-        return line
+            parts.append(f"{_duration((self._total - self._done) / rate)} left")
+        return ", ".join(filter(None, parts))
 
 
 def track(

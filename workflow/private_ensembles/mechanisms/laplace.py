@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.calibrate import least_holding
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
 from private_ensembles.mechanisms.ladder_steps import check_budget

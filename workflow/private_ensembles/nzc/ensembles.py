@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.nzc.claims import claimed_epsilon
 
 
 def leads(counts: ArrayLike) -> NDArray[np.int64]:
@@ -83,24 +80,6 @@ def teacher_curve(
             }
         )
     return rows
-
-
-def lnmax_claims(scale: float, queries: Sequence[int], delta: float) -> list[dict[str, float]]:
-    """Data-independent total epsilons of LNMax beside NZC in Table 1, a row per number of queries.
-
-    scale: of the noise in votes ("LNMax (gamma = 20)" means 20). Columns queries, moments (Theorem
-    4 with gamma = 1 / scale, PATE 2017's data-independent bound), optimal (optimal composition of
-    labels that are 2 / scale-DP). The table's 2.04 and 8.03 are data-dependent (PATE 2017) and come
-    from the votes.
-    """
-    return [
-        {
-            "queries": int(count),
-            "moments": claimed_epsilon(1 / scale, count, delta),
-            "optimal": optimal_homogeneous(2 / scale, 0.0, count, delta).epsilon,
-        }
-        for count in queries
-    ]
 
 
 def _counts(counts: ArrayLike) -> NDArray[np.int64]:

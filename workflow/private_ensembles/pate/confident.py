@@ -24,7 +24,7 @@ from private_ensembles.pate.data_independent import (
     exact_data_independent_epsilon,
 )
 from private_ensembles.pate.rdp import check_orders
-from private_ensembles.pate.rounds import Round, confident_round, gnmax_round, interactive_round
+from private_ensembles.pate.rounds import Round, confident_round, gnmax_round
 from private_ensembles.pate.sanitize import (
     GnssParameters,
     appendix_b6,
@@ -138,23 +138,6 @@ def gnmax_privacy(counts: ArrayLike, sigma: float, delta: float, **options) -> C
     Options and errors as :func:`compose_rounds`.
     """
     return compose_rounds([gnmax_round(counts, sigma)], delta, **options)
-
-
-def interactive_gnmax_privacy(
-    counts: ArrayLike,
-    scores: ArrayLike,
-    threshold: float,
-    sigma1: float,
-    sigma2: float,
-    delta: float,
-    **options,
-) -> ConfidentPrivacy:
-    """Expected cost of Interactive-GNMax (Algorithm 2): its threshold sees counts - K scores.
-
-    Options and errors as `interactive_round` and :func:`compose_rounds`.
-    """
-    one = interactive_round(counts, scores, threshold, sigma1, sigma2)
-    return compose_rounds([one], delta, **options)
 
 
 def compose_rounds(

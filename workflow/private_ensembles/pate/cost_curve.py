@@ -108,14 +108,6 @@ class CostCurve:
             return 0.0
         return self.ceiling - float(self.beta(self.log_q1()))
 
-    def local_sensitivity(self, log_q: ArrayLike) -> NDArray[np.float64]:
-        """Algorithm 3: an upper bound on how far beta moves when one teacher changes its vote."""
-        log_q = np.asarray(log_q, dtype=np.float64)
-        inside = (log_q >= self.log_q1()) & (log_q <= self.log_q0())
-        here = self.beta(log_q)
-        moves = np.maximum(self.beta(self.upper(log_q)) - here, here - self.beta(self.lower(log_q)))
-        return np.where(inside, self.plateau(), moves)
-
     def rise(self, log_q: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """beta(B_U(q)) - beta(q) and beta(q).
 

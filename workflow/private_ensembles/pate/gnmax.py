@@ -18,6 +18,7 @@ from private_ensembles.accounting.composition import (
     exact_conversion_cost,
     round_up,
 )
+from private_ensembles.accounting.root import bisect, least_holding
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)
@@ -169,7 +170,7 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     high = 1.0
     while not _analytic_holds(one, high, delta):
         high *= 2
-    return _bisect(0.0, high, lambda epsilon: _analytic_holds(one, epsilon, delta))
+    return bisect(lambda epsilon: _analytic_holds(one, epsilon, delta), 0.0, high)
 
 
 def least_order(epsilon: float, delta: float) -> float:
@@ -302,14 +303,6 @@ def _label_holds(sigma: float, epsilon: float, delta: float, n_teachers: int) ->
     return bool(np.all(_excess(leads[1:], leads[:-1], epsilon) <= delta))
 
 
-def _bisect(low: float, high: float, holds) -> float:
-    """Return a value in (low, high] that holds, within 1e-10 relative of one that does not."""
-    while high - low > 1e-10 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
 def _analytic_sigma(epsilon: float, delta: float) -> float:
     high = 1.0
     while not _analytic_holds(high, epsilon, delta):
@@ -317,7 +310,7 @@ def _analytic_sigma(epsilon: float, delta: float) -> float:
     low = high
     while _analytic_holds(low, epsilon, delta):
         low /= 2
-    return _bisect(low, high, lambda sigma: _analytic_holds(sigma, epsilon, delta))
+    return bisect(lambda sigma: _analytic_holds(sigma, epsilon, delta), low, high)
 
 
 def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
@@ -336,7 +329,5 @@ def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
         low /= 2
     # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
     # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
-    low = _bisect(low, high, narrowest_majority_holds) * (1 - 1e-9)
-    grid = np.geomspace(low, high, _GRID)
-    first = next(i for i, sigma in enumerate(grid) if holds(sigma))
-    return _bisect(float(grid[first - 1]), float(grid[first]), holds)
+    low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
+    return least_holding(holds, low, high, points=_GRID, relative=1e-10)

@@ -126,20 +126,3 @@ def log_answer_probability(
     counts, sigma1 = check_counts(counts), check_sigma(sigma1)
     lead = (counts.max(axis=1) - threshold) / sigma1
     return log_ndtr(lead), log_ndtr(-lead)
-
-
-def confident_gnmax_expected_rdp(
-    counts: ArrayLike, threshold: float, sigma1: float, sigma2: float, orders: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Expected answers and Rényi cost of Confident-GNMax over all queries, as in PATE's Table 2.
-
-    Every query pays the threshold's lambda / (2 sigma1^2) (one teacher moves the largest count by
-    at most 1); its label's cost counts with the probability that it is answered. That is the
-    paper's expectation, not a guarantee (DESIGN 5.11). Returns (probability of an answer
-    (queries,), total cost (orders,)); not for release.
-    """
-    orders = check_orders(orders)
-    passes, _ = log_answer_probability(counts, threshold, sigma1)
-    label = gnmax_rdp(counts, sigma2, orders)
-    total = len(passes) * orders / (2 * sigma1**2) + np.exp(passes) @ label
-    return np.exp(passes), total

@@ -28,11 +28,10 @@ from private_ensembles.pate.data_independent import (
     exact_data_independent_epsilon,
 )
 from private_ensembles.pate.joint import BETA_SLACK, JointProfile
-from private_ensembles.pate.rounds import Round, confident_round
+from private_ensembles.pate.rounds import Round
 from private_ensembles.pate.sanitize import gnss_rdp, rule_of_thumb
 
 REPORTS = ("data_independent", "sanitized", "both")
-_NOT_FOR_RELEASE = ("epsilon", "joint_rdp", "smooth_sensitivity", "sanitized_sd")
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Publication:
 
 @dataclass(frozen=True)
 class ReleasePrivacy:
-    """What a release costs; made by :func:`confident_gnmax_release`.
+    """What a release costs; made by :func:`release_privacy`.
 
     For release: claimed_epsilon at delta, with `confidence` (1 for data_independent, which is
     certain), published_epsilon (an estimate, off by normal noise), published_sensitivity,
@@ -79,39 +78,16 @@ class ReleasePrivacy:
     report: str
     data_independent_epsilon: float
     exact_data_independent_epsilon: float
-    publication: Publication | None
-    published_epsilon: float | None
-    published_sensitivity: float | None
-    published_upper: float | None
     claimed_epsilon: float
     confidence: float
-    joint_rdp: float | None
-    epsilon: float | None
-    smooth_sensitivity: float | None
-    sanitized_sd: float | None
-
-    @property
-    def not_for_release(self) -> tuple[str, ...]:
-        """Names of the fields that tell of the votes without noise."""
-        return _NOT_FOR_RELEASE
-
-
-def confident_gnmax_release(
-    counts,
-    threshold: float,
-    sigma1: float,
-    sigma2: float,
-    delta: float,
-    generator: np.random.Generator | None = None,
-    **options,
-) -> ReleasePrivacy:
-    """Cost of releasing Confident-GNMax's answers on a pool of queries fixed beforehand.
-
-    counts: (queries, classes), in the order in which they are asked. Options and errors as
-    :func:`release_privacy`, and errors as `confident_round`.
-    """
-    one = confident_round(counts, threshold, sigma1, sigma2)
-    return release_privacy(one, delta, generator, **options)
+    publication: Publication | None = None
+    published_epsilon: float | None = None
+    published_sensitivity: float | None = None
+    published_upper: float | None = None
+    joint_rdp: float | None = None
+    epsilon: float | None = None
+    smooth_sensitivity: float | None = None
+    sanitized_sd: float | None = None
 
 
 def release_privacy(
@@ -153,43 +129,55 @@ def release_privacy(
     releases = one.releases(query_cap, answer_cap)
     tried = len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
     exact = exact_data_independent_epsilon(releases.rho, delta)
+    facts = {
+        "queries": len(one.counts),
+        "query_cap": tried,
+        "answer_cap": releases.labels,
+        "delta": delta,
+        "conversion": conversion,
+        "report": report,
+        "exact_data_independent_epsilon": exact,
+    }
     if report == "data_independent":
-        return _record(
-            one, delta, conversion, report, tried, releases.labels, exact,
-            independent=data_independent_epsilon(releases.rho, delta, conversion=conversion)[0],
-            claimed=exact, confidence=1.0,
-        )  # fmt: skip
+        independent, _ = data_independent_epsilon(releases.rho, delta, conversion=conversion)
+        return ReleasePrivacy(
+            **facts, data_independent_epsilon=independent, claimed_epsilon=exact, confidence=1.0
+        )
     if generator is None:
         raise ValueError("generator: must be given where something is published")
     publication = choose_publication(
-        one, delta, target_epsilon=target_epsilon, order=order, beta=beta, sigma_ss=sigma_ss,
+        one,
+        delta,
+        target_epsilon=target_epsilon,
+        order=order,
+        beta=beta,
+        sigma_ss=sigma_ss,
         sigma_log=sigma_log,
-    )  # fmt: skip
+    )
     profile = JointProfile(_first(one, tried), publication.order)
     joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
     total = joint + publication.gnss_rdp + publication.sensitivity_rdp
     epsilon, _ = rdp_to_dp([publication.order], [total], delta, conversion)
-    sd = publication.sigma_ss * sensitivity
     z = float(ndtri((1 + confidence) / 2))  # half of the risk for each of the two
     log_sd = publication.sigma_log * publication.beta
     published, published_sensitivity = publish(epsilon, sensitivity, publication, generator)
     most = published_sensitivity * math.exp(z * log_sd)
     upper = max(0.0, published + z * publication.sigma_ss * most) * (1 + 1e-12)
     independent = _with_publication(releases.rho, publication, delta, conversion)
-    return _record(
-        one, delta, conversion, report, tried, releases.labels, exact,
-        independent=independent,
+    return ReleasePrivacy(
+        **facts,
+        data_independent_epsilon=independent,
+        claimed_epsilon=min(upper, independent) if report == "both" else upper,
+        confidence=confidence,
         publication=publication,
         published_epsilon=published,
         published_sensitivity=published_sensitivity,
         published_upper=upper,
-        claimed=min(upper, independent) if report == "both" else upper,
-        confidence=confidence,
         joint_rdp=joint,
         epsilon=epsilon,
         smooth_sensitivity=sensitivity,
-        sanitized_sd=sd,
-    )  # fmt: skip
+        sanitized_sd=publication.sigma_ss * sensitivity,
+    )
 
 
 def publish(
@@ -262,36 +250,3 @@ def _with_publication(rho: float, publication: Publication, delta: float, conver
 def _first(one: Round, queries: int) -> Round:
     leads = None if one.leads is None else one.leads[:queries]
     return Round(one.counts[:queries], leads, one.threshold, one.sigma1, one.sigma2)
-
-
-def _record(
-    one: Round,
-    delta: float,
-    conversion: str,
-    report: str,
-    tried: int,
-    answered: int,
-    exact: float,
-    *,
-    independent: float,
-    claimed: float,
-    confidence: float,
-    **found,
-) -> ReleasePrivacy:
-    names = (
-        "publication", "published_epsilon", "published_sensitivity", "published_upper",
-        "joint_rdp", "epsilon", "smooth_sensitivity", "sanitized_sd",
-    )  # fmt: skip
-    return ReleasePrivacy(
-        queries=len(one.counts),
-        query_cap=tried,
-        answer_cap=answered,
-        delta=delta,
-        conversion=conversion,
-        report=report,
-        data_independent_epsilon=independent,
-        exact_data_independent_epsilon=exact,
-        claimed_epsilon=claimed,
-        confidence=confidence,
-        **{name: found.get(name) for name in names},
-    )

@@ -125,21 +125,6 @@ def unanimous_condition(
     )
 
 
-def largest_useful_sigma(
-    n_teachers: int, orders: np.ndarray, *, n_classes: int = 2, what: str = "improves"
-) -> float:
-    """The largest sigma, on a grid of relative step 1 %, at which `what` holds at some order.
-
-    `what` is a truth value of :class:`UnanimousCondition`. 0 where there is none up to 100 K.
-    """
-    for sigma in np.geomspace(100 * n_teachers, 0.01 * n_teachers, 926):
-        for order in orders:
-            found = unanimous_condition(n_teachers, sigma, order, n_classes=n_classes)
-            if getattr(found, what):
-                return float(sigma)
-    return 0.0
-
-
 # PATE's text. ------------------------------------------------------------------------------------
 
 CONFIDENT = Releases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax

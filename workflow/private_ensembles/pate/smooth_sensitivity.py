@@ -125,19 +125,6 @@ def together(counts: NDArray[np.int64]) -> int:
     return min(8, max(1, 2_000_000 // counts.size))
 
 
-def sensitivity_by_distance(
-    counts: ArrayLike, curve: CostCurve, weights: ArrayLike | None = None
-) -> NDArray[np.float64]:
-    """S(0), S(1), ... of :class:`SensitivityProfile` up to where it stays, non-decreasing.
-
-    Raises ValueError as :class:`SensitivityProfile`.
-    """
-    profile = SensitivityProfile(counts, curve, weights)
-    values = [profile.at(d)[0] for d in range(profile.teachers + 1)]
-    values = np.maximum.accumulate(values)
-    return values[: int(np.argmax(values >= values[-1])) + 1]
-
-
 def smooth_sensitivity(
     counts: ArrayLike, curve: CostCurve, beta: float, weights: ArrayLike | None = None
 ) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
@@ -11,8 +10,9 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, log_softmax
 
+from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student import checkpoint as checkpoints
 from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.training import Training
@@ -66,7 +66,7 @@ def train_network(
     Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
     """
     images = channels_first(pool)
-    owner = checkpoints.identity(
+    identity = identity_of(
         {
             "training": asdict(training),
             "n_classes": n_classes,
@@ -76,15 +76,20 @@ def train_network(
             "torch": torch.__version__,
             "device": torch.device(device).type,
         },
-        *(images, index, labels),
+        images,
+        index,
+        labels,
     )
+    stored = Checkpoint(checkpoint, identity)
     try:
         run = _Run(images, index, labels, n_classes, training, unlabelled, pixel_max, device)
         run.start(seed, path)
-        if checkpoint is not None and (state := checkpoints.load(checkpoint, owner)) is not None:
+        if (state := stored.load()) is not None:
             run.restore(state)
             progress(f"goes on after epoch {run.epoch} of {training.epochs}")
-        begin, before = time.monotonic(), run.epoch
+        meter = Meter(
+            training.epochs, "epochs", say=progress, log=progress, done=run.epoch, every=0
+        )
         while run.epoch < training.epochs:
             loss, seen = run.advance()
             if not np.isfinite(loss):
@@ -94,21 +99,16 @@ def train_network(
                 )
             if observe is not None:
                 run.observed.append(float(observe(run.scores)))
-            elapsed = time.monotonic() - begin
-            share = elapsed / (run.epoch - before)
-            progress(
-                f"epoch {run.epoch} of {training.epochs}, loss {loss:.4f}, {seen / share:.0f} "
-                f"images/s, {share * (training.epochs - run.epoch):.0f} s remaining"
-            )
+            meter.advance(images=seen, note=f"loss {loss:.4f}")
             if checkpoint is not None and run.epoch % training.checkpoint_every == 0:
-                checkpoints.save(checkpoint, owner, run.state())
+                stored.save(**run.state())
+        meter.finish()
     except torch.OutOfMemoryError as error:
         raise ValueError(
             f"student: out of memory on {device}; use smaller batches or device: cpu "
             f"({str(error).splitlines()[0]})"
         ) from error
-    if checkpoint is not None and os.path.exists(checkpoint):
-        os.remove(checkpoint)
+    stored.remove()
     return run.model.cpu().eval(), run.observed
 
 

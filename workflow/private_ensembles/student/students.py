@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io as standard_io
 import json
 import os
-import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from private_ensembles.jobs.tensors import packed, read_tensors
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
 from private_ensembles.student.images import network_scores, train_network
 from private_ensembles.student.networks import student_cnn
@@ -168,16 +167,14 @@ def save_student(path: str | os.PathLike, student: Student) -> None:
         "pixel_max": student.pixel_max,
         "parameters": student.parameters,
     }
-    buffer = standard_io.BytesIO()  # torch.save writes a file's own name into it otherwise
-    torch.save({"state": dict(state), "metadata": json.dumps(metadata, sort_keys=True)}, buffer)
-    Path(path).write_bytes(buffer.getvalue())
+    text = json.dumps(metadata, sort_keys=True)
+    Path(path).write_bytes(packed({"state": dict(state), "metadata": text}))
 
 
 def load_student(path: str | os.PathLike) -> Student:
     """The student in a file. Raises ValueError naming the file if it is damaged or no student."""
-    data = standard_io.BytesIO(Path(path).read_bytes())
-    try:
-        content = torch.load(data, map_location="cpu", weights_only=True)
+
+    def parse(content) -> Student:
         metadata = json.loads(content["metadata"])
         shape = tuple(metadata["input_shape"])
         if metadata["method"] == "forest":
@@ -188,19 +185,6 @@ def load_student(path: str | os.PathLike) -> Student:
             model = student_cnn(channels, metadata["n_classes"], widths=widths)
             model.load_state_dict(content["state"])
             model.eval()
-        return Student(
-            *(metadata["method"], model, metadata["n_classes"], shape, metadata["pixel_max"]),
-            metadata["parameters"],
-        )
-    except (
-        RuntimeError,
-        pickle.UnpicklingError,
-        EOFError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        TypeError,
-        ValueError,
-    ) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(f"{os.fspath(path)}: not a readable student: {reason}") from None
+        return Student(**metadata | {"model": model, "input_shape": shape})
+
+    return read_tensors(path, "student", parse)

@@ -13,12 +13,12 @@ Neighbours `replace_one`: one record becomes another, DaRRM's own definition. Th
 (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2), the records pulling the sum in
 opposite directions (Koskela, Jaelkoe, Honkela 2020; dp-accounting's AdjacencyType.REPLACE). Two
 data sets attain it, so less cannot hold; that no pair is worse rests on the libraries' analysis,
-and `epsilon_group` gives a slightly larger bound that rests on add_remove alone.
+and group privacy of two gives a slightly larger bound that rests on add_remove alone.
 """
 
 import warnings
 from dataclasses import dataclass, replace
-from math import ceil, exp, inf
+from math import ceil, inf
 
 from private_ensembles.teachers.schedule import poisson_schedule
 
@@ -81,23 +81,6 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
     )
     accountant.compose(dp_accounting.SelfComposedDpEvent(sampled, steps))
     return float(accountant.get_epsilon(Delta))
-
-
-def epsilon_group(noise_multiplier, sample_rate, steps, Delta, splits=19):
-    """Upper bound on epsilon for replace-one, from add/remove by group privacy of two.
-
-    Replacing is removing, then adding: (e1, d1) and (e2, d2) give (e1 + e2, d1 + exp(e1) d2)
-    (Vadhan 2017, Lemma 2.2, for unequal steps). Best of `splits` ways to share Delta. Rests on no
-    dominating pair for replace-one, hence a check on `epsilon_pld(..., "replace_one")`.
-    """
-    _check(noise_multiplier, sample_rate, steps, Delta)
-    distribution = _distribution(noise_multiplier, sample_rate, steps, "add_remove")
-    best = inf
-    for i in range(1, splits + 1):
-        first = distribution.get_epsilon_for_delta(Delta * i / (splits + 1))
-        rest = Delta - distribution.get_delta_for_epsilon(first)
-        best = min(best, first + distribution.get_epsilon_for_delta(rest * exp(-first)))
-    return float(best)
 
 
 def _distribution(noise_multiplier, sample_rate, steps, adjacency):

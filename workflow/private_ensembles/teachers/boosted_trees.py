@@ -7,8 +7,6 @@ whatever the number of cores.
 
 import numpy as np
 
-SETTINGS = ("rounds", "learning_rate", "leaves", "records_per_leaf")
-
 
 def fit(features, labels, settings):
     """Fit one model and return it; None where all labels are the same, which no tree can split.

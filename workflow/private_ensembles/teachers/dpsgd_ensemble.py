@@ -7,10 +7,10 @@ the same `schedule` and holds for either.
 
 import torch
 
-from private_ensembles.teachers.checkpoint import Checkpoint
+from private_ensembles.jobs.checkpoint import Checkpoint
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, private_generator
 from private_ensembles.teachers.layerwise import LayerwiseGradients, applies
-from private_ensembles.teachers.progress import Progress
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
 
@@ -32,7 +32,7 @@ def train_private_ensemble(
     shard_size=None,
     blocks=None,
     checkpoint=None,
-    progress=None,
+    progress=lambda message: None,
 ):
     """One state_dict on the CPU for each of `models`, all of one architecture.
 
@@ -40,14 +40,14 @@ def train_private_ensemble(
     (N,), both on the device to train on. shards: for each model an int64 tensor of indices into
     them. sampling_seeds, noise_seeds: for each model as in `dpsgd.train_private_teacher`, whose
     parameters the others are. blocks: as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint
-    to resume from and to write. progress: a Progress.
+    to resume from and to write. progress: told how far the training is.
 
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
     check_training(
         noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, learning_rate=learning_rate
     )
-    checkpoint, progress = checkpoint or Checkpoint(), progress or Progress()
+    checkpoint = checkpoint or Checkpoint()
     plans = [
         poisson_schedule(len(shard) if shard_size is None else shard_size, batch_size, epochs)
         for shard in shards
@@ -62,6 +62,7 @@ def train_private_ensemble(
         _set_states(samplers, saved["samplers"])
         _set_states(noises, saved["noises"])
     last = max(plan.steps for plan in plans)
+    meter = Meter(last, "steps", say=progress, log=progress, done=first)
     for step in range(first, last):
         # Lengths of shards, and so numbers of steps, may differ.
         active = [i for i, plan in enumerate(plans) if step < plan.steps]
@@ -76,7 +77,7 @@ def train_private_ensemble(
         summed += noise_multiplier * max_grad_norm * noise.to(summed)
         expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
         parameters[active] = mine.add(summed / expected.to(summed), alpha=-learning_rate)
-        progress.tell(step + 1, last, sum(map(len, batches)), "step")
+        meter.advance(images=sum(map(len, batches)))
         if checkpoint.due():
             checkpoint.save(
                 step=step + 1,
@@ -84,6 +85,7 @@ def train_private_ensemble(
                 samplers=_states(samplers),
                 noises=_states(noises),
             )
+    meter.finish()
     return finite_states(parameters, models[0])
 
 

@@ -4,16 +4,16 @@ import inspect
 
 import torch
 
+from private_ensembles.jobs.checkpoint import Checkpoint
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.teachers.checkpoint import Checkpoint
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.dpsgd import train_private_teacher
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
-from private_ensembles.teachers.progress import Progress
 
 # One teacher after the other, and all in one computation.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
@@ -86,7 +86,7 @@ def train_ensemble(
         "shards": [torch.as_tensor(shards[i]) for i in members],
         "pixel_max": pixel_max,
         "checkpoint": checkpoint,
-        "progress": Progress(progress, f"{len(members)} {kind} teachers"),
+        "progress": lambda line: progress(f"{len(members)} {kind} teachers: {line}"),
     }
     if choose_backend(backend, kind, device) == "ensemble":
         seeds = {f"{name}s": [one[name] for one in streams] for name in streams[0]}
@@ -103,6 +103,7 @@ def _one_by_one(
     """State_dicts of teachers trained one after the other."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
+    meter = Meter(len(models), "teachers", say=progress, log=progress, done=len(teachers))
     for i in range(len(teachers), len(models)):
         mine = shards[i].to(images.device)
         inputs = scaled(images[mine], pixel_max)
@@ -116,9 +117,10 @@ def _one_by_one(
                 f"cpu ({str(error).splitlines()[0]})"
             ) from error
         teachers.append(state)
-        progress.tell(i + 1, len(models), len(mine) * parameters["epochs"], "teacher")
+        meter.advance(images=len(mine) * parameters["epochs"])
         if checkpoint.due():
             checkpoint.save(teachers=teachers)
+    meter.finish()
     return teachers
 
 

@@ -1,24 +1,17 @@
 """An ensemble's teachers in a file, or in one file for each slice of them."""
 
-import io
 import json
 import os
-import pickle
 from pathlib import Path
 
-import torch
-
+from private_ensembles.jobs.tensors import packed, read_tensors
 from private_ensembles.teachers.slices import slice_members
 
 
 def save_ensemble(path, teachers, metadata):
     """Write state_dicts and JSON-able metadata; equal contents give equal bytes."""
-    buffer = io.BytesIO()  # torch.save writes a file's own name into it otherwise
-    torch.save(
-        {"teachers": dict(enumerate(teachers)), "metadata": json.dumps(metadata, sort_keys=True)},
-        buffer,
-    )
-    Path(path).write_bytes(buffer.getvalue())
+    text = json.dumps(metadata, sort_keys=True)
+    Path(path).write_bytes(packed({"teachers": dict(enumerate(teachers)), "metadata": text}))
 
 
 def load_ensemble(path):
@@ -26,26 +19,12 @@ def load_ensemble(path):
 
     Raises ValueError naming the file if it is damaged or something else.
     """
-    data = io.BytesIO(Path(path).read_bytes())
-    try:
-        content = torch.load(data, map_location="cpu", weights_only=True)
+
+    def parse(content):
         teachers = content["teachers"]
-        states = [teachers[i] for i in range(len(teachers))]
-        metadata = json.loads(content["metadata"])
-    except (
-        OSError,  # torch reports a file without beginning so
-        RuntimeError,
-        pickle.UnpicklingError,
-        EOFError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ValueError(
-            f"{os.fspath(path)}: not a readable ensemble of teachers: {reason}"
-        ) from None
-    return states, metadata
+        return [teachers[i] for i in range(len(teachers))], json.loads(content["metadata"])
+
+    return read_tensors(path, "ensemble of teachers", parse)
 
 
 # What slices of one ensemble share; versions and machines may differ.

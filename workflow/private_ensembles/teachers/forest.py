@@ -1,9 +1,8 @@
 """Random forests as teachers: train one on each shard of a table and let it vote."""
 
-import time
-
 import numpy as np
 
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import stream
 
 
@@ -37,7 +36,7 @@ def cast_forest_votes(
 
     _check(features, labels, shards, queries, n_classes)
     votes = np.empty((len(queries), len(shards)), np.min_scalar_type(n_classes - 1))
-    start = said = time.monotonic()
+    meter = Meter(len(shards), "forests", say=progress, log=progress)
     for i, shard in enumerate(shards):
         state = int(stream(seed, *path, "forest", i).generate_state(1)[0])
         # One thread, as everywhere: parallelism is across jobs.
@@ -48,13 +47,8 @@ def cast_forest_votes(
             line = " ".join(str(error).split())
             raise ValueError(f"forest {i + 1} of {len(shards)}: {line}") from None
         votes[:, i] = forest.predict(queries)
-        now = time.monotonic()
-        if now - said > 5 or i + 1 == len(shards):
-            rate, said = (i + 1) / (now - start), now
-            progress(
-                f"forest {i + 1} of {len(shards)} trained and asked, {now - start:.0f} s elapsed, "
-                f"{rate:.1f} a second, {(len(shards) - i - 1) / rate:.0f} s remaining"
-            )
+        meter.advance()
+    meter.finish()
     return votes
 
 

@@ -44,7 +44,6 @@ class LogisticTeachers:
     coefficients: np.ndarray
     intercepts: np.ndarray
     distance: np.ndarray
-    newton_steps: int = 0
 
 
 def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
@@ -68,9 +67,8 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
     for start in range(0, len(shards), size):
         part = shards[start : start + size]
         parts.append(_fit(matrix, labels, part, preconditioner, C, tolerance))
-    theta, distance = (np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[:2])
-    steps = max(part[2] for part in parts)
-    return LogisticTeachers(theta[:, :-1].copy(), theta[:, -1].copy(), distance, steps)
+    theta, distance = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return LogisticTeachers(theta[:, :-1].copy(), theta[:, -1].copy(), distance)
 
 
 def predict(teachers, features):
@@ -165,7 +163,7 @@ def _sigmoid(x):
 
 
 def _fit(matrix, labels, shards, preconditioner, C, tolerance):
-    """(theta (fits, d + 1), distance (fits,), Newton steps) of the fits of some shards."""
+    """(theta (fits, d + 1), distance (fits,)) of the fits of some shards."""
     share = labels[shards].mean(axis=1)
     theta = np.zeros((len(shards), matrix.shape[1]))
     distance = np.zeros(len(shards))
@@ -173,10 +171,10 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
     theta[constant, -1] = np.where(share[constant] == 1, np.inf, -np.inf)
     open_ = np.flatnonzero(~constant)
     theta[open_, -1] = np.log(share[open_]) - np.log1p(-share[open_])
-    steps = 0
     if not len(open_):
-        return theta, distance, steps
+        return theta, distance
     block = _Block(matrix, labels, shards[open_], C)
+    steps = 0
     while True:
         part = theta[open_]
         margins = block.margins(part)
@@ -188,7 +186,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
             distance[open_[done]] = bound[done]
             open_ = open_[~done]
             if not len(open_):
-                return theta, distance, steps
+                return theta, distance
             # What is left is a new, smaller block: no fit is moved after it has converged.
             block = _Block(matrix, labels, shards[open_], C)
             part, margins = part[~done], margins[~done]

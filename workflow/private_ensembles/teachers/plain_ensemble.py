@@ -6,8 +6,8 @@ For GPUs, where one small teacher keeps the device idle. On a CPU one teacher af
 
 import torch
 
-from private_ensembles.teachers.checkpoint import Checkpoint
-from private_ensembles.teachers.progress import Progress
+from private_ensembles.jobs.checkpoint import Checkpoint
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
 
@@ -26,7 +26,7 @@ def train_plain_ensemble(
     momentum=0.0,
     blocks=None,
     checkpoint=None,
-    progress=None,
+    progress=lambda message: None,
 ):
     """One state_dict on the CPU for each of `models`, all of one architecture.
 
@@ -37,7 +37,7 @@ def train_plain_ensemble(
     Raises ValueError for parameters out of range and for weights that are not finite at the end.
     """
     check_training(learning_rate=learning_rate, momentum=momentum)
-    checkpoint, progress = checkpoint or Checkpoint(), progress or Progress()
+    checkpoint = checkpoint or Checkpoint()
     steps = [poisson_schedule(len(shard), batch_size, epochs).steps for shard in shards]
     parameters = stack(models, images.device)
     gradients = Gradients(
@@ -54,6 +54,7 @@ def train_plain_ensemble(
         for sampler, shard, own in zip(samplers, shards, steps, strict=True)
     ]
     last = max(steps)
+    meter = Meter(last, "steps", say=progress, log=progress, done=first)
     for step in range(first, last):
         active = [i for i, own in enumerate(steps) if step < own]
         batches = []
@@ -67,9 +68,10 @@ def train_plain_ensemble(
         lengths = torch.tensor([[len(batch)] for batch in batches])
         velocity[active] = momentum * velocity[active] + gradients(mine, batches) / lengths.to(mine)
         parameters[active] = mine.add(velocity[active], alpha=-learning_rate)
-        progress.tell(step + 1, last, int(lengths.sum()), "step")
+        meter.advance(images=int(lengths.sum()))
         if checkpoint.due():
             checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())
+    meter.finish()
     return finite_states(parameters, models[0])
 
 

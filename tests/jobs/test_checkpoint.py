@@ -1,14 +1,15 @@
 """checkpoint: whole or not at all, and for its own training only."""
 
 import json
+import os
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from private_ensembles.teachers.checkpoint import Checkpoint, checkpoint_beside
-from private_ensembles.teachers.progress import Progress
+from private_ensembles.jobs.checkpoint import Checkpoint, checkpoint_beside, identity_of
 
 
 def test_content_comes_back_to_the_same_training_only(tmp_path):
@@ -49,6 +50,35 @@ def test_code_in_a_checkpoint_is_not_run(tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+    file = tmp_path / "folder" / "checkpoint.pt"
+    Checkpoint(file, "me").save(epoch=1)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        Checkpoint(file, "me").save(epoch=2)
+    assert [path.name for path in file.parent.iterdir()] == ["checkpoint.pt"]
+    assert Checkpoint(file, "me").load() == {"epoch": 1}
+    assert Checkpoint(file, "you").load() is None
+    assert Checkpoint(tmp_path / "none", "me").load() is None
+
+
+def test_an_identity_is_of_facts_and_of_every_bit_of_the_arrays():
+    facts, array = {"seed": 1, "device": "cpu"}, np.arange(6).reshape(2, 3)
+    same = identity_of({"device": "cpu", "seed": 1}, np.asfortranarray(array))
+    others = [
+        identity_of(facts | {"seed": 2}, array),
+        identity_of(facts, array.reshape(3, 2)),
+        identity_of(facts, array.astype(np.int32)),
+        identity_of(facts, array, array),
+    ]
+    assert identity_of(facts, array) == same
+    assert len({same, *others}) == 5
+
+
 def test_without_a_path_nothing_is_written_or_read():
     nowhere = Checkpoint()
     assert not nowhere.due()
@@ -83,16 +113,3 @@ def test_checkpoint_of_a_job_lies_hidden_beside_its_output_and_knows_what_it_is_
     assert json.loads(one.identity)["code"] == "abc"
     others = [checkpoint_beside(output, job(), *a) for a in (("cpu", {"seed": 1}), ("cuda", {}))]
     assert len({one.identity, *(other.identity for other in others)}) == 3
-
-
-def test_progress_is_told_now_and_then_with_speed_and_rest(monkeypatch):
-    now, lines = [100.0], []
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = Progress(lines.append, "teachers", every=5)
-    for step in range(11, 21):  # resumed after ten steps
-        now[0] += 2
-        progress.tell(step, 20, 300, "step")
-    assert [line.split(",")[0] for line in lines] == [
-        f"teachers: step {step} of 20" for step in (13, 16, 19, 20)
-    ]
-    assert lines[1].endswith("150 images/s, 12 s elapsed, 8 s remaining")

@@ -1,13 +1,16 @@
 """What a killed training needs to go on: written now and then, read by the next try."""
 
-import io
+import hashlib
 import json
 import os
-import pickle
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
+
+from private_ensembles.jobs.tensors import BROKEN, packed, unpacked
 
 
 class Checkpoint:
@@ -15,8 +18,8 @@ class Checkpoint:
 
     path: the file, no output of the workflow, which would remove it with those of a failed job;
     None: nothing is ever written. identity: a text that differs for whatever trains differently.
-    every: least seconds between two writings; 0 writes at every chance. A file appears whole or not
-    at all.
+    every: least seconds between two writings; 0 writes at every chance. report: told what became of
+    a file that was found. A file appears whole or not at all.
     """
 
     def __init__(self, path=None, identity="", every=60.0, report=lambda message: None):
@@ -24,20 +27,25 @@ class Checkpoint:
         self.identity, self.every, self.report = identity, every, report
         self.written = time.monotonic()
 
+    @property
+    def _unfinished(self):
+        return self.path.with_name(f"{self.path.name}.new")
+
     def due(self):
         """Tell whether it is time to write."""
         return self.path is not None and time.monotonic() - self.written >= self.every
 
     def save(self, **content):
-        """Replace the file by one that holds `content`."""
-        buffer = io.BytesIO()
-        torch.save({"identity": self.identity, "content": content}, buffer)
-        temporary = self.path.with_name(f"{self.path.name}.new")
-        with open(temporary, "wb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
+        """Replace the file by one that holds `content`: all of it, or the one before stays."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(self._unfinished, "wb") as file:
+                file.write(packed({"identity": self.identity, "content": content}))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(self._unfinished, self.path)
+        finally:
+            self._unfinished.unlink(missing_ok=True)
         self.written = time.monotonic()
 
     def load(self):
@@ -48,11 +56,9 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return None
         try:
-            saved = torch.load(
-                io.BytesIO(self.path.read_bytes()), map_location="cpu", weights_only=True
-            )
+            saved = unpacked(self.path.read_bytes())
             identity, content = saved["identity"], saved["content"]
-        except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError):
+        except BROKEN:
             self.report(f"{self.path}: not a readable checkpoint: training starts anew")
             return None
         if identity != self.identity:
@@ -64,8 +70,17 @@ class Checkpoint:
     def remove(self):
         """Remove the file, which a finished training needs no more."""
         if self.path is not None:
-            for path in (self.path, self.path.with_name(f"{self.path.name}.new")):
-                path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
+            self._unfinished.unlink(missing_ok=True)
+
+
+def identity_of(facts: Mapping, *arrays: np.ndarray) -> str:
+    """Hexadecimal sha256 of JSON-able facts and arrays: an identity for a Checkpoint."""
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def checkpoint_beside(output, job, device, facts):

@@ -1,0 +1,64 @@
+"""The root finder: what is returned was asked and held, and lies beside what fails."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.accounting.root import (
+    bisect,
+    bisect_integers,
+    largest,
+    least,
+    least_holding,
+)
+
+
+@given(st.floats(1e-6, 1e6), st.booleans())
+def test_bisection_ends_beside_the_boundary_on_the_side_that_holds(boundary, above):
+    def holds(x):
+        return x >= boundary if above else x <= boundary
+
+    ends = (0.0, 2e6) if above else (2e6, 0.0)
+    found = bisect(holds, *ends, relative=1e-9)
+    assert holds(found)
+    assert found == pytest.approx(boundary, rel=1.1e-9)
+
+
+@given(st.integers(-50, 50), st.integers(1, 60), st.integers(0, 60))
+def test_integers_next_to_each_other_differ(boundary, below, above):
+    assert bisect_integers(lambda n: n >= boundary, boundary - below, boundary + above) == boundary
+    assert bisect_integers(lambda n: n <= boundary, boundary + below, boundary - above) == boundary
+
+
+@given(st.floats(1e-5, 1e5), st.floats(1e-3, 1e3))
+def test_least_and_largest_find_the_boundary_from_wherever_they_start(boundary, start):
+    found = largest(lambda x: x <= boundary, start, relative=1e-7)
+    assert boundary * (1 - 1.1e-7) <= found <= boundary
+    high = max(start, boundary)
+    found = least(lambda x: x >= boundary, high)
+    assert boundary <= found <= boundary * (1 + 1.1e-10)
+
+
+def test_what_holds_everywhere_or_nowhere_ends_the_search():
+    assert 0 < least(lambda x: True, 1.0) <= 2e-12
+    assert math.isfinite(largest(lambda x: True, 1.0))
+    with pytest.raises(ValueError, match="start"):
+        largest(lambda x: False, 1.0)
+
+
+@given(st.floats(0.1, 0.9), st.floats(1.01, 5))
+def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
+    def holds(noise):  # holds, fails again, holds for good
+        return start <= noise < start * 1.02 * width or noise >= 8
+
+    assert least_holding(holds, 0.05, 10.0) == pytest.approx(start, rel=1e-8)
+    assert holds(least_holding(holds, 0.05, 10.0))
+
+
+def test_a_grid_is_refused_where_nothing_can_be_proven():
+    with pytest.raises(ValueError, match="low, high"):
+        least_holding(lambda noise: True, 2.0, 1.0)
+    with pytest.raises(ValueError, match="high"):
+        least_holding(lambda noise: False, 1.0, 2.0)

@@ -1,0 +1,97 @@
+"""Where a claim begins to hold: the one root finder behind every least noise and largest budget.
+
+A claim is a function of one number that says yes or no. What is returned was asked itself, and the
+answer was yes, so a proof by computation stays a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+_SMALLEST = 1e-12
+
+
+def bisect(
+    holds: Callable[[float], bool], fails_at: float, holds_at: float, *, relative: float = 1e-10
+) -> float:
+    """Return a value at which the claim holds, within ``relative`` of one at which it fails.
+
+    The two ends, both >= 0, may stand in either order; ``holds_at`` is taken on trust, so check it.
+    """
+    while abs(holds_at - fails_at) > relative * max(fails_at, holds_at):
+        middle = (fails_at + holds_at) / 2
+        if holds(middle):
+            holds_at = middle
+        else:
+            fails_at = middle
+    return holds_at
+
+
+def bisect_integers(holds: Callable[[int], bool], fails_at: int, holds_at: int) -> int:
+    """Return an integer at which the claim holds and beside which, towards fails_at, it fails."""
+    while abs(holds_at - fails_at) > 1:
+        middle = (fails_at + holds_at) // 2
+        if holds(middle):
+            holds_at = middle
+        else:
+            fails_at = middle
+    return holds_at
+
+
+def least(holds: Callable[[float], bool], high: float, *, relative: float = 1e-10) -> float:
+    """Return the least x at which a claim holds that holds from there on, and at ``high`` for sure.
+
+    From ``high`` downwards by halves, and then by :func:`bisect`; about 1e-12 at least.
+    """
+    low = high
+    while holds(low):
+        high, low = low, low / 2
+        if low < _SMALLEST:
+            return high
+    return bisect(holds, low, high, relative=relative)
+
+
+def largest(holds: Callable[[float], bool], start: float, *, relative: float = 1e-10) -> float:
+    """Return the largest x > 0 at which a claim holds that holds up to there.
+
+    From ``start`` by doubling, at most to 1e12, or by halves. Raises ValueError if the claim fails
+    all the way down to 1e-12.
+    """
+    high = start
+    while holds(high) and high < 1 / _SMALLEST:
+        high *= 2
+    low = high
+    while not holds(low):
+        high, low = low, low / 2
+        if low < _SMALLEST:
+            raise ValueError(f"start = {start}: the claim fails at every x from there to 1e-12")
+    return bisect(holds, high, low, relative=relative)
+
+
+def least_holding(
+    holds: Callable[[float], bool],
+    low: float,
+    high: float,
+    *,
+    points: int = 400,
+    relative: float = 1e-9,
+) -> float:
+    """Return the least value found in [low, high] at which a claim holds; it does hold there.
+
+    For claims that hold, fail and hold again, as those on wider leads do while noise grows. The
+    range is walked upwards on a geometric grid, and only between the first point that holds and the
+    one before it does :func:`bisect` take over. Raises ValueError unless 0 < low <= high and the
+    claim holds at high.
+    """
+    if not 0 < low <= high:
+        raise ValueError(f"low, high = {low}, {high}: must be 0 < low <= high")
+    if not holds(high):
+        raise ValueError(f"high = {high}: the claim must hold there")
+    grid = np.geomspace(low, high, points)
+    grid[-1] = high
+    first = next(i for i, value in enumerate(grid) if holds(float(value)))
+    if first == 0:
+        return float(grid[0])
+    return bisect(holds, float(grid[first - 1]), float(grid[first]), relative=relative)

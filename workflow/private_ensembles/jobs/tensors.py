@@ -1,0 +1,49 @@
+"""Tensors and plain values in a file: equal contents give equal bytes, and no code in it is run."""
+
+import io
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+Content = TypeVar("Content")
+# What PyTorch and a look into unknown content raise for a damaged file, or for one of another kind.
+BROKEN = (
+    OSError,  # a file without beginning
+    RuntimeError,
+    pickle.UnpicklingError,
+    EOFError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ValueError,
+)
+
+
+def packed(content) -> bytes:
+    """Return tensors, numbers and text in dicts and lists as bytes."""
+    buffer = io.BytesIO()  # torch.save writes a file's own name into it otherwise
+    torch.save(content, buffer)
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes):
+    """Return what :func:`packed` packed, tensors on the CPU. Raises one of BROKEN."""
+    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+
+
+def read_tensors(path: str | os.PathLike, what: str, parse: Callable[..., Content]) -> Content:
+    """Return parse(content) of a file that holds `what`.
+
+    Raises ValueError naming the file if it is damaged or something else, for which parse may raise
+    any of BROKEN; OSError where it cannot be opened.
+    """
+    data = Path(path).read_bytes()
+    try:
+        return parse(unpacked(data))
+    except BROKEN as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{os.fspath(path)}: not a readable {what}: {reason}") from None
