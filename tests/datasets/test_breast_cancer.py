@@ -23,7 +23,7 @@ def test_every_record_is_in_one_part_and_within_the_bounds():
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(569, 0), (400, 100), (-1, 570)])
 def test_parts_that_do_not_add_up_are_refused(n_train, n_test):
-    with pytest.raises(ValueError, match="add up to 569"):
+    with pytest.raises(ValueError, match="add up to the 569"):
         load_breast_cancer(
             "cancer", n_train=n_train, n_test=n_test, generator=np.random.default_rng(0)
         )

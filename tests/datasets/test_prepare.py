@@ -140,7 +140,7 @@ def test_equal_images_of_a_pool_are_kept_once_and_none_is_in_both_parts(idx_file
     assert train | test == set(range(30))
     assert data.provenance["repeated_images_left_out"] == 10
     assert (data.train_labels == data.train_images[:, 0, 0] % 10).all()
-    with pytest.raises(ValueError, match="must be positive and add up to the 30 images"):
+    with pytest.raises(ValueError, match="must be positive and add up to the 30 records"):
         settings |= {"n_train": 30}
         prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
 
