@@ -70,7 +70,7 @@ def build(
     findings = read_findings(captions / "findings.yaml", root)
     body, contents = [], []
     for section in SECTIONS:
-        parts, links = _section(section, files, root, compared, findings, captions)
+        parts, links = _section(section, files, root, compared, findings, captions, config)
         body += parts
         contents += links
     for path in map(Path, ledger):
@@ -124,6 +124,7 @@ def _section(
     compared: pd.DataFrame,
     findings: list[Finding],
     captions: Path,
+    config: Mapping | None,
 ) -> tuple[list[str], list[str]]:
     """Return a paper's part of the page and its lines of the contents; nothing without files."""
     present = [item for item in section.items if (section.paper, item.name) in files]
@@ -142,7 +143,8 @@ def _section(
             content, title = _figure(item, path, root), item.title
         else:
             printed = mine[mine["item"] == item.name]
-            content, title = _table(item, path, root, printed, section.paper)
+            settings = (config or {}).get(section.paper)
+            content, title = _table(item, path, root, printed, section.paper, settings)
         contents.append(f'<li><a href="#{anchor}">{escape(title)}</a></li>')
         body += [
             f'<section id="{anchor}">',
@@ -185,14 +187,19 @@ def _figure(item: Item, path: Path, root: Path) -> str:
 
 
 def _table(
-    item: Item, path: Path, root: Path, printed: pd.DataFrame, paper: str
+    item: Item,
+    path: Path,
+    root: Path,
+    printed: pd.DataFrame,
+    paper: str,
+    settings: Mapping | None,
 ) -> tuple[str, str]:
     table = pd.read_csv(path)
     title = item.title
     if "m" in table and table["m"].nunique() == 1:
         title += f" (m = {format_number(float(table['m'].iloc[0]))})"
     return (
-        html_table(beside_printed(item.name, table, printed, paper), title)
+        html_table(beside_printed(item.name, table, printed, paper, settings), title)
         + _reasons(table)
         + f'<p class="caption">{file_link(path, root)}</p>',
         title,
