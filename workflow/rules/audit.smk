@@ -34,7 +34,14 @@ rule audit_mechanisms:
             category="Audit",
         ),
     params:
-        code=fingerprint("audit_mechanisms.py", also="../published/?[ap][bt]*_table[16].csv"),
+        code=fingerprint(
+            "audit_mechanisms.py",
+            also=[
+                "../published/pate_table1.csv",
+                "../published/dpbag_table6.csv",
+                "../published/pate.yaml",
+            ],
+        ),
         settings=nzc.audit(config),
     log:
         "logs/audit_mechanisms/privacy_ledger.log",

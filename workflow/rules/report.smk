@@ -8,9 +8,9 @@ rule report:
 
 
 # input: tables (list), teachers, datasets (lists; empty without DaRRM), records (DPBag's data set, or
-# nothing). params: data, darrm and dpbag (what their printed numbers rest on), tasks (PATE's: parameters by name), deltas (DPBag's: delta, delta_of_counts),
-# nzc (sizes of NZC's data, by task that is run). The published numbers lie beside the code
-# (workflow/published), part of its fingerprint.
+# nothing). params: data, darrm and dpbag (what their printed numbers rest on), tasks (PATE's:
+# parameters by name), nzc (sizes of NZC's data, by task that is run). The published numbers, and
+# what of ours stands beside them, lie beside the code (workflow/published), part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"
@@ -26,12 +26,11 @@ rule compare_published:
             category="Comparison",
         ),
     params:
-        code=fingerprint("compare_published.py", also="../published/*.csv"),
+        code=fingerprint("compare_published.py", also="../published/*"),
         data=config["data"],
         darrm=settings.darrm_claims(config) if TEACHERS else {},
         tasks=pate.parameters(config, TASKS),
         dpbag=dpbag_config.claims(config) if "dpbag" in config["papers"] else {},
-        deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
         nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
@@ -64,7 +63,7 @@ rule build_index:
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also="../report/*"),
+        code=fingerprint("build_index.py", also=["../report/*", "../published/*.yaml"]),
         data=config["data"],
     log:
         "logs/build_index/index.log",

@@ -6,8 +6,8 @@ from pathlib import Path
 from private_ensembles.experiments.ledger import ledger, setting
 from private_ensembles.experiments.totals import totals
 from private_ensembles.jobs import io
-from private_ensembles.published.comparison import FOLDER, read_published
-from private_ensembles.published.pate import claims_of
+from private_ensembles.published.parameters import claims_of
+from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
