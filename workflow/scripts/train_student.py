@@ -1,6 +1,6 @@
 """Train students of one task, each on the labels of an aggregator, or one on all private data."""
 
-from private_ensembles.experiments.students import address, read_inputs, released, run_student
+from private_ensembles.experiments.students import address, read_inputs, read_labels, run_student
 from private_ensembles.jobs import io
 from private_ensembles.student.students import save_student
 from private_ensembles.teachers.device import choose_device
@@ -9,7 +9,7 @@ with io.job(snakemake) as job:
     options = job.params
     inputs, facts = read_inputs(job.input.dataset)
     summaries, histories = [], []
-    for name, labels in released(job.input.get("labels"), options.aggregator).items():
+    for name, labels in read_labels(job.input.get("labels"), options.aggregator).items():
         job.progress("student of %s", name)
         columns, stream = address(name, options.task, options.student_seed)
         student, summary, history = run_student(

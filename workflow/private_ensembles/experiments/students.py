@@ -32,7 +32,7 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
     return arrays | labels, facts
 
 
-def released(
+def read_labels(
     path: str | Path | None, aggregator: str | None = None
 ) -> dict[str, tuple[np.ndarray, np.ndarray] | None]:
     """Return queries and labels of one aggregator, or of all in a file, by its name.
