@@ -20,7 +20,7 @@ from private_ensembles.configuration import check as settings
 from private_ensembles.configuration import datasets as dataset_config
 from private_ensembles.configuration import dpbag as dpbag_config
 from private_ensembles.configuration import files, nzc, pate, targets
-from private_ensembles.configuration.naming import NUMBER, instance
+from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
 from private_ensembles.jobs.fingerprint import fingerprint

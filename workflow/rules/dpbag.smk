@@ -139,12 +139,8 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=collect(
-            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "labels")
-        ),
-        students=collect(
-            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "students")
-        ),
+        counts=targets.bagged_tables(config, "labels"),
+        students=targets.bagged_tables(config, "students"),
     output:
         labels=shown("results/dpbag/figures/label_counts.png", "bagging_labels", "DPBag", "Labels"),
         labels_pdf="results/dpbag/figures/label_counts.pdf",

@@ -36,6 +36,17 @@ def gammas(config: Mapping, points: Iterable[Mapping]) -> list[str]:
     return [gamma(config, **each) for each in points]
 
 
+def shape_gammas(config: Mapping, points: Callable, figure: str) -> dict[str, str]:
+    """One figure's optimised noise functions, by how many teachers gamma_sub draws.
+
+    points: the function that returns them (`experiments.grid_points.shape_points`).
+    """
+    shape = config["darrm"][figure]
+    drawn = shape["subsamples"] if "subsamples" in shape else shape["m"]
+    found = gammas(config, points(config, figure))
+    return {f"drawn_{number}": file for number, file in zip(drawn, found, strict=True)}
+
+
 def audited_gammas(config: Mapping) -> dict[str, str]:
     """The optimised noise functions of the ledger, by the name of their budget."""
     names = nzc.audit(config)["budgets"]
@@ -76,6 +87,13 @@ def label_inputs(config: Mapping, dataset: str, m: int) -> dict[str, str]:
     found["sigma"] = sigma(config, dataset, m)
     found["proof"] = TEACHERS_COST
     return found
+
+
+def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:
+    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    ensemble = instance(kind=kind, K=int(K), seed=int(seed))
+    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
+    return [f"results/teachers/{dataset}/{name}.pt" for name in names]
 
 
 def labels(config: Mapping, m: int) -> list[str]:

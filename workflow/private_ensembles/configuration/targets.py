@@ -65,14 +65,18 @@ def tables(config: Mapping) -> dict[str, list[str]]:
     return {
         "darrm": darrm,
         "pate": pate_items,
-        "dpbag": [*bagged_tables(config), "labels", "conjecture"],
+        "dpbag": [*_bagged_items(config), "labels", "conjecture"],
         "nzc": ["table1", "table2", "leads"] if nzc_tasks(config) else ["leads"],
     }
 
 
-def bagged_tables(config: Mapping) -> list[str]:
-    """DPBag's tables of the models that are trained: of their students, then of their labels."""
-    return [item for kind in ("students", "labels") for item in dpbag.tables(config, kind)]
+def _bagged_items(config: Mapping) -> list[str]:
+    return [*dpbag.tables(config, "students"), *dpbag.tables(config, "labels")]
+
+
+def bagged_tables(config: Mapping, kind: str) -> list[str]:
+    """DPBag's tables of the `students`, or of the `labels`, of the models that are trained."""
+    return [f"results/dpbag/tables/{item}.csv" for item in dpbag.tables(config, kind)]
 
 
 def figures(config: Mapping) -> dict[str, list[str]]:
@@ -86,7 +90,7 @@ def figures(config: Mapping) -> dict[str, list[str]]:
     return {
         "darrm": [*darrm, "figure10", "objectives"],
         "pate": pate_items,
-        "dpbag": ["label_counts", "student_accuracy"] if bagged_tables(config) else [],
+        "dpbag": ["label_counts", "student_accuracy"] if _bagged_items(config) else [],
         "nzc": ["figure2"] if nzc_tasks(config) else [],
     }
 
