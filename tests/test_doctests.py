@@ -5,32 +5,28 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-# Modules that documentation and examples advertise; every one has an example.
-MODULES = (
-    "accounting.budgets",
+PACKAGE = Path(__file__).resolve().parents[1] / "workflow" / "private_ensembles"
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
+# Those that documentation advertises: each has an example.
+ADVERTISED = {
     "accounting.composition",
-    "accounting.poisson_binomial",
     "audit.divergence",
     "darrm.certificate",
-    "darrm.error",
-    "darrm.gamma",
     "darrm.optimize",
-    "dpbag.plain",
     "experiments.planner",
-    "mechanisms",
-    "mechanisms.ladder_steps",
-    "noise.streams",
-    "nzc.claims",
     "pate.confident",
     "pate.gnmax",
     "pate.rdp",
-    "pate.smooth_sensitivity",
     "votes.foreign",
-    "votes.synthetic",
-)
+}
 # Prints one line a module: its name, how many examples ran, how many failed.
 RUN = """
 import doctest, importlib, sys
@@ -67,14 +63,8 @@ def test_examples_need_no_torch(results):
     assert "TORCH False" in results
 
 
-def test_every_docstring_with_an_example_is_run(root):
-    package = root / "workflow" / "private_ensembles"
-    with_examples = {
-        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
-        for path in package.rglob("*.py")
-        if ">>> " in path.read_text(encoding="utf-8")
-    }
-    assert with_examples == set(MODULES)
+def test_what_documentation_advertises_has_an_example():
+    assert set(MODULES) >= ADVERTISED
 
 
 def test_the_readme_s_python_says_what_it_gives(root):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from private_ensembles.darrm import linear_program
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
@@ -91,28 +90,6 @@ def test_both_solvers_find_the_same_utility():
     assert names["gurobi"] == pytest.approx(names["highs"], rel=1e-8)
 
 
-def test_auto_falls_back_on_highs_where_gurobi_gives_up(monkeypatch):
-    def refuse(self, *arguments):
-        raise linear_program.SolverUnavailable("no licence")
-
-    monkeypatch.setattr(linear_program._Gurobi, "__init__", refuse)
-    assert optimize_gamma(5, 2, 0.1, 1e-5).solver["name"] == "highs"
-    with pytest.raises(linear_program.SolverUnavailable, match="no licence"):
-        optimize_gamma(5, 2, 0.1, 1e-5, solver="gurobi")
-
-
-def test_auto_goes_on_with_highs_where_gurobi_fails_in_the_middle(monkeypatch):
-    pytest.importorskip("gurobipy")
-
-    def fail(self):
-        raise linear_program.SolverUnavailable("crashed")
-
-    monkeypatch.setattr(linear_program._Gurobi, "solve", fail)
-    solution = optimize_gamma(11, 3, 0.1, 1e-5)
-    assert solution.solver["name"] == "highs"
-    assert solution.utility == pytest.approx(0.84880602, abs=1e-7)
-
-
 @pytest.mark.parametrize("prior", ["uniform:0.7,1", "common:0.5,1"])
 def test_other_priors_are_optimised_for_themselves(prior):
     c = objective(11, parse_prior(prior))
@@ -149,8 +126,3 @@ def test_parameters_out_of_range_are_refused(arguments, message):
 def test_unknown_priors_are_refused(prior):
     with pytest.raises(ValueError, match="prior"):
         optimize_gamma(11, 3, 0.1, prior=prior)
-
-
-def test_unknown_solvers_are_refused():
-    with pytest.raises(ValueError, match="solver"):
-        optimize_gamma(11, 3, 0.1, solver="cplex")

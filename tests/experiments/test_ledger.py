@@ -17,8 +17,8 @@ from private_ensembles.experiments.ledger_many_classes import many_classes
 from private_ensembles.experiments.ledger_row import LedgerRow
 from private_ensembles.experiments.totals import FRESH, ONCE, RETRAINED, totals
 from private_ensembles.mechanisms.registry import MECHANISMS
-from private_ensembles.published.comparison import FOLDER, read_published
-from private_ensembles.published.pate import claims_of
+from private_ensembles.published.parameters import claims_of
+from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
 
 DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))

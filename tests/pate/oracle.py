@@ -11,6 +11,18 @@ from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.mechanisms import check_cap, student_excess
 from private_ensembles.pate.rdp import check_orders, gnmax_rdp, log_answer_probability
 
+# Clear, tied, lonely and large ones.
+HISTOGRAMS = [
+    [3, 1, 1],
+    [5, 0],
+    [0, 5, 0, 5],
+    [250] + [0] * 9,
+    [100, 100, 50],
+    [2] * 9,
+    [120, 100, 20, 5, 3, 1, 1, 0, 0, 0],
+    [7],
+]
+
 
 @dataclass(frozen=True)
 class ExpectedLabels:

@@ -210,15 +210,6 @@ def test_bad_input_is_refused(change, message):
         pate.confident_gnmax_privacy(**{**arguments, **change})
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [([[0.5, 0.5, 0.0]], "shape"), ([[0.9, 0.3]], "add up"), ([[1.2, -0.2]], ">= 0")],
-)
-def test_bad_scores_are_refused(scores, message):
-    with pytest.raises(ValueError, match=message):
-        interactive_round([[3, 1]], scores, 1.0, 1.0, 1.0)
-
-
 def test_no_round_is_refused():
     with pytest.raises(ValueError, match="rounds"):
         compose_rounds([], 1e-5)

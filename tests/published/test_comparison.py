@@ -1,114 +1,98 @@
-"""Printed numbers: their transcription, what counts as equal, and the explanations."""
+"""Printed numbers beside ours: statuses, tolerances, and why something was not compared."""
 
 import math
+import re
 
 import pandas as pd
 import pytest
+import yaml
 
-from private_ensembles.published import comparison as published
-from private_ensembles.published.comparison import (
-    Explanation,
-    compare,
-    equals_printed,
-    read_published,
-)
+from private_ensembles.configuration import check as settings
+from private_ensembles.configuration import dpbag as dpbag_config
+from private_ensembles.configuration import nzc as nzc_config
+from private_ensembles.configuration import pate as pate_config
+from private_ensembles.published import comparison
+from private_ensembles.published.comparison import Reproduced, compare, judge, reproduced_numbers
+from private_ensembles.published.declarations import Paper, paper
+from private_ensembles.published.printed import FOLDER, key_of, read_published
 
-ITEMS = {
-    "table1": 18,
-    "table2": 16,
-    "table3": 20,
-    "table4": 8,
-    "table5": 16,
-    "table6": 18,
-    "table7": 16,
-    "table8": 18,
-    "table9": 16,
-    "table10": 18,
-    "section6.2": 8,
-}
+DARRM = paper("darrm")
 
 
 @pytest.fixture(scope="module")
 def printed():
-    return read_published(published.FOLDER.glob("darrm_*.csv"))
+    return read_published(FOLDER.glob("darrm_*.csv"))
 
 
-def one(printed_digits, sd="", **changes):
+def one(digits, sd="", **changes):
     cell = {
         "paper": "darrm",
         "item": "table2",
         "dataset": "mnist",
         "row": "Q=20",
         "column": "epsilon_total",
-        "published": printed_digits,
+        "published": digits,
         "published_sd": sd,
-    } | changes
-    return pd.DataFrame([cell]), tuple(cell[name] for name in published.KEY)
+    }
+    return cell | changes
 
 
-def test_every_printed_number_of_darrm_is_there(printed):
-    assert printed.groupby("item").size().to_dict() == ITEMS
+def toy(**changes):
+    """A paper with one table of ours."""
+    beside = {"table": "table1", "row": "n={n}", "numbers": {"epsilon": "ours"}}
+    return Paper.model_validate({"paper": "toy", "beside": [beside | changes]})
 
 
-@pytest.mark.parametrize(
-    ("item", "dataset", "row", "column", "digits", "sd"),
-    [
-        # Read from the papers by eye, not by the script that cut the tables out.
-        ("table1", "mnist", "Q=20", "gnmax", "0.63", "0.09"),
-        ("table1", "fashion-mnist", "Q=100", "darrm_opt", "0.96", "0.02"),
-        ("table6", "mnist", "Q=50", "darrm_opt", "0.66", "0.05"),
-        ("table8", "fashion-mnist", "Q=50", "gnmax", "0.72", "0.08"),
-        ("table10", "mnist", "Q=20", "darrm_sub", "0.80", "0.09"),
-        ("table2", "mnist", "Q=100", "epsilon_total", "15.044", ""),
-        ("table5", "fashion-mnist", "Q=50", "epsilon_total", "2.695", ""),
-        ("table7", "mnist", "per query", "epsilon_query", "0.4460", ""),
-        ("table9", "fashion-mnist", "Q=100", "delta_total", "0.068", ""),
-        ("table4", "fashion-mnist", "m=3", "lambda", "35.74", ""),
-        ("table3", "simulation", "M=15", "m", "8.2708", ""),
-        ("table3", "simulation", "M=20", "delta", "0.1002", ""),
-        ("section6.2", "fashion-mnist", "data", "n_train", "10000", ""),
-    ],
-)
-def test_digits_are_kept_as_printed(printed, item, dataset, row, column, digits, sd):
-    key = ("darrm", item, dataset, row, column)
-    found = printed[(printed[published.KEY] == list(key)).all(axis=1)]
-    assert found[["published", "published_sd"]].to_numpy().tolist() == [[digits, sd]]
+def numbers(declared, rows, **run):
+    found = reproduced_numbers(declared, {"table1": pd.DataFrame(rows)}, run)
+    return {key[1:]: (number.value, number.sd) for key, number in found.items()}
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "equal"),
-    [
-        (15.044483586, "15.044", True),
-        (15.0446, "15.044", False),
-        (0.0148, "0.015", True),
-        (0.0145, "0.015", True),  # a tie goes either way
-        (0.0145, "0.014", True),
-        (0.01449, "0.015", False),
-        (0.446, "0.4460", True),
-        (12000, "10000", False),
-        (1866.4, "1866", True),
-        (1e-4, "1e-4", True),
-        (math.nan, "0.1", False),
-        (math.inf, "0.1", False),
-    ],
-)
-def test_equal_means_equal_in_every_printed_digit(value, digits, equal):
-    assert equals_printed(value, digits) is equal
+def test_the_comparison_in_docs_follows_from_the_tables_in_docs(root):
+    """A whole run on the papers' data, as it was published: every row but where its tests lie."""
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    settings.check(config)
+    config["data"] = "paper"
+    run = {
+        "darrm": settings.darrm_claims(config),
+        "pate": pate_config.parameters(config, ["mnist", "adult", "glyph"]),
+        "dpbag": dpbag_config.claims(config),
+        "nzc": nzc_config.facts(config, ["mnist"]),
+    }
+    tables = {
+        name: {path.stem: pd.read_csv(path) for path in (root / "docs" / name).glob("*.csv")}
+        for name in run
+    }
+    # What is counted in files is in no table.
+    tables["darrm"]["sizes"] = pd.DataFrame(
+        {"dataset": ["mnist", "fashion-mnist"], "n_train": [11272, 12000], "n_test": [1866, 2000]}
+    )
+    adult = {"dataset": "adult", "features": 108, "samples": 48842, "ones": 11687}
+    tables["dpbag"]["sizes"] = pd.DataFrame([adult])
+    tables["nzc"]["sizes"] = pd.DataFrame([{"dataset": "mnist"} | run["nzc"]["mnist"]])
+    found = compare(read_published(FOLDER.glob("*.csv")), tables, run, data="paper")
+    wanted = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
+    moved = re.compile(r"Test: tests/\S*::")
+    for table in (found, wanted):
+        table["note"] = table["note"].str.replace(moved, "Test: ", regex=True)
+    for column in ("reproduced", "reproduced_sd", "tolerance"):
+        wanted[column] = pd.to_numeric(wanted[column])
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False, rtol=1e-12)
 
 
 def test_tolerance_of_random_numbers_is_computed_from_both_spreads():
-    frame, key = one("0.80", "0.03")
-    row = compare(frame, {key: (0.90, 0.04)}, data="paper").iloc[0]
-    assert row["tolerance"] == pytest.approx(0.15)
-    assert row["status"] == "match"
-    assert compare(frame, {key: (0.96, 0.04)}, data="paper").iloc[0]["status"] == "differs"
-    alone = compare(frame, {key: (0.88, math.nan)}, data="paper").iloc[0]
+    cell = one("0.80", "0.03")
+    found = judge(cell, Reproduced(0.90, 0.04), DARRM)
+    assert found["tolerance"] == pytest.approx(0.15)
+    assert found["status"] == "match"
+    assert judge(cell, Reproduced(0.96, 0.04), DARRM)["status"] == "differs"
+    alone = judge(cell, Reproduced(0.88), DARRM)
     assert (alone["tolerance"], alone["status"]) == (pytest.approx(0.09), "match")
 
 
 def test_every_printed_number_keeps_its_row_and_says_why_it_was_not_run(printed):
     table = compare(printed, {}, data="embedded")
-    assert list(table.columns) == published.COLUMNS
+    assert list(table.columns) == comparison.COLUMNS
     assert len(table) == len(printed)
     assert set(table["status"]) == {"not_run"}
     notes = table.set_index("item")["note"]
@@ -116,41 +100,26 @@ def test_every_printed_number_keeps_its_row_and_says_why_it_was_not_run(printed)
     assert "configuration" in notes["table2"].iloc[0]
 
 
-def test_an_explanation_counts_only_while_its_formula_gives_the_printed_number():
-    frame, key = one("1.000")
-    for holds, status in ((True, "explained"), (False, "differs")):
-        why = {key: Explanation(lambda cell, holds=holds: holds, "Because.", "tests/x.py::y")}
-        row = compare(frame, {key: (2.0, math.nan)}, data="paper", explanations=why).iloc[0]
-        assert row["status"] == status
-        assert ("tests/x.py::y" in row["note"]) == holds
-        equal = compare(frame, {key: (1.0, math.nan)}, data="paper", explanations=why).iloc[0]
-        assert (equal["status"], equal["note"]) == ("match", "")
-
-
-def test_every_explanation_belongs_to_a_printed_number_and_names_a_test(printed):
-    keys = set(map(tuple, printed[published.KEY].to_numpy()))
-    root = published.FOLDER.parents[1]
-    for key, explanation in published.EXPLANATIONS.items():
-        assert key in keys
-        path, _, name = explanation.test.partition("::")
-        assert f"def {name}(" in (root / path).read_text(encoding="utf-8")
-
-
-def test_explanations_of_table_4_recompute_the_printed_orders(printed):
-    for cell in printed.to_dict("records"):
-        if (cell["item"], cell["column"]) == ("table4", "lambda"):
-            key = tuple(cell[name] for name in published.KEY)
-            assert published.EXPLANATIONS[key].holds(cell)
-            assert not published.EXPLANATIONS[key].holds(cell | {"published": "62.31"})
+@pytest.mark.parametrize(("digits", "status"), [("8", "explained"), ("9", "differs")])
+def test_an_explanation_counts_only_while_its_formula_gives_the_printed_number(digits, status):
+    cell = one(f"4884{digits}", paper="dpbag", item="section3", row="data", column="samples")
+    why = {"function": "lacks_the_first_record", "note": "Because.", "test": "tests/x.py::y"}
+    cell["published"] = {"8": "48841", "9": "48840"}[digits]
+    declared = Paper.model_validate({"paper": "dpbag", "beside": [], "explanations": [why]})
+    found = judge(cell, Reproduced(48842.0), declared)
+    assert found["status"] == status
+    assert ("tests/x.py::y" in found["note"]) == (status == "explained")
+    equal = judge(cell, Reproduced(float(cell["published"])), declared)
+    assert (equal["status"], equal["note"]) == ("match", "")
 
 
 def test_printed_epsilon_of_fashion_mnist_needs_12000_images(printed):
     pytest.importorskip("opacus")
-    key = ("darrm", "section6.2", "fashion-mnist", "data", "n_train")
-    cell = printed[(printed[published.KEY] == list(key)).all(axis=1)].to_dict("records")[0]
-    assert published.EXPLANATIONS[key].holds(cell)
-    table = compare(pd.DataFrame([cell]), {key: (12000.0, math.nan)}, data="paper")
-    assert table["status"].tolist() == ["explained"]
+    here = (printed["dataset"] == "fashion-mnist") & (printed["column"] == "n_train")
+    (cell,) = printed[here].to_dict("records")
+    assert cell["published"] == "10000"
+    assert judge(cell, Reproduced(12000.0), DARRM)["status"] == "explained"
+    assert judge(cell | {"published": "11000"}, Reproduced(12000.0), DARRM)["status"] == "differs"
 
 
 def test_stand_ins_are_never_compared():
@@ -164,21 +133,57 @@ def test_stand_ins_are_never_compared():
             "accuracy_sd": [0.1, 0.1],
         }
     )
-    found = published.reproduced_numbers({"table1": table})
+    found = reproduced_numbers(DARRM, {"table1": table}, {})
     assert list(found) == [("darrm", "table1", "mnist", "Q=20", "gnmax")]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("paper,item\n", "columns"),
-        (",".join(published.COLUMNS[:7]) + "\ndarrm,t,d,r,c,abc,\n", "'abc' is not a number"),
-        (",".join(published.COLUMNS[:7]) + "\ndarrm,t,d,r,c,nan,\n", "'nan' is not a number"),
-        (",".join(published.COLUMNS[:7]) + "\na,t,d,r,c,1,\na,t,d,r,c,2,\n", "occurs twice"),
-    ],
-)
-def test_a_damaged_transcription_is_refused(tmp_path, text, message):
-    path = tmp_path / "x.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        read_published([path])
+def test_rows_are_chosen_by_values_patterns_and_the_runs_own_settings():
+    rows = [
+        {"dataset": "a", "n": n, "kind": kind, "delta": delta, "ours": 1.0}
+        for n, kind, delta in ((1, "x-1", 1e-5), (2, "x-2", 1e-3), (3, "y", 1e-5))
+    ]
+    chosen = {
+        1: {"kind": "x-*", "n": 1},
+        2: {"delta": "$mine"},
+        3: {"kind": ["z", "y"], "delta": 0.00001},
+    }
+    for n, where in chosen.items():
+        assert numbers(toy(where=where), rows, mine=1e-3) == {
+            ("table1", "a", f"n={n}", "epsilon"): (1.0, pytest.approx(math.nan, nan_ok=True))
+        }
+
+
+def test_numbers_come_in_the_printed_unit():
+    row = {"dataset": "a", "n": 1, "ours": 0.25, "sd": 0.01, "asked": 12000, "left": 100}
+    ours = {
+        "accuracy": {"value": "ours", "sd": "sd", "unit": "percent"},
+        "rest": {"value": "asked", "less": "left"},
+        "thousands": {"value": "asked", "unit": "thousands"},
+        "hidden": {"value": "asked", "compared": False},
+    }
+    found = numbers(toy(numbers=ours), [row])
+    assert {key[3]: value for key, (value, _) in found.items()} == {
+        "accuracy": 25.0,
+        "rest": 11900.0,
+        "thousands": 12.0,
+    }
+    assert found["table1", "a", "n=1", "accuracy"][1] == 1.0
+
+
+def test_a_column_that_a_key_needs_is_named_and_a_number_that_is_not_there_was_not_computed():
+    with pytest.raises(ValueError, match=r"toy\.yaml: our table1 has no column 'n'"):
+        numbers(toy(), [{"dataset": "a"}])
+    assert numbers(toy(), [{"dataset": "a", "n": 1}]) == {}
+
+
+def test_printed_numbers_of_all_papers_have_a_declared_place_or_a_reason():
+    """What no table of ours has a place for must say why: nothing is forgotten."""
+    everything = read_published(FOLDER.glob("*.csv"))
+    table = compare(everything, {}, data="embedded")
+    for cell in table.to_dict("records"):
+        declared = paper(cell["paper"])
+        place = any(
+            beside.item == ["{table}"] or cell["item"] in beside.item or "{item}" in beside.item
+            for beside in declared.beside
+        )
+        assert place or cell["note"] != "left out by this configuration", key_of(cell)

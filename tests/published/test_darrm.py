@@ -6,9 +6,12 @@ import pytest
 import yaml
 
 from private_ensembles.configuration import check as settings
-from private_ensembles.published import comparison as published
-from private_ensembles.published import darrm as published_darrm
-from private_ensembles.published import parameters as published_parameters
+from private_ensembles.published.declarations import paper
+from private_ensembles.published.parameters import altered as altered_parameters
+from private_ensembles.published.parameters import flat
+from private_ensembles.published.printed import FOLDER, key_of, read_published
+
+ACCURACIES = {"table1", "table6", "table8", "table10"}
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +23,8 @@ def config(root):
 
 @pytest.fixture(scope="module")
 def keys():
-    printed = published.read_published(published.FOLDER.glob("*.csv"))
-    return [tuple(row) for row in printed[published.KEY].to_numpy()]
+    printed = read_published(FOLDER.glob("darrm_*.csv"))
+    return [key_of(cell) for cell in printed.to_dict("records")]
 
 
 def altered(config, keys, **changes):
@@ -32,13 +35,14 @@ def altered(config, keys, **changes):
         for name in names:
             section = section[name.replace("fashion_mnist", "fashion-mnist")]
         section[last] = value
-    return published_darrm.notes(keys, settings.darrm_claims(given))
+    run = settings.darrm_claims(given)
+    found = {key: altered_parameters(paper("darrm"), key, "", run) for key in keys}
+    return {key: what for key, what in found.items() if what}
 
 
 def test_the_configuration_has_the_papers_parameters(config, keys):
     assert altered(config, keys) == {}
-    mine = published_parameters._flat(settings.darrm_claims(config))
-    assert set(published_parameters._flat(published_darrm.PARAMETERS)) <= set(mine)
+    assert set(flat(paper("darrm").parameters)) <= set(flat(settings.darrm_claims(config)))
 
 
 def test_training_that_did_not_happen_makes_nothing_incomparable(config, keys):
@@ -56,9 +60,11 @@ def test_more_draws_trainings_and_queries_leave_every_comparison(config, keys):
 def test_five_teachers_are_compared_with_no_accuracy_and_no_teacher_s_epsilon(config, keys):
     found = altered(config, keys, darrm__K=5)
     items = {key[1] for key in found}
-    assert items == {*published.ACCURACY_ITEMS, "section6.2"}
+    assert items == {*ACCURACIES, "section6.2"}
     assert {key[3] for key in found if key[1] == "section6.2"} == {"private teacher"}
-    assert set(found.values()) == {"Not the paper's parameters: K = 5, not 11."}
+    assert set(found.values()) == {"K = 5, not 11"}
+    note = paper("darrm").altered.format(differences="K = 5, not 11")
+    assert note == "Not the paper's parameters: K = 5, not 11."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,7 @@ def test_five_teachers_are_compared_with_no_accuracy_and_no_teacher_s_epsilon(co
 def test_a_changed_parameter_touches_what_rests_on_it(config, keys, path, value, touched):
     found = {(key[1], key[3]) for key in altered(config, keys, **{path: value})}
     assert touched <= found
-    assert len(found) < len({(key[1], key[3]) for key in keys if key[0] == "darrm"})
+    assert len(found) < len({(key[1], key[3]) for key in keys})
 
 
 def test_what_a_change_does_not_touch_stays_compared(config, keys):

@@ -11,28 +11,43 @@ from private_ensembles.configuration import pate as pate_settings
 from private_ensembles.configuration.check import SCHEMA
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
-from private_ensembles.published import comparison as published
-from private_ensembles.published import pate as published_pate
-from private_ensembles.published.arithmetic import arithmetic, printed_rows
+from private_ensembles.published import comparison
+from private_ensembles.published.arithmetic import arithmetic
+from private_ensembles.published.declarations import first_that_fits, paper
+from private_ensembles.published.parameters import altered, claims_of
+from private_ensembles.published.printed import (
+    FOLDER,
+    KEY,
+    Key,
+    equals_printed,
+    key_of,
+    read_published,
+)
 
 ITEMS = {"table1": 37, "table2": 38, "appendixB.6": 8, "section4.1": 2, "section5.3": 8}
 PAPER = ["mnist", "svhn", "adult", "glyph"]
+OURS = "Same parameters, votes of our own teachers."
+SYNTHETIC = "Same parameters, synthetic votes of Glyph's size"
 GNSS = ("beta", "smooth_sensitivity")
 
 
 @pytest.fixture(scope="module")
 def printed():
-    return published.read_published(published.FOLDER.glob("pate_*.csv"))
+    return read_published(FOLDER.glob("pate_*.csv"))
 
 
-def test_every_explanation_is_of_a_printed_number_and_holds_for_its_digits_only(printed):
-    cells = {tuple(cell[k] for k in published.KEY): cell for cell in printed.to_dict("records")}
-    for key, explanation in published_pate.EXPLANATIONS.items():
+def keys_of(printed, rules):
+    """The printed numbers that rules are about."""
+    keys = {key_of(cell) for cell in printed.to_dict("records")}
+    return {key for key in keys if first_that_fits(rules, key)}
+
+
+def test_every_explanation_is_of_one_printed_number_and_holds_for_its_digits_only(printed):
+    cells = {key_of(cell): cell for cell in printed.to_dict("records")}
+    for explanation in paper("pate").explanations:
+        (key,) = keys_of(printed, [explanation])
         assert explanation.holds(cells[key])
         assert not explanation.holds(cells[key] | {"published": "123"})
-        file, test = explanation.test.split("::")
-        source = (published.FOLDER.parents[1] / file).read_text(encoding="utf-8")
-        assert f"def {test}(" in source
 
 
 def test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon():
@@ -44,13 +59,13 @@ def test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon():
 
 def test_rounding_of_the_smooth_sensitivity_gives_the_second_rounds_sigma():
     assert tuned_sigma(50, 0.008, 0.00088, formula="paper") < 38.65
-    assert published.equals_printed(tuned_sigma(50, 0.008, 0.000876, formula="paper"), "38.7")
+    assert equals_printed(tuned_sigma(50, 0.008, 0.000876, formula="paper"), "38.7")
 
 
 def test_the_text_divides_by_the_order():
     found = mnist_conversion()
-    assert published.equals_printed(found["by_order"], "2.00")
-    assert published.equals_printed(found["by_order_less_one"], "2.07")
+    assert equals_printed(found["by_order"], "2.00")
+    assert equals_printed(found["by_order_less_one"], "2.07")
 
 
 def test_two_hundred_images_each_are_fifty_thousand():
@@ -58,28 +73,19 @@ def test_two_hundred_images_each_are_fifty_thousand():
     assert 50000 / 250 == 200
 
 
-def test_the_transcribed_rows_of_table_2_are_those_of_the_library(printed):
-    rows = printed_rows(printed)
-    names = {"mnist": "MNIST", "svhn": "SVHN", "adult": "Adult", "glyph": "Glyph"}
-    assert {rows[task, "confident"] for task in names} == {ROWS[name] for name in names.values()}
-    assert rows["glyph", "interactive"] == ROWS["Glyph, two rounds"]
-
-
 def test_printed_numbers_follow_from_printed_numbers_but_for_the_explained(printed):
-    numbers = {
-        ("pate", row.item, row.task, row.row, row.column): (row.value, float("nan"))
-        for row in arithmetic(printed).itertuples()
-    }
-    table = published.compare(
-        printed, numbers, data="embedded", explanations=published_pate.EXPLANATIONS
-    )
+    ours = arithmetic(printed)
+    tables = {"pate": {"printed_arithmetic": ours}}
+    table = comparison.compare(printed, tables, data="embedded")
     found = table[table["status"] != "not_run"]
-    assert len(found) == len(numbers)
+    assert len(found) == len(ours)
     differs = found[found["status"] == "differs"]
-    assert set(map(tuple, differs[published.KEY].to_numpy())) == set(published_pate.REMARKS)
+    assert set(map(tuple, differs[KEY].to_numpy())) == keys_of(printed, paper("pate").remarks)
     assert set(found["status"]) == {"match", "explained", "differs"}
     explained = found[found["status"] == "explained"]
-    assert set(map(tuple, explained[published.KEY].to_numpy())) == set(published_pate.EXPLANATIONS)
+    assert set(map(tuple, explained[KEY].to_numpy())) == keys_of(
+        printed, paper("pate").explanations
+    )
 
 
 # What was printed --------------------------------------------------------------------------------
@@ -110,13 +116,13 @@ def test_every_printed_number_of_pate_is_there(printed):
 )
 def test_digits_are_kept_as_printed(printed, item, task, row, column, digits):
     key = ["pate", item, task, row, column]
-    found = printed[(printed[published.KEY] == key).all(axis=1)]
+    found = printed[(printed[KEY] == key).all(axis=1)]
     assert found[["published", "published_sd"]].to_numpy().tolist() == [[digits, ""]]
 
 
-def test_disagreements_of_the_paper_with_itself_are_of_printed_numbers(printed):
-    keys = set(map(tuple, printed[published.KEY].to_numpy()))
-    assert {("pate", *key) for key in published_pate.DISAGREEMENTS} <= keys
+def test_disagreements_of_the_paper_with_itself_are_of_one_printed_number_each(printed):
+    for doubt in paper("pate").doubts:
+        assert len(keys_of(printed, [doubt])) == 1
 
 
 # What a run has beside it ------------------------------------------------------------------------
@@ -151,29 +157,29 @@ def tables(tasks, printed, **flags):
     }
 
 
+def reproduced(tables, settings=None):
+    return comparison.reproduced_numbers(paper("pate"), tables, settings or {})
+
+
+def notes_of(numbers):
+    return {key: number.note for key, number in numbers.items() if number.note}
+
+
 def compared(printed, tasks, data="paper", **flags):
-    numbers, notes = published_pate.reproduced_numbers(tables(tasks, printed, **flags))
-    table = published.compare(
-        printed,
-        numbers,
-        data=data,
-        explanations=published_pate.EXPLANATIONS,
-        notes=notes,
-        reasons=published_pate.reasons(printed, tasks, data),
-        remarks=published_pate.REMARKS,
-    )
-    return numbers, notes, table
+    made = {"pate": tables(tasks, printed, **flags)}
+    run = {"pate": {task: paper("pate").parameters[task] for task in tasks}}
+    return comparison.compare(printed, made, run, data=data)
 
 
 def test_every_printed_number_has_a_status_and_all_but_a_match_say_why(printed):
-    _, _, table = compared(printed, PAPER)
+    table = compared(printed, PAPER)
     assert len(table) == len(printed) == sum(ITEMS.values())
-    assert set(table["status"]) <= set(published.STATUSES)
+    assert set(table["status"]) <= set(comparison.STATUSES)
     assert (table.loc[table["status"] != "match", "note"] != "").all()
 
 
 def test_a_full_run_leaves_out_only_what_needs_glyphs_images(printed):
-    _, _, table = compared(printed, PAPER)
+    table = compared(printed, PAPER)
     missing = table[table["status"] == "not_run"]
     assert set(missing["dataset"]) == {"glyph"}
     assert missing["column"].str.contains("accuracy").all()
@@ -181,28 +187,38 @@ def test_a_full_run_leaves_out_only_what_needs_glyphs_images(printed):
 
 
 def test_every_number_of_ours_stands_beside_a_printed_one(printed):
-    numbers, _, _ = compared(printed, PAPER)
-    assert set(numbers) - set(map(tuple, printed[published.KEY].to_numpy())) == set()
+    numbers = reproduced(tables(PAPER, printed))
+    assert set(numbers) - {key_of(cell) for cell in printed.to_dict("records")} == set()
 
 
 def test_what_rests_on_votes_is_not_comparable_and_says_on_whose(printed):
-    _, notes, table = compared(printed, PAPER)
-    rests = table[table["status"] == "not_comparable"].set_index(published.KEY)
-    assert set(rests.index) == {key for key in notes if key in set(rests.index)}
+    table = compared(printed, PAPER)
+    notes = notes_of(reproduced(tables(PAPER, printed)))
+    rests = table[table["status"] == "not_comparable"].set_index(KEY)
+    assert set(rests.index) <= set(notes)
     assert {"table1", "table2", "section5.3", "appendixB.6"} == set(rests.reset_index()["item"])
     for key, note in rests["note"].items():
-        start = published_pate.SYNTHETIC if key[2] == "glyph" else published_pate.OURS
-        assert note.startswith(start)
-        assert note.endswith(published_pate.DISAGREEMENTS.get(key[1:], ""))
+        assert note.startswith(SYNTHETIC if key[2] == "glyph" else OURS)
+        doubt = first_that_fits(paper("pate").doubts, Key(*key))
+        assert note.endswith(doubt.note if doubt else "")
     # What follows from printed numbers alone is compared in earnest, whatever was run.
     earnest = table[table["status"].isin(["match", "explained", "differs"])]
     for item in ("sanitized_epsilon", "sanitized_sd", "sigma_ss"):
         assert earnest["column"].str.startswith(item).any()
 
 
-def test_parameters_of_the_paper_are_those_of_the_configuration():
+def altered_tasks(printed, config):
+    """The tasks whose numbers are no claims: in the comparison, and for the ledger."""
+    run = pate_settings.parameters(config, [*PAPER, "digits"])
+    keys = [Key("pate", "table1", task, "confident", "epsilon") for task in PAPER]
+    found = {key.dataset for key in keys if altered(paper("pate"), key, "table1", run)}
+    assert set(claims_of(printed, run)["dataset"]) == set(PAPER) - found
+    return found
+
+
+def test_parameters_of_the_paper_are_those_of_the_configuration(printed):
     config = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())
-    assert published_pate.altered(pate_settings.parameters(config, [*PAPER, "digits"])) == []
+    assert altered_tasks(printed, config) == set()
     for keys, value in (
         (("mnist", "K"), 249),
         (("svhn", "delta"), 1e-5),
@@ -215,84 +231,35 @@ def test_parameters_of_the_paper_are_those_of_the_configuration():
         for key in keys[:-1]:
             section = section[key]
         section[keys[-1]] = value
-        assert published_pate.altered(pate_settings.parameters(changed, PAPER)) == [keys[0]]
+        assert altered_tasks(printed, changed) == {keys[0]}
 
 
 def test_other_parameters_than_the_papers_are_not_called_the_same(printed):
-    _, notes = published_pate.reproduced_numbers(tables(PAPER, printed), ["mnist"])
-    for key, note in notes.items():
-        start = {"mnist": published_pate.ALTERED, "glyph": published_pate.SYNTHETIC}
-        assert note.startswith(start.get(key[2], published_pate.OURS))
+    run = {"mnist": paper("pate").parameters["mnist"] | {"K": 249}}
+    start = {"mnist": "Not the paper's parameters, and votes of our own.", "glyph": SYNTHETIC}
+    for key, note in notes_of(reproduced(tables(PAPER, printed), run)).items():
+        assert note.startswith(start.get(key.dataset, OURS))
 
 
 def test_stand_ins_are_never_compared(printed):
-    _, notes, table = compared(printed, ["mnist"], stand_in=True)
-    assert notes == {}
+    table = compared(printed, ["mnist"], stand_in=True)
+    assert notes_of(reproduced(tables(["mnist"], printed, stand_in=True))) == {}
     assert "not_comparable" not in set(table["status"])
 
 
 def test_a_run_without_any_table_compares_nothing(printed):
-    assert published_pate.reproduced_numbers({}) == ({}, {})
+    assert reproduced({}) == {}
     only = {"printed_arithmetic": arithmetic(printed)}
-    numbers, notes = published_pate.reproduced_numbers(only)
+    numbers = reproduced(only)
     assert len(numbers) == len(only["printed_arithmetic"])
-    assert notes == {}
+    assert notes_of(numbers) == {}
 
 
 def test_what_was_not_run_says_how_it_could_be(printed):
-    _, _, table = compared(printed, ["glyph"], data="embedded")
+    table = compared(printed, ["glyph"], data="embedded")
     note = table[(table["dataset"] == "svhn") & (table["column"] == "answered")]["note"].iloc[0]
     assert note == "needs svhn: run with --config data=paper"
-    _, _, table = compared(printed, ["mnist", "adult", "glyph"])
+    table = compared(printed, ["mnist", "adult", "glyph"])
     missing = table[(table["dataset"] == "svhn") & (table["status"] == "not_run")]
     assert len(missing) > 8
     assert missing["note"].str.contains("put them under data/raw/svhn").all()
-
-
-# Printed numbers from printed numbers ------------------------------------------------------------
-
-
-def test_sanitised_epsilons_are_recomputed_from_their_rows(printed):
-    """By hand: epsilon + Theorem 23 at the printed parameters, to the printed digits."""
-    made = arithmetic(printed).set_index(["item", "task", "row", "column"])["value"]
-    for task, row, epsilon, cost in (
-        ("mnist", "confident", 2.00, theorem_23(14, 0.0329, 6.23)),
-        ("svhn", "confident", 4.96, theorem_23(7.5, 0.0533, 4.88)),
-        ("adult", "confident", 1.68, theorem_23(15.5, 0.0310, 7.92)),
-        ("glyph", "confident", 2.07, theorem_23(20.5, 0.0205, 11.9)),
-        ("glyph", "interactive", 0.837, theorem_23(50, 0.009, 26.4) + theorem_23(50, 0.008, 38.7)),
-    ):
-        found = made["table2", task, row, "sanitized_epsilon"]
-        assert found == pytest.approx(epsilon + cost, rel=1e-9)
-    assert made["table2", "svhn", "confident", "sanitized_epsilon"] == pytest.approx(
-        5.4955, abs=1e-4
-    )
-
-
-def theorem_23(order, beta, sigma):
-    """GNSS's cost as printed: lambda e^(2 beta) / sigma^2, and the change of variance."""
-    rest = beta * order - 0.5 * math.log(1 - 2 * order * beta)
-    return order * math.exp(2 * beta) / sigma**2 + rest / (order - 1)
-
-
-def test_exact_costs_exceed_the_printed_ones_in_every_row(printed):
-    made = arithmetic(printed)
-    rows = made[(made["item"] == "table2") & (made["column"] == "sanitized_epsilon")]
-    assert len(rows) == 5
-    assert (rows["exact"] > rows["value"]).all()
-    mnist = rows[rows["task"] == "mnist"].iloc[0]
-    # 1.607 against 0.518, by quadrature (DESIGN 5.9).
-    assert mnist["exact"] - mnist["value"] == pytest.approx(1.607 - 0.518, abs=2e-3)
-
-
-def test_a_changed_transcription_changes_what_is_recomputed(printed):
-    changed = printed.copy()
-    where = (changed["item"] == "table2") & (changed["dataset"] == "mnist")
-    changed.loc[where & (changed["column"] == "sigma_ss"), "published"] = "7.23"
-    before, after = (
-        table.set_index(["item", "task", "row", "column"])["value"]
-        for table in (arithmetic(printed), arithmetic(changed))
-    )
-    moved = before[(before - after).abs() > 1e-9]
-    assert {key[1] for key in moved.index} == {"mnist"}
-    assert ("table2", "mnist", "confident", "sanitized_sd") in moved.index

@@ -1,13 +1,10 @@
-"""DPBag's figures show the tables' numbers at one delta, and the page what the paper prints."""
+"""DPBag's figures show the tables' numbers at one delta."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from private_ensembles.published import comparison as published
-from private_ensembles.published import dpbag as dpbag_published
 from private_ensembles.report import dpbag_figures, style
-from private_ensembles.report.beside import beside_printed
 
 
 @pytest.fixture(scope="module")
@@ -84,31 +81,3 @@ def test_figures_are_files_and_need_rows_at_their_delta(counts, students, tmp_pa
     assert paths[1].read_bytes().startswith(b"%PDF")
     with pytest.raises(ValueError, match=r"students: must have rows at delta = 0\.5"):
         dpbag_figures.draw_students(students, 0.5, *paths)
-
-
-@pytest.mark.parametrize("item", ["table5", "table6", "table7", "table8"])
-def test_every_printed_number_stands_once_beside_the_one_it_is_compared_with(root, item):
-    table = pd.read_csv(root / "docs" / "dpbag" / f"{item}.csv")
-    fidelity = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
-    printed = fidelity[(fidelity["paper"] == "dpbag") & (fidelity["item"] == item)]
-    shown = beside_printed(item, table, printed, "dpbag")
-    assert "stand_in" not in shown
-    found = [
-        text.split(",")[0]
-        for column in shown
-        if column.startswith("printed ")
-        for text in shown[column]
-        if text
-    ]
-    assert sorted(found) == sorted(printed["published"])
-
-
-def test_a_printed_number_keeps_away_from_a_number_it_is_not_compared_with(counts):
-    row = counts[(counts["accounting"] == "personalised") & (counts["delta"] == 1e-3)].iloc[:1]
-    place = dpbag_published.printed_place("table6", row.iloc[0], "labels")
-    key = ("dpbag", "table6", row["dataset"].iloc[0], *place)
-    cell = dict(zip(published.KEY, key, strict=True), published="20", published_sd="")
-    for reproduced, columns in ((row["first_exceeding_mean"].iloc[0], 1), (3.5, 0), ("", 0)):
-        text = pd.DataFrame([cell | {"reproduced": str(reproduced), "status": "differs"}])
-        shown = beside_printed("table6", row, text, "dpbag")
-        assert sum(column.startswith("printed") for column in shown) == columns

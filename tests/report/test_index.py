@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from private_ensembles.experiments.darrm_tables import privacy_loss
-from private_ensembles.published import comparison as published
+from private_ensembles.published.comparison import STATUSES, compare
+from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report import html, index
 
 PNG = base64.b64decode(
@@ -55,10 +56,8 @@ def page(tmp_path_factory):
     (root / "darrm/figures/figure2.png").write_bytes(PNG)
     teachers = {"dataset": "<b>&evil", "stand_in": 1, "quantity": "steps", "value": 160}
     pd.DataFrame([teachers]).to_csv(root / "darrm/privacy/teachers.csv", index=False)
-    printed = published.read_published(published.FOLDER.glob("*.csv"))
-    fidelity = published.compare(
-        printed, published.reproduced_numbers({"table2": loss}), data="embedded"
-    )
+    printed = read_published(FOLDER.glob("*.csv"))
+    fidelity = compare(printed, {"darrm": {"table2": loss}}, data="embedded")
     fidelity.to_csv(root / "fidelity.csv", index=False)
     return index.build(
         fidelity=root / "fidelity.csv",
@@ -120,7 +119,7 @@ def test_printed_numbers_stand_beside_ours(page):
 
 
 def test_statuses_are_counted(page):
-    total = len(published.read_published(published.FOLDER.glob("darrm_*.csv")))
+    total = len(read_published(FOLDER.glob("darrm_*.csv")))
     others = total - 8
     assert re.search(r'class="status match">[^/]*</span> 8 match</span>', page)
     assert re.search(rf'class="status not_run">[^/]*</span> {others} not run</span>', page)
@@ -156,3 +155,7 @@ def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_pa
         assert page.count(cell) == rows > 0
         assert f"{rows} {verdict}</span>" in page
     assert 'href="privacy_ledger.csv"' in page
+
+
+def test_every_status_has_a_sign_in_the_order_of_the_comparison():
+    assert html.STATUSES == STATUSES

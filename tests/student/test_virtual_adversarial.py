@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import kl_div, log_softmax
 
-from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.virtual_adversarial import (
     divergence,
@@ -92,39 +91,3 @@ def test_divergence_and_entropy_are_pytorchs():
     torch.testing.assert_close(divergence(log_p, log_q), expected)
     expected = torch.distributions.Categorical(logits=log_p).entropy()
     torch.testing.assert_close(entropy(log_p), expected)
-
-
-def test_distortion_of_nothing_changes_nothing_and_shifts_move_the_image():
-    images = torch.rand((3, 1, 8, 8), generator=generator())
-    same = distort(images, generator(), shift=0.0, rotation=0.0, scale=0.0)
-    torch.testing.assert_close(same, images)
-    moved = distort(images, generator(), shift=0.3, rotation=0.2, scale=0.1)
-    assert moved.shape == images.shape
-    assert moved.min() >= 0
-    assert moved.max() <= 1
-    assert not torch.allclose(moved, images)
-    assert torch.equal(moved, distort(images, generator(), shift=0.3, rotation=0.2, scale=0.1))
-
-
-@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 32, 32), (1, 8, 8), (1, 5, 17), (1, 4, 4)])
-def test_network_takes_images_of_many_sizes(shape):
-    model = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)
-    assert model(torch.rand((2, *shape))).shape == (2, 7)
-    before = torch.random.get_rng_state()
-    again = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)
-    assert torch.equal(torch.random.get_rng_state(), before)
-    assert torch.equal(model[0].weight, again[0].weight)
-
-
-@pytest.mark.parametrize(
-    ("shape", "n_classes", "widths", "name"),
-    [
-        ((1, 3, 8), 10, (1, 1, 1), "image_shape"),
-        ((1, 8, 8), 1, (1, 1, 1), "n_classes"),
-        ((1, 8, 8), 10, (1, 1), "widths"),
-        ((1, 8, 8), 10, (1, 1, 0), "widths"),
-    ],
-)
-def test_networks_out_of_range_are_refused(shape, n_classes, widths, name):
-    with pytest.raises(ValueError, match=name):
-        student_cnn(shape, n_classes, widths=widths)

@@ -9,7 +9,6 @@ from torch.nn.utils import parameters_to_vector
 
 from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
 from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.schedule import poisson_schedule
 
 SETTINGS = {
     "noise_multiplier": 12.0,
@@ -128,16 +127,6 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
     variance = n * rate * (1 - rate)  # a binomial size: no fixed batch, no dependence
     assert abs(sizes.var() / variance - 1) < 5 * (2 / draws) ** 0.5
     assert (sizes == 0).any()
-
-
-@pytest.mark.parametrize(
-    ("n", "batch", "epochs", "rate", "steps"),
-    [(1024, 32, 5, 1 / 32, 160), (1090, 32, 5, 1 / 35, 175), (10, 32, 3, 1.0, 3)],
-)
-def test_schedule_is_the_one_of_opacus(n, batch, epochs, rate, steps):
-    schedule = poisson_schedule(n, batch, epochs)
-    assert (schedule.sample_rate, schedule.steps) == (rate, steps)
-    assert schedule.expected_batch_size == pytest.approx(n * rate)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 from private_ensembles.experiments.ledger import ledger, setting
 from private_ensembles.experiments.totals import totals
 from private_ensembles.jobs import io
-from private_ensembles.published.comparison import FOLDER, read_published
-from private_ensembles.published.pate import claims_of
+from private_ensembles.published.parameters import claims_of
+from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
@@ -16,7 +16,7 @@ with io.job(snakemake) as job:
     settings = job.params.settings
     gammas = {
         name: json.loads(Path(path).read_text())["gamma"]
-        for name, path in zip(settings["budgets"], job.input, strict=True)
+        for name, path in job.params.gammas.items()
     }
     printed = read_published([FOLDER / name for name in PUBLISHED])
     table = ledger(settings, gammas, claims_of(printed, settings["pate"]))

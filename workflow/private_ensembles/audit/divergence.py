@@ -43,16 +43,14 @@ def exact_delta(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
     epsilon: float,
-    *,
-    relative_error: float = 0.0,
-    absolute_error: float = 0.0,
-    side: str = "upper",
+    **errors,
 ) -> float:
     """Least delta with which the mechanism is (epsilon, delta)-DP.
 
     prob_matrix: (H, L), Pr[label | input], rows adding up to 1 within the stated errors.
     neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to its
-    neighbours; each pair is compared in both directions. epsilon: nats, >= 0.
+    neighbours; each pair is compared in both directions. epsilon: nats, >= 0. errors:
+    relative_error, absolute_error (default 0) and side (``upper``), see the module's docstring.
 
     Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
     pairs that are no rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
@@ -60,24 +58,14 @@ def exact_delta(
     >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
     0.5
     """
-    return worst_pair(
-        prob_matrix,
-        neighbours,
-        epsilon=epsilon,
-        relative_error=relative_error,
-        absolute_error=absolute_error,
-        side=side,
-    ).value
+    return worst_pair(prob_matrix, neighbours, epsilon=epsilon, **errors).value
 
 
 def exact_epsilon(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
     delta: float,
-    *,
-    relative_error: float = 0.0,
-    absolute_error: float = 0.0,
-    side: str = "upper",
+    **errors,
 ) -> float:
     """Least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP; infinite if none is.
 
@@ -88,14 +76,7 @@ def exact_epsilon(
     >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
     1.0986
     """
-    return worst_pair(
-        prob_matrix,
-        neighbours,
-        delta=delta,
-        relative_error=relative_error,
-        absolute_error=absolute_error,
-        side=side,
-    ).value
+    return worst_pair(prob_matrix, neighbours, delta=delta, **errors).value
 
 
 def worst_pair(

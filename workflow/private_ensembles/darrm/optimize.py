@@ -48,7 +48,11 @@ class GammaSolution:
         """Plain types in the order of DESIGN 4, for JSON."""
         p = self.problem
         return {
-            "K": p.K, "m": p.m, "epsilon": p.epsilon, "Delta": p.Delta, "delta": p.delta,
+            "K": p.K,
+            "m": p.m,
+            "epsilon": p.epsilon,
+            "Delta": p.Delta,
+            "delta": p.delta,
             "prior": self.prior,
             "gamma": [float(value) for value in self.gamma],
             "utility": self.utility,
@@ -57,7 +61,7 @@ class GammaSolution:
             "scaling_loss": self.scaling_loss,
             "certificate": self.certificate.to_dict(),
             "solver": self.solver,
-        }  # fmt: skip
+        }
 
 
 def optimize_gamma(

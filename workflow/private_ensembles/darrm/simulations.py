@@ -127,10 +127,15 @@ def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator
         loss, p = iid_privacy_loss(K, m, epsilon)
         drawn = min(2 * m - 1, K)
         yield {
-            "K": K, "m": m, "epsilon": epsilon, "drawn": drawn,
-            "composed_loss": drawn * epsilon, "claimed_loss": m * epsilon,
-            "largest_loss": loss, "p": p,
-        }  # fmt: skip
+            "K": K,
+            "m": m,
+            "epsilon": epsilon,
+            "drawn": drawn,
+            "composed_loss": drawn * epsilon,
+            "claimed_loss": m * epsilon,
+            "largest_loss": loss,
+            "p": p,
+        }
 
 
 def relative_cost(
@@ -187,10 +192,17 @@ def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dic
     cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
     scaling, certificate = proof(gamma_double_subsampling(K, m), m, epsilon, Delta)
     return {
-        "K": K, "m": m, "epsilon": epsilon, "Delta": Delta, "delta": resolve_delta(m, Delta, None),
-        "verdict": "holds" if cost <= 1 + rounding else "fails", "relative_cost": cost,
-        "rounding": rounding, "scaling": scaling, "method": certificate.method,
-    }  # fmt: skip
+        "K": K,
+        "m": m,
+        "epsilon": epsilon,
+        "Delta": Delta,
+        "delta": resolve_delta(m, Delta, None),
+        "verdict": "holds" if cost <= 1 + rounding else "fails",
+        "relative_cost": cost,
+        "rounding": rounding,
+        "scaling": scaling,
+        "method": certificate.method,
+    }
 
 
 def double_subsampling_allowances(K: int, most: int) -> list[int]:
@@ -262,12 +274,18 @@ def sweep(
             error = expected_error(gamma, prior)
             half = gamma[(K + 1) // 2 :]
             yield {
-                "K": K, "m": m, "epsilon": epsilon, "Delta": Delta,
-                "delta": solution.problem.delta, "prior": prior, "family": family,
+                "K": K,
+                "m": m,
+                "epsilon": epsilon,
+                "Delta": Delta,
+                "delta": solution.problem.delta,
+                "prior": prior,
+                "family": family,
                 "expected_error": error,
                 "error_bound": max(0.0, error - gap / 2) if optimal else None,
-                "scaling": float(scaling), "method": certificate.method,
+                "scaling": float(scaling),
+                "method": certificate.method,
                 "monotone": bool(np.all(np.diff(half) >= 0)),
                 "seconds": round(time.perf_counter() - started, 3),
                 "gamma": [float(value) for value in half],
-            }  # fmt: skip
+            }

@@ -330,9 +330,15 @@ def _eight_corner_worst_case(
                 aQ, bQ = np.unravel_index(np.argmax(rest), rest.shape)
                 i = rows[row]
                 counts = assignment_counts(
-                    up=i, down=t - i, zero=a - aP - aQ, D_zero=aP, zero_D=aQ,
-                    one=b - bP - bQ, below_one=bP, one_below=bQ,
-                )  # fmt: skip
+                    up=i,
+                    down=t - i,
+                    zero=a - aP - aQ,
+                    D_zero=aP,
+                    zero_D=aQ,
+                    one=b - bP - bQ,
+                    below_one=bP,
+                    one_below=bQ,
+                )
     # A cell that was pruned has a bound below best, up to the rounding of the series.
     upper = max(best, left_over) + 4 * TAIL * (1 + c) + _series_rounding(problem, order)
     return WorstCase(upper, counts), left_over == -np.inf

@@ -5,7 +5,6 @@ Only the checksum makes a file trusted, so any address may serve it. Bytes are c
 HTTP Range request; the destination appears by an atomic rename, complete and verified.
 """
 
-import hashlib
 import http.client
 import ipaddress
 import os
@@ -18,6 +17,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+
+from private_ensembles.jobs.provenance import sha256_of
 
 CHUNK = 1 << 16
 MAX_BYTES = 1 << 30  # far above any data set here; stops an address that never ends
@@ -35,15 +36,6 @@ class _Failure(Exception):
     def __init__(self, answer, again):
         super().__init__(answer)
         self.again = again
-
-
-def sha256_of(path):
-    """Hexadecimal sha256 of the file at `path`; OSError where it cannot be read."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def fetch(

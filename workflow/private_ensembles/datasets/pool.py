@@ -5,23 +5,30 @@ import numpy as np
 from private_ensembles.datasets.images import LabelledImages
 
 
-def split_pool(name, images, labels, *, n_train, n_test, generator, pixel_max, n_classes):
-    """A data set of n_test images drawn without replacement by `generator`, the others to train on.
+def split(name, total, *, n_train, n_test, generator):
+    """Indices of the training and of the test part, int64, ascending: the test part is drawn.
 
-    images, labels: as in LabelledImages. generator: numpy.random.Generator. Both parts keep the
-    order of the pool.
-
-    Raises ValueError unless n_train and n_test are positive and add up to the pool.
+    generator: numpy.random.Generator. Raises ValueError unless n_train and n_test are positive and
+    add up to the total.
     """
-    if min(n_train, n_test) < 1 or n_train + n_test != len(images):
+    if min(n_train, n_test) < 1 or n_train + n_test != total:
         raise ValueError(
             f"{name}: n_train = {n_train}, n_test = {n_test}: must be positive and add up to the "
-            f"{len(images)} images of the pool"
+            f"{total} records that there are"
         )
-    order = generator.permutation(len(images))
-    test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
+    order = generator.permutation(total)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
+    """A data set of images drawn for testing, without replacement, and the others to train on.
+
+    images, labels: as in LabelledImages. parts: n_train, n_test and generator of `split`. Both
+    parts keep the order of the pool. Raises ValueError as `split`.
+    """
+    train, test = split(name, len(images), **parts)
     return LabelledImages(
-        *(name, images[train], labels[train], images[test], labels[test]), pixel_max, n_classes
+        name, images[train], labels[train], images[test], labels[test], pixel_max, n_classes
     )
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from private_ensembles.noise.laplace import difference_tail
+
 
 def release(ones, n_shards, k, noise, generator):
     """Labels argmax_c n_c + Lap(1 / noise), uint8 (Q,).
@@ -30,6 +32,5 @@ def ones_probability(gap, noise):
     if not (np.isfinite(noise) and noise > 0):
         raise ValueError(f"noise = {noise}: must be a finite number above 0")
     y = noise * np.asarray(gap, np.float64)
-    # The smaller of the two probabilities, from the tail of a difference of two Laplace variables.
-    tail = (2 + np.abs(y)) * np.exp(-np.abs(y)) / 4
+    tail = difference_tail(np.abs(y))  # the smaller of the two probabilities
     return np.where(y >= 0, 1 - tail, tail)

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.nzc.mechanism import check_counts
+
 
 def leads(counts: ArrayLike) -> NDArray[np.int64]:
     """Largest minus second largest count of each row (Q, C); its distance in Definition 4."""
-    ordered = np.sort(_counts(counts), axis=1)
+    ordered = np.sort(check_counts(counts), axis=1)
     return ordered[:, -1] - ordered[:, -2]
 
 
@@ -82,17 +84,8 @@ def teacher_curve(
     return rows
 
 
-def _counts(counts: ArrayLike) -> NDArray[np.int64]:
-    counts = np.asarray(counts)
-    if counts.ndim != 2 or counts.shape[1] < 2 or counts.dtype.kind not in "iu":
-        raise ValueError(
-            f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
-        )
-    return counts.astype(np.int64)
-
-
 def _labelled(counts: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
-    counts, labels = _counts(counts), np.asarray(labels)
+    counts, labels = check_counts(counts), np.asarray(labels)
     if labels.shape != counts.shape[:1] or not (labels >= 0).any():
         raise ValueError(
             f"labels: shape {labels.shape} must be ({len(counts)},), one known at least"

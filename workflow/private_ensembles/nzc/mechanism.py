@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from private_ensembles.noise.laplace import difference_tail
+
 NOISES = ("laplace", "gaussian")
 # Which of several largest counts gets c; the paper does not say, NumPy's argmax takes the first.
 TIES = ("first", "last", "random")
@@ -82,12 +84,18 @@ def label_distribution(
     return chosen * (1 - lost) + chosen[:, ::-1] * lost, UNDERFLOW
 
 
-def _check(counts, constant, noise_scale, noise, ties) -> NDArray[np.int64]:
+def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    """counts as int64 (queries, classes), two classes at least; raises ValueError otherwise."""
     counts = np.asarray(counts)
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.dtype.kind not in "iu":
         raise ValueError(
             f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
         )
+    return counts.astype(np.int64)
+
+
+def _check(counts, constant, noise_scale, noise, ties) -> NDArray[np.int64]:
+    counts = check_counts(counts)
     if not (math.isfinite(constant) and constant >= 0):
         raise ValueError(f"constant = {constant}: must be a finite number >= 0")
     if not (math.isfinite(noise_scale) and noise_scale > 0):
@@ -95,7 +103,7 @@ def _check(counts, constant, noise_scale, noise, ties) -> NDArray[np.int64]:
     for name, value, allowed in (("noise", noise, NOISES), ("ties", ties, TIES)):
         if value not in allowed:
             raise ValueError(f"{name} = {value!r}: must be one of {', '.join(allowed)}")
-    return counts.astype(np.int64)
+    return counts
 
 
 def _top(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArray[np.int64]:
@@ -119,5 +127,4 @@ def _overcome(leads: NDArray, noise: str) -> NDArray[np.float64]:
     """Pr[the difference of two standard noises exceeds leads >= 0]."""
     if noise == "gaussian":
         return ndtr(-leads / math.sqrt(2))
-    with np.errstate(under="ignore"):
-        return np.exp(-leads) * (2 + leads) / 4
+    return difference_tail(leads)

@@ -13,6 +13,7 @@ import numpy as np
 
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
+from private_ensembles.noise.laplace import log_difference_tail
 from private_ensembles.nzc.ensembles import leads
 from private_ensembles.nzc.mechanism import RELATIVE_ERROR, label_distribution
 
@@ -101,7 +102,7 @@ def lead_one_epsilon(
         raise ValueError(f"constant, noise_scale = {constant}, {noise_scale}: must be >= 0, > 0")
     y = (constant + 1) / noise_scale
     if noise == "laplace":
-        log_lost = -y + math.log((2 + y) / 4)
+        log_lost = float(log_difference_tail(y))
     elif noise == "gaussian":
         from scipy.special import log_ndtr
 

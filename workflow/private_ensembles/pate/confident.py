@@ -144,21 +144,15 @@ def compose_rounds(
     rounds: Sequence[Round],
     delta: float,
     *,
-    conversion: str = "improved",
-    formula: str = "exact",
-    tuning: str = "search",
-    target_epsilon: float = 3.0,
-    order: float | None = None,
-    beta: float | Sequence[float] | None = None,
-    sigma_ss: float | Sequence[float] | None = None,
-    orders: ArrayLike | None = None,
     query_cap: int | None = None,
     answer_cap: int | None = None,
-    upper_confidence: float = 0.95,
+    **options,
 ) -> ConfidentPrivacy:
     """Expected cost of several rounds (PATE, section 5.3) at a common order, a GNSS for each.
 
-    Neighbouring data sets move one teacher's votes in every round.
+    Neighbouring data sets move one teacher's votes in every round. options, with these defaults:
+    conversion ("improved"), formula ("exact"), tuning ("search"), target_epsilon (3), order, beta,
+    sigma_ss, orders (ORDERS, for the search), upper_confidence (0.95).
 
     tuning: how order, beta and sigma_ss are chosen where not given. ``search`` minimises the cost
     plus two standard deviations as the paper does (`formula` = ``paper``: at the order of the least
@@ -175,28 +169,27 @@ def compose_rounds(
     0, unknown options, caps < 0, and parameters whose number is not that of the rounds. Warns
     (RuntimeWarning) where orders are left out.
     """
-    options = _Options(
-        rounds, delta, conversion, formula, tuning, target_epsilon, order, beta, sigma_ss, orders,
-        upper_confidence,
-    )  # fmt: skip
-    grid = options.orders
+    chosen = _Options(rounds, delta, **options)
+    grid = chosen.grid
     threshold_rdp = np.array([one.threshold_rdp(grid) for one in rounds])
     label_rdp = np.array([one.label_rdp(grid) for one in rounds])
     total = threshold_rdp.sum(axis=0) + label_rdp.sum(axis=0)
-    epsilon, best_order = rdp_to_dp(grid, total, delta, conversion)
+    epsilon, best_order = rdp_to_dp(grid, total, delta, chosen.conversion)
     at = int(np.flatnonzero(grid == best_order)[0])
-    sanitized, left_out = _sanitize(options, total)
+    sanitized, left_out = _sanitize(chosen, total)
     releases = [one.releases(query_cap, answer_cap) for one in rounds]
     rho = sum(part.rho for part in releases)
-    independent, independent_order = data_independent_epsilon(rho, delta, conversion=conversion)
+    independent, independent_order = data_independent_epsilon(
+        rho, delta, conversion=chosen.conversion
+    )
     single = sanitized.parts[0] if len(rounds) == 1 else _Part(None, None)
     return ConfidentPrivacy(
         queries=sum(len(one.counts) for one in rounds),
         expected_answers=float(sum(one.answer_probability.sum() for one in rounds)),
         delta=delta,
-        conversion=conversion,
-        formula=formula,
-        tuning=options.tuning,
+        conversion=chosen.conversion,
+        formula=chosen.formula,
+        tuning=chosen.tuning,
         epsilon=epsilon,
         order=best_order,
         threshold_rdp=float(threshold_rdp[:, at].sum()),
@@ -216,8 +209,8 @@ def compose_rounds(
         gnss_rdp=sanitized.gnss_rdp,
         sanitized_epsilon=sanitized.epsilon,
         sanitized_sd=sanitized.sd,
-        upper_confidence=upper_confidence,
-        sanitized_upper=sanitized.epsilon + float(ndtri(upper_confidence)) * sanitized.sd,
+        upper_confidence=chosen.upper_confidence,
+        sanitized_upper=sanitized.epsilon + float(ndtri(chosen.upper_confidence)) * sanitized.sd,
         orders_left_out=left_out,
         rounds=tuple(
             RoundPrivacy(
@@ -241,15 +234,15 @@ class _Options:
 
     rounds: Sequence[Round]
     delta: float
-    conversion: str
-    formula: str
-    tuning: str
-    target_epsilon: float
-    order: float | None
-    beta: float | Sequence[float] | None
-    sigma_ss: float | Sequence[float] | None
-    given_orders: ArrayLike | None
-    upper_confidence: float
+    conversion: str = "improved"
+    formula: str = "exact"
+    tuning: str = "search"
+    target_epsilon: float = 3.0
+    order: float | None = None
+    beta: float | Sequence[float] | None = None
+    sigma_ss: float | Sequence[float] | None = None
+    orders: ArrayLike | None = None
+    upper_confidence: float = 0.95
 
     def __post_init__(self) -> None:
         if not self.rounds:
@@ -274,12 +267,13 @@ class _Options:
                 raise ValueError(f"{name} = {value}: must be one finite number > 0 a round")
 
     @property
-    def orders(self) -> NDArray[np.float64]:
+    def grid(self) -> NDArray[np.float64]:
+        """The Rényi orders among which the best is taken."""
         if self.order is not None:
             return check_orders(self.order)
         if self.tuning != "search":
             return check_orders(1 - 2 * math.log(self.delta) / self.target_epsilon)
-        return np.unique(check_orders(ORDERS if self.given_orders is None else self.given_orders))
+        return np.unique(check_orders(ORDERS if self.orders is None else self.orders))
 
     def pinned(self, name: str, i: int) -> float | None:
         value = getattr(self, name)
@@ -334,7 +328,7 @@ def _sanitize(
     options: _Options, total: NDArray[np.float64]
 ) -> tuple[_Sanitized, tuple[float, ...]]:
     """The sanitised report at the best order, and the orders left out."""
-    grid = options.orders
+    grid = options.grid
     left_out = tuple(
         float(order)
         for order in grid

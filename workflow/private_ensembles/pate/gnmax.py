@@ -43,8 +43,7 @@ def gnmax_sigma(
     method: str,
     n_teachers: int | None = None,
     n_classes: int = 2,
-    order_max: float = 500,
-    order_step: float = 0.5,
+    **grid,
 ) -> float:
     """Return the least standard deviation with which one GNMax label is (epsilon, delta)-DP.
 
@@ -62,6 +61,8 @@ def gnmax_sigma(
     :func:`label_probability`, is (epsilon, delta)-DP over all K pairs of neighbouring histograms
     (the least such sigma up to a grid of relative step 0.2 %, then bisection).
 
+    grid: order_max (default 500) and order_step (0.5) of the first two.
+
     Raises ValueError for epsilon <= 0 or not finite, delta outside (0, 1), an unknown method,
     n_classes < 2, ``exact`` without an odd n_teachers >= 1 or with n_classes other than 2, and a
     grid of orders on which no sigma is enough.
@@ -73,15 +74,8 @@ def gnmax_sigma(
     12.9
     7.68
     """
-    return search_sigma(
-        epsilon,
-        delta,
-        method=method,
-        n_teachers=n_teachers,
-        n_classes=n_classes,
-        order_max=order_max,
-        order_step=order_step,
-    ).sigma
+    options = {"n_teachers": n_teachers, "n_classes": n_classes, **grid}
+    return search_sigma(epsilon, delta, method=method, **options).sigma
 
 
 def search_sigma(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.noise.laplace import log_difference_tail
 from private_ensembles.pate.lnmax_quadrature import check_scale
-from private_ensembles.pate.rdp import check_counts, check_orders
+from private_ensembles.pate.rdp import check_orders, log_of_union_bound
 
 BOUNDS = ("tight", "paper")
 # The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
@@ -33,16 +33,12 @@ def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     Rounded up; -inf for a single class. counts: (queries, classes); scale in votes.
     Raises ValueError as `check_counts`, `check_scale`.
     """
-    counts, scale = check_counts(counts), check_scale(scale)
-    if counts.shape[1] == 1:
-        return np.full(len(counts), -np.inf)
-    top = np.argmax(counts, axis=1)
-    rows = np.arange(len(counts))
-    x = (counts[rows, top][:, None] - counts) / scale
-    logs = np.log((2 + x) / 4) - x
-    logs[rows, top] = -np.inf
-    log_q = logsumexp(logs, axis=1)
-    return np.minimum(0.0, log_q + 64 * _ROUNDOFF * (1 + np.abs(log_q)))
+    scale = check_scale(scale)
+
+    def log_tail(gap: NDArray) -> NDArray[np.float64]:
+        return log_difference_tail(gap / scale)
+
+    return log_of_union_bound(counts, log_tail)
 
 
 def lnmax_independent_rdp(

@@ -6,6 +6,8 @@ Appendix B; DESIGN 5.8). Everything runs in log space, so that no vote gap overf
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, logsumexp
@@ -47,23 +49,35 @@ def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
     return orders
 
 
+def log_of_union_bound(
+    counts: ArrayLike, log_tail: Callable[[NDArray], NDArray]
+) -> NDArray[np.float64]:
+    """log of min(1, the tails added up over all other classes), (queries,).
+
+    log_tail: gaps to the largest count, (queries, classes) in votes, >= 0 -> log of the chance that
+    noise makes up for each, good to a few round-offs of its size. Rounded up; -inf for a single
+    class. With ties, any of the largest classes serves. Raises ValueError as `check_counts`.
+    """
+    counts = check_counts(counts)
+    if counts.shape[1] == 1:
+        return np.full(len(counts), -np.inf)
+    top = np.argmax(counts, axis=1)
+    rows = np.arange(len(counts))
+    tails = log_tail(counts[rows, top][:, None] - counts)
+    tails[rows, top] = -np.inf
+    log_q = logsumexp(tails, axis=1)
+    return np.minimum(0.0, log_q + 64 * _ROUNDOFF * (1 + np.abs(log_q)))
+
+
 def gnmax_log_q(counts: ArrayLike, sigma: float) -> NDArray[np.float64]:
     """log of Proposition 7's bound q on Pr[GNMax does not release the plurality], (queries,).
 
-    q = min(1, sum over the other classes of erfc(gap / (2 sigma)) / 2), rounded up; -inf for a
-    single class. With ties, any of the largest classes serves. counts: (queries, classes); sigma in
-    votes, > 0. Raises ValueError as `check_counts`, `check_sigma`.
+    q = min(1, sum over the other classes of erfc(gap / (2 sigma)) / 2), as
+    :func:`log_of_union_bound`. counts: (queries, classes); sigma in votes, > 0. Raises ValueError
+    as `check_counts`, `check_sigma`.
     """
-    counts, sigma = check_counts(counts), check_sigma(sigma)
-    top = np.argmax(counts, axis=1)
-    gap = counts[np.arange(len(counts)), top][:, None] - counts
-    tails = log_ndtr(-gap / (np.sqrt(2) * sigma))
-    tails[np.arange(len(counts)), top] = -np.inf
-    if counts.shape[1] == 1:
-        return np.full(len(counts), -np.inf)
-    log_q = logsumexp(tails, axis=1)
-    # log_ndtr is good to a few round-offs of its own size, and so is the sum's.
-    return np.minimum(0.0, log_q + 64 * _ROUNDOFF * (1 + np.abs(log_q)))
+    sigma = check_sigma(sigma)
+    return log_of_union_bound(counts, lambda gap: log_ndtr(-gap / (np.sqrt(2) * sigma)))
 
 
 def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:

@@ -97,14 +97,10 @@ def release_privacy(
     *,
     report: str = "sanitized",
     confidence: float = 0.95,
-    target_epsilon: float = 3.0,
-    order: float | None = None,
-    beta: float | None = None,
-    sigma_ss: float | None = None,
-    sigma_log: float | None = None,
     query_cap: int | None = None,
     answer_cap: int | None = None,
     conversion: str = "improved",
+    **publication_options,
 ) -> ReleasePrivacy:
     """Cost of one round with a threshold on a fixed pool, as a :class:`ReleasePrivacy`.
 
@@ -113,7 +109,8 @@ def release_privacy(
     that the data-dependent cost of all queries up to query_cap bounds it.
 
     generator: of the noise of what is published; needed unless `report` is ``data_independent``.
-    Draw from it once per release: the costs cover one publication. Order (default 1 + 2
+    Draw from it once per release: the costs cover one publication. publication_options are those
+    of :func:`choose_publication`: target_epsilon, order (default 1 + 2
     log(1/delta) / target_epsilon, lowered by halves, with a warning, until conditions C5 and C6
     hold), beta and sigma_ss (`rule_of_thumb`), sigma_log (costs a fiftieth of log(1/delta) / (order
     - 1)) must be chosen without looking at the votes, and so must `report`.
@@ -145,15 +142,7 @@ def release_privacy(
         )
     if generator is None:
         raise ValueError("generator: must be given where something is published")
-    publication = choose_publication(
-        one,
-        delta,
-        target_epsilon=target_epsilon,
-        order=order,
-        beta=beta,
-        sigma_ss=sigma_ss,
-        sigma_log=sigma_log,
-    )
+    publication = choose_publication(one, delta, **publication_options)
     profile = JointProfile(_first(one, tried), publication.order)
     joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
     total = joint + publication.gnss_rdp + publication.sensitivity_rdp

@@ -1,6 +1,6 @@
 """What PATE's printed numbers imply about each other, from the transcribed tables alone.
 
-Needs no votes, so these comparisons are in earnest: `published.pate` puts them beside the printed
+Needs no votes, so these comparisons are in earnest: ``pate.yaml`` puts them beside the printed
 digits.
 """
 
@@ -17,15 +17,14 @@ from private_ensembles.pate.small_print import (
     unanswered,
 )
 from private_ensembles.pate.table2 import PrintedRow, Sanitisation, printed_arithmetic
+from private_ensembles.published.declarations import paper
 
 _GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
 _NEAREST = "Rényi, classic: with thresholds"
-# Table 1's caption and Table 2.
-_DELTAS = {"mnist": 1e-5, "svhn": 1e-6, "adult": 1e-5, "glyph": 1e-8}
 
 
 def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
-    """Table 2 as transcribed: (task, aggregator) -> row. published: `published.read_published`."""
+    """Table 2 as transcribed: (task, aggregator) -> row. published: `read_published`."""
     table = published[(published["paper"] == "pate") & (published["item"] == "table2")]
     found = {}
     for (task, aggregator), cells in table.groupby(["dataset", "row"], sort=False):
@@ -35,8 +34,12 @@ def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
             Sanitisation(*(value.get(f"{name}{suffix}", value.get(name)) for name in _GNSS))
             for suffix in rounds
         )
-        found[task, aggregator] = PrintedRow(value["epsilon"], _DELTAS[task], parts)
+        found[task, aggregator] = PrintedRow(value["epsilon"], _delta(task), parts)
     return found
+
+
+def _delta(task: str) -> float:
+    return paper("pate").parameters[task]["delta"]
 
 
 def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +80,7 @@ def _appendix(add, published: pd.DataFrame) -> None:
     """Add the text's own conversion and its number of training images."""
     text = published[(published["paper"] == "pate") & (published["item"] == "appendixB.6")]
     rdp = float(text.loc[text["column"] == "rdp", "published"].iloc[0])
-    by_theorem = rdp - math.log(_DELTAS["mnist"]) / 13
+    by_theorem = rdp - math.log(_delta("mnist")) / 13
     add("appendixB.6", "mnist", "confident", "epsilon", by_theorem, "printed rdp, Theorem 5")
     add("appendixB.6", "mnist", "teachers", "training_images", 60000 // 250, "60,000 by 250")
     confident, rounds = data_independent_candidates()[_NEAREST]

@@ -45,12 +45,16 @@ _MODELS = (
 
 @dataclass(frozen=True)
 class Results:
-    """What the page shows. root: its folder. files: of an item, by paper and stem of the name."""
+    """What the page shows. root: its folder. files: of an item, by paper and stem of the name.
+
+    config: of the run, if it is known.
+    """
 
     root: Path
     files: Mapping[tuple[str, str], Path]
     compared: pd.DataFrame
     captions: Path
+    config: Mapping | None
 
 
 def build(
@@ -77,7 +81,7 @@ def build(
     compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     paths = map(Path, [*tables, *figures, *teachers])
     files = {(path.relative_to(root).parts[0], path.stem): path for path in paths}
-    results = Results(root, files, compared, captions)
+    results = Results(root, files, compared, captions, config)
     findings = read_findings(captions / "findings.yaml", root)
     sections = read_sections(captions)
     body, contents = [], []
@@ -156,9 +160,10 @@ def _section(section: Section, results: Results) -> tuple[list[str], list[str]]:
             if "m" in table and table["m"].nunique() == 1:
                 title += f" (m = {format_number(float(table['m'].iloc[0]))})"
             printed = mine[mine["item"] == item.name]
-            shown = html_table(beside_printed(item.name, table, printed, section.paper), title)
+            settings = (results.config or {}).get(section.paper)
+            beside = beside_printed(item.name, table, printed, section.paper, settings)
             link = f'<p class="caption">{file_link(path, results.root)}</p>'
-            content = shown + _reasons(table) + link
+            content = html_table(beside, title) + _reasons(table) + link
         contents.append(_content(anchor, title))
         body += [
             f'<section id="{anchor}">',

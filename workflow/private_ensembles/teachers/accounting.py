@@ -17,7 +17,7 @@ and group privacy of two gives a slightly larger bound that rests on add_remove 
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, inf
 
 from private_ensembles.teachers.schedule import poisson_schedule
@@ -116,36 +116,36 @@ def teacher_costs(schedule, noise_multiplier, Delta):
     with warnings.catch_warnings():
         # numerical chatter of both libraries about bounds that are pessimistic anyway
         warnings.simplefilter("ignore")
-        costs = [
-            Cost(
+        found = [
+            (
                 "epsilon_prv",
                 epsilon_prv(*setting),
-                Delta,
                 "add_remove",
                 f"{opacus} PRVAccountant: upper end at epsilon error 0.01 (Gopi et al. 2021)",
             ),
-            *(
-                Cost(
-                    "epsilon_pld",
-                    epsilon_pld(*setting, adjacency),
-                    Delta,
-                    adjacency,
-                    f"{google} PLD: pessimistic; {pair}",
-                )
-                for adjacency, pair in (
-                    ("add_remove", "Zhu et al. 2022 Theorem 11"),
-                    ("replace_one", "opposite records (Koskela et al. 2020)"),
-                )
+            (
+                "epsilon_pld",
+                epsilon_pld(*setting, "add_remove"),
+                "add_remove",
+                f"{google} PLD: pessimistic; Zhu et al. 2022 Theorem 11",
             ),
-            Cost(
+            (
+                "epsilon_pld",
+                epsilon_pld(*setting, "replace_one"),
+                "replace_one",
+                f"{google} PLD: pessimistic; opposite records (Koskela et al. 2020)",
+            ),
+            (
                 "epsilon_rdp",
                 epsilon_rdp(*setting),
-                Delta,
                 "add_remove",
                 f"{google} RdpAccountant (Mironov et al. 2019)",
             ),
         ]
-    return [replace(cost, epsilon=ceil(cost.epsilon * 1e9) / 1e9) for cost in costs]
+    return [
+        Cost(quantity, ceil(epsilon * 1e9) / 1e9, Delta, adjacency, source)
+        for quantity, epsilon, adjacency, source in found
+    ]
 
 
 def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):

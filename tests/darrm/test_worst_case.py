@@ -1,0 +1,86 @@
+"""Largest costs over families of corners: exact ones, bounds, and when to stop."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.worst_case import (
+    eight_corner_worst_case,
+    series_worst_case,
+    three_corner_worst_case,
+)
+
+from . import oracle
+
+
+@st.composite
+def problems(draw, largest=5):
+    K = draw(st.sampled_from([k for k in (1, 3, 5, 7) if k <= largest]))
+    m = draw(st.floats(1, K))
+    epsilon = draw(st.floats(1e-3, 3))
+    Delta = draw(st.sampled_from([0.0, 1e-9, 1e-5, 1e-3, 0.02, 0.05]))
+    delta = min(0.9, Delta * draw(st.floats(1, 5)))
+    half = draw(st.lists(st.floats(0, 1), min_size=(K + 1) // 2, max_size=(K + 1) // 2))
+    return np.array(half[::-1] + half), m, epsilon, Delta, delta
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(problems(largest=7), st.integers(1, 5))
+def test_looser_bounds_are_never_below_the_exact_one(case, order):
+    gamma, m, epsilon, Delta, delta = case
+    problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, delta)
+    g = problem.odd_vector(gamma)
+    exact = eight_corner_worst_case(problem, g)[0].upper
+    series = series_worst_case(problem, g, order)
+    tolerance = 1e-12 * (1 + problem.c)
+    assert series.upper >= exact - tolerance
+    assert three_corner_worst_case(problem, g).upper <= exact + tolerance
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(problems(largest=7))
+def test_pruning_never_changes_the_exact_maximum(case):
+    gamma, m, epsilon, Delta, delta = case
+    problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, delta)
+    g = problem.odd_vector(gamma)
+    pruned, _ = eight_corner_worst_case(problem, g)
+    full, exact = eight_corner_worst_case(problem, g, prune=False)
+    assert exact
+    assert pruned.upper == pytest.approx(full.upper, abs=1e-12 * (1 + problem.c))
+
+
+def test_effort_that_runs_out_leaves_a_looser_bound():
+    rng = np.random.default_rng(9)
+    problem = PrivacyProblem(21, 3, 0.2, 0.02, 0.06)
+    g = problem.odd_vector(oracle.random_gamma(rng, 21))
+    exact, is_exact = eight_corner_worst_case(problem, g)
+    loose, is_loose = eight_corner_worst_case(problem, g, effort=10)
+    assert is_exact
+    assert not is_loose
+    assert loose.upper > exact.upper
+    assert loose.upper <= series_worst_case(problem, g).upper + 1e-12
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-5, 0.02])
+def test_three_corners_are_exact_for_monotone_gamma(Delta):
+    rng = np.random.default_rng(3)
+    for K in (5, 9, 15):
+        half = np.sort(rng.random((K + 1) // 2))
+        gamma = np.concatenate([half[::-1], half])
+        problem = PrivacyProblem(K, 2, 0.4, Delta, 0.1)
+        g = problem.odd_vector(gamma)
+        three, (eight, _) = three_corner_worst_case(problem, g), eight_corner_worst_case(problem, g)
+        assert three.upper == pytest.approx(eight.upper, abs=1e-12 * (1 + problem.c))
+
+
+def test_worst_assignment_attains_the_cost_that_is_claimed_for_it():
+    rng = np.random.default_rng(5)
+    gamma = oracle.random_gamma(rng, 5)
+    problem = PrivacyProblem(5, 2, 0.5, 0.03, 0.06)
+    worst, exact = eight_corner_worst_case(problem, problem.odd_vector(gamma))
+    assert exact
+    assert worst.counts.sum() == 5
+    exact = oracle.cost(gamma, 2, 0.5, 0.03, worst.counts)
+    assert float(exact) == pytest.approx(worst.upper, abs=1e-12)

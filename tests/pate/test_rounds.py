@@ -1,0 +1,53 @@
+"""One round of queries: what its threshold looks at, what is released, which scores it takes."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.pate.rdp import gnmax_rdp
+from private_ensembles.pate.rounds import confident_round, gnmax_round, interactive_round
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [([[0.5, 0.5, 0.0]], "shape"), ([[0.9, 0.3]], "add up"), ([[1.2, -0.2]], ">= 0")],
+)
+def test_bad_scores_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        interactive_round([[3, 1]], scores, 1.0, 1.0, 1.0)
+
+
+COUNTS = np.array([[8, 1, 1], [4, 3, 3], [0, 10, 0]])
+
+
+def test_rounds_differ_in_what_the_threshold_looks_at():
+    scores = np.array([[0.8, 0.1, 0.1], [0.2, 0.4, 0.4], [0.0, 1.0, 0.0]])
+    plain, confident = gnmax_round(COUNTS, 2.0), confident_round(COUNTS, 5.0, 3.0, 2.0)
+    interactive = interactive_round(COUNTS, scores, 5.0, 3.0, 2.0)
+    assert plain.leads is None
+    assert plain.answer_probability.tolist() == [1, 1, 1]
+    assert confident.leads.tolist() == [8, 4, 10]
+    np.testing.assert_allclose(interactive.leads, [0, 2, 0], atol=1e-12)  # n - 10 p
+    lead = confident.leads[0] - 5.0
+    expected = 0.5 * math.erfc(-lead / 3.0 / math.sqrt(2))
+    assert confident.answer_probability[0] == pytest.approx(expected, rel=1e-12)
+    assert confident.teachers == 10
+
+
+def test_thresholds_cost_their_gaussian_mechanism_and_labels_their_share():
+    one = confident_round(COUNTS, 5.0, 3.0, 2.0)
+    assert one.threshold_rdp([2.0, 4.0]).tolist() == [3 * 2 / 18, 3 * 4 / 18]
+    assert gnmax_round(COUNTS, 2.0).threshold_rdp([2.0]).tolist() == [0]
+    expected = one.answer_probability @ gnmax_rdp(COUNTS, 2.0, [2.0, 4.0])
+    np.testing.assert_allclose(one.label_rdp([2.0, 4.0]), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("caps", "tried", "answered"),
+    [((None, None), 3, 3), ((2, None), 2, 2), ((2, 1), 2, 1), ((9, 9), 3, 3)],
+)
+def test_releases_are_those_at_the_caps(caps, tried, answered):
+    releases = confident_round(COUNTS, 5.0, 3.0, 2.0).releases(*caps)
+    assert (releases.thresholds, releases.labels) == (tried, answered)
+    assert gnmax_round(COUNTS, 2.0).releases(*caps).thresholds == 0

@@ -1,0 +1,106 @@
+"""What the YAML files declare: read with clear errors, and about numbers that exist."""
+
+import pytest
+
+from private_ensembles.published.declarations import first_that_fits, paper, read_paper
+from private_ensembles.published.explanations import EXPLANATIONS
+from private_ensembles.published.parameters import flat
+from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
+
+PAPERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+GOOD = """
+beside:
+  - table: table1
+    row: n={n}
+    numbers: {epsilon: ours}
+"""
+
+
+@pytest.fixture(scope="module")
+def keys():
+    printed = read_published(FOLDER.glob("*.csv"))
+    return [key_of(cell) for cell in printed.to_dict("records")]
+
+
+def test_every_paper_with_printed_numbers_is_declared(keys):
+    assert {key.paper for key in keys} == set(PAPERS)
+    assert paper("planner").tables() == []
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_rule_is_about_printed_numbers_of_its_paper(name, keys):
+    declared = paper(name)
+    mine = [key for key in keys if key.paper == name]
+    for rules in (declared.explanations, declared.remarks, declared.doubts, declared.rests_on):
+        for rule in rules:
+            table = rule.table[0]  # of ours, which only some rules name
+            assert any(rule.fits(key, table) for key in mine), rule
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_a_number_rests_on_is_among_the_printed_parameters(name, keys):
+    declared = paper(name)
+    known = flat(declared.parameters)
+    for key in keys:
+        rule = first_that_fits(declared.rests_on, key, "table1")
+        for text in rule.parameters if rule and key.paper == name else ():
+            one = text.format(**key._asdict())
+            # Data sets of the paper's that no run can have are not among them.
+            assert key.dataset == "heart-failure" or any(
+                known_name == one or known_name.startswith(f"{one}.") for known_name in known
+            )
+    # 1e-5 without a point is a text in YAML.
+    assert not [value for value in known.values() if isinstance(value, str) and value[0].isdigit()]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_explanation_names_a_test_and_every_function_explains(name, root):
+    for explanation in paper(name).explanations:
+        path, _, test = explanation.test.partition("::")
+        assert f"def {test}(" in (root / path).read_text(encoding="utf-8")
+
+
+def test_every_function_explains_something():
+    used = {rule.function for name in PAPERS for rule in paper(name).explanations}
+    assert used == set(EXPLANATIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("beside: [", "while parsing"),
+        ("parameters: {}", "beside: Field required"),
+        (GOOD + "notes: []", "notes: Extra inputs are not permitted"),
+        (GOOD.replace("row:", "rwo:"), r"beside\.0\.row: Field required"),
+        (
+            GOOD.replace("ours", "{value: ours, unit: percents}"),
+            r"beside\.0\.numbers\.epsilon\.unit: Input should be 'one', 'percent' or 'thousands'",
+        ),
+        (
+            GOOD + "explanations: [{function: magic, note: a, test: b}]",
+            r"explanations\.0\.function: .*'magic' must be one of three_above",
+        ),
+    ],
+)
+def test_mistakes_are_one_line_with_file_and_place(tmp_path, text, message):
+    path = tmp_path / "toy.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message) as caught:
+        read_paper(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_rules_fit_by_patterns_and_the_first_counts(tmp_path):
+    path = tmp_path / "toy.yaml"
+    rules = "remarks: [{item: [table2, table3], row: a*, note: x}, {column: 'e?', note: y}]"
+    path.write_text(GOOD + rules, encoding="utf-8")
+    remarks = read_paper(path).remarks
+    notes = {
+        ("table2", "ab", "e1"): "x",
+        ("table3", "b", "e1"): "y",
+        ("table1", "ab", "e1"): "y",
+    }
+    for (item, row, column), note in notes.items():
+        assert first_that_fits(remarks, Key("toy", item, "d", row, column)).note == note
+    assert first_that_fits(remarks, Key("toy", "table1", "d", "ab", "f")) is None

@@ -1,0 +1,56 @@
+"""Tests mirror the tree: tests/<package>/test_<module>.py for every module of the package."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+HOUSE = TESTS.parent / "workflow" / "private_ensembles"
+# Packages whose modules all have a test file of their own; the list only grows.
+MIRRORED = (
+    "accounting",
+    "audit",
+    "darrm",
+    "datasets",
+    "dpbag",
+    "jobs",
+    "noise",
+    "nzc",
+    "pate",
+    "student",
+    "teachers",
+    "votes",
+)
+# Modules without a test file, and why that is right. `__init__` is left out everywhere.
+WITHOUT: dict[str, str] = {}
+
+
+def modules(package: str) -> list[str]:
+    """Return the modules of a package and of those inside it: audit/bounds."""
+    found = (HOUSE / package).rglob("*.py")
+    return sorted(
+        path.relative_to(HOUSE).with_suffix("").as_posix()
+        for path in found
+        if path.name != "__init__.py"
+    )
+
+
+@pytest.mark.parametrize("package", MIRRORED)
+def test_every_module_has_its_test_file(package):
+    missing = []
+    for module in modules(package):
+        folder, _, name = module.rpartition("/")
+        if not (TESTS / folder / f"test_{name}.py").is_file() and module not in WITHOUT:
+            missing.append(module)
+    assert missing == []
+
+
+def test_exceptions_are_modules_that_have_no_test_file():
+    for module in WITHOUT:
+        folder, _, name = module.rpartition("/")
+        assert (HOUSE / f"{module}.py").is_file(), f"{module}: is no module any more"
+        assert not (TESTS / folder / f"test_{name}.py").exists(), f"{module}: has one by now"
+
+
+def test_packages_that_are_named_exist():
+    assert [name for name in MIRRORED if not (HOUSE / name).is_dir()] == []

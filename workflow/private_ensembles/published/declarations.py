@@ -1,0 +1,204 @@
+"""What of ours stands beside a paper's printed numbers, as ``workflow/published/*.yaml`` say it.
+
+A text with braces is filled in: in `Beside` from the row of our table (``{table}``: its name),
+elsewhere from the number's key. A pattern is a text with ``*`` and ``?``; of several, one must fit.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from private_ensembles.published.explanations import EXPLANATIONS
+from private_ensembles.published.printed import FOLDER, Key
+
+_UNITS = {
+    "one": float,
+    "percent": lambda value: 100 * value,
+    "thousands": lambda value: value / 1000,
+}
+
+
+def _explains(name: str) -> str:
+    if name not in EXPLANATIONS:
+        raise ValueError(f"{name!r} must be one of {', '.join(EXPLANATIONS)}")
+    return name
+
+
+# One text is a list of one, and a column alone a number without more.
+Texts = Annotated[
+    list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Number(_Entry):
+    """Columns of our table: the number, its standard deviation, and what is taken off it.
+
+    unit: of the printed number. compared: whether fidelity.csv holds the number against the
+    printed one. shown: whether the page shows the printed one beside it, under `title` (by default
+    "printed" and the first word of the printed column).
+    """
+
+    value: str
+    sd: str = ""
+    less: str = ""
+    unit: Literal["one", "percent", "thousands"] = "one"
+    compared: bool = True
+    shown: bool = True
+    title: str = ""
+
+    def of(self, row: Mapping[str, Any]) -> tuple[float, float]:
+        """Return a row's number and its standard deviation in the printed unit.
+
+        NaN for none, and for what a table lacks: some quantities have a column only where a task
+        has them.
+        """
+        value, sd = row.get(self.value, math.nan), row.get(self.sd, math.nan)
+        if self.less:
+            value = value - row.get(self.less, math.nan)
+        return float(_UNITS[self.unit](value)), float(_UNITS[self.unit](sd))
+
+
+class Beside(_Entry):
+    """Rows of one of our tables (or several alike) beside an item of the paper (or several).
+
+    where: column -> value or pattern that a row must have; ``$name`` is the run's own setting.
+    numbers: printed column -> ours.
+    """
+
+    table: Texts
+    item: Texts = ["{table}"]
+    dataset: str = "{dataset}"
+    row: str
+    where: dict[str, Any] = {}
+    numbers: dict[
+        str,
+        Annotated[
+            Number,
+            BeforeValidator(lambda given: {"value": given} if isinstance(given, str) else given),
+        ],
+    ]
+
+
+class _Rule(_Entry):
+    """Which numbers something is said about: by their keys and the table of ours they are from."""
+
+    table: Texts = ["*"]
+    item: Texts = ["*"]
+    dataset: Texts = ["*"]
+    row: Texts = ["*"]
+    column: Texts = ["*"]
+
+    def fits(self, key: Key, table: str = "") -> bool:
+        """Tell whether the rule is about the number at `key`, of our `table` if of any."""
+        given = {**key._asdict(), "table": table}
+        return all(
+            any(fnmatchcase(given[name], pattern) for pattern in getattr(self, name))
+            for name in ("table", "item", "dataset", "row", "column")
+        )
+
+
+Fitting = TypeVar("Fitting", bound=_Rule)
+
+
+class RestsOn(_Rule):
+    """Parameters, or groups of them, that numbers are computed from."""
+
+    parameters: Texts
+
+
+class Noted(_Rule):
+    """A note on numbers."""
+
+    note: str
+
+
+class NotComparable(Noted):
+    """Why numbers are compared with nothing; where: as in `Beside`; without_sd: those without."""
+
+    where: dict[str, Any] = {}
+    without_sd: bool = False
+
+
+class NotRun(_Rule):
+    """Why numbers were not computed: with data as configured, of data sets that were run or not."""
+
+    data: Literal["embedded", "paper"] | None = None
+    run: bool | None = None
+    because: str
+
+
+class Explanation(Noted):
+    """Why a printed number is not ours: `function` recomputes it, `test` pins that down."""
+
+    function: Annotated[str, AfterValidator(_explains)]
+    test: str
+
+    def holds(self, cell: Mapping[str, str]) -> bool:
+        """Tell whether the function gives a printed number (a row of `read_published`)."""
+        return EXPLANATIONS[self.function](cell)
+
+
+class Paper(_Entry):
+    """All that is declared of one paper. Of rules about the same number the first counts.
+
+    parameters: as printed, nested. altered: the note on numbers of other parameters, with
+    ``{differences}``. doubts: what else is said of numbers that are not comparable, all that fit.
+    remarks: what was tried where a number differs.
+    """
+
+    paper: str
+    parameters: dict[str, Any] = {}
+    altered: str = "Not the paper's parameters: {differences}."
+    beside: list[Beside]
+    rests_on: list[RestsOn] = []
+    not_comparable: list[NotComparable] = []
+    doubts: list[Noted] = []
+    not_run: list[NotRun] = []
+    explanations: list[Explanation] = []
+    remarks: list[Noted] = []
+
+    def tables(self) -> list[str]:
+        """Return the names of our tables that stand beside printed numbers, in their order."""
+        return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
+
+    def beside_table(self, name: str) -> list[Beside]:
+        """Return what is declared of one of our tables."""
+        return [beside for beside in self.beside if name in beside.table]
+
+
+def first_that_fits(rules: Iterable[Fitting], key: Key, table: str = "") -> Fitting | None:
+    """Return the first rule about the number at `key`, of our `table`."""
+    return next((rule for rule in rules if rule.fits(key, table)), None)
+
+
+def read_paper(path: Path) -> Paper:
+    """Read what is declared of the paper that the file is named after.
+
+    Raises ValueError in one line, with file and place, for anything but what is documented here.
+    """
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Paper.model_validate({"paper": path.stem, **given})
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{path}: {place}: {first['msg']}") from None
+
+
+@cache
+def paper(name: str) -> Paper:
+    """Return what is declared of a paper; nothing of one that has no numbers to compare."""
+    path = FOLDER / f"{name}.yaml"
+    return read_paper(path) if path.is_file() else Paper(paper=name, beside=[])
