@@ -17,6 +17,7 @@ MIRRORED = (
     "noise",
     "nzc",
     "pate",
+    "report",
     "student",
     "teachers",
     "votes",
@@ -43,6 +44,12 @@ def test_every_module_has_its_test_file(package):
         if not (TESTS / folder / f"test_{name}.py").is_file() and module not in WITHOUT:
             missing.append(module)
     assert missing == []
+
+
+def test_every_benchmark_has_its_test_file():
+    benchmarks = (TESTS.parent / "benchmarks").glob("*.py")
+    names = sorted(path.name for path in benchmarks if path.name != "__init__.py")
+    assert [name for name in names if not (TESTS / "benchmarks" / f"test_{name}").is_file()] == []
 
 
 def test_exceptions_are_modules_that_have_no_test_file():
