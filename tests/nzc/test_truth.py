@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import delta_lower_bound
-from private_ensembles.nzc import (
+from private_ensembles.nzc.claims import (
     claimed_epsilon,
     claimed_gaussian_epsilon,
     claimed_readings,
-    delta_by_lead,
     immutability_constant,
-    immutable_noisy_argmax,
-    lead_one_epsilon,
-    proven_epsilon,
 )
-from private_ensembles.nzc.mechanism import NOISES, TIES
+from private_ensembles.nzc.mechanism import NOISES, TIES, immutable_noisy_argmax
+from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon, proven_epsilon
 
 
 def test_theorem_4_claims_nothing_or_everything():
@@ -41,7 +38,7 @@ def test_gaussian_claim_is_pates_renyi_bound_at_its_best_order():
 @pytest.mark.parametrize("noise", NOISES)
 def test_proven_epsilon_covers_the_audit_of_all_histograms(constant, scale, noise):
     from private_ensembles.audit import exact_epsilon, two_class_pairs
-    from private_ensembles.nzc import label_distribution
+    from private_ensembles.nzc.mechanism import label_distribution
 
     counts = np.stack([9 - np.arange(10), np.arange(10)], axis=1)
     matrix, error = label_distribution(counts, constant=constant, noise_scale=scale, noise=noise)
@@ -100,7 +97,7 @@ def test_true_epsilon_is_astronomical_and_within_what_is_proven():
     assert 1e179 < exact <= proven_epsilon(1e100, 1e10, noise="gaussian", delta=1e-5)
     # Moderate constants, against the audit of the closed form.
     from private_ensembles.audit import exact_epsilon
-    from private_ensembles.nzc import label_distribution
+    from private_ensembles.nzc.mechanism import label_distribution
 
     matrix, error = label_distribution(np.array([[4, 5], [5, 4]]), constant=3.0, noise_scale=2.0)
     found = exact_epsilon(matrix, [(0, 1)], 1e-3, relative_error=1e-12, absolute_error=error)

@@ -56,8 +56,19 @@ CATEGORICAL = {
 CATEGORICAL = {name: tuple(values.split(", ")) for name, values in CATEGORICAL.items()}
 # The order in the file.
 ATTRIBUTES = (
-    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
-    *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"),
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
     "native-country",
 )
 CLASSES = ("<=50K", ">50K")
@@ -86,7 +97,14 @@ def load_adult(name, train, test):
     train_features, train_labels = read_part(train)
     test_features, test_labels = read_part(test)
     return LabelledRecords(
-        *(name, train_features, train_labels, test_features, test_labels, names, *bounds),
+        name,
+        train_features,
+        train_labels,
+        test_features,
+        test_labels,
+        feature_names=names,
+        lower=bounds[0],
+        upper=bounds[1],
         n_classes=len(CLASSES),
     )
 

@@ -23,6 +23,26 @@ def content_sha256(dataset):
     return digest.hexdigest()
 
 
+def check_labels(dataset, part, count):
+    """ValueError unless the labels of a part, train or test, are uint8 (count,) below n_classes.
+
+    That number must be 2 to 256.
+    """
+    name, n_classes = dataset.name, dataset.n_classes
+    labels = getattr(dataset, f"{part}_labels")
+    if not 2 <= n_classes <= 256:
+        raise ValueError(f"{name}: n_classes = {n_classes}: must be 2 to 256")
+    if labels.dtype != np.uint8 or labels.shape != (count,):
+        raise ValueError(
+            f"{name}: {part}_labels is {labels.dtype} {labels.shape}: "
+            f"must be uint8 ({count},), one per record"
+        )
+    if labels.max() >= n_classes:
+        raise ValueError(
+            f"{name}: {part}_labels reach {labels.max()}: must be below n_classes = {n_classes}"
+        )
+
+
 def write_dataset(path, dataset):
     """Write the data set as npz (arrays only); equal contents give equal bytes."""
     io.write_npz(

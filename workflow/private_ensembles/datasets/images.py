@@ -39,31 +39,20 @@ class LabelledImages:
         object.__setattr__(self, "stand_in", bool(self.stand_in))
         if not 1 <= self.pixel_max <= 255:
             raise ValueError(f"{self.name}: pixel_max = {self.pixel_max}: must be 1 to 255")
-        if not 2 <= self.n_classes <= 256:
-            raise ValueError(f"{self.name}: n_classes = {self.n_classes}: must be 2 to 256")
         for part in ("train", "test"):
-            images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
+            images = getattr(self, f"{part}_images")
             colour = images.ndim == 4 and images.shape[3] == 3
             if images.dtype != np.uint8 or not (images.ndim == 3 or colour) or 0 in images.shape:
                 raise ValueError(
                     f"{self.name}: {part}_images is {images.dtype} {images.shape}: "
                     "must be uint8 (N, height, width) or (N, height, width, 3), not empty"
                 )
-            if labels.dtype != np.uint8 or labels.shape != images.shape[:1]:
-                raise ValueError(
-                    f"{self.name}: {part}_labels is {labels.dtype} {labels.shape}: "
-                    f"must be uint8 ({len(images)},), one per image"
-                )
             if images.max() > self.pixel_max:
                 raise ValueError(
                     f"{self.name}: {part}_images reach {images.max()}: "
                     f"must be at most pixel_max = {self.pixel_max}"
                 )
-            if labels.max() >= self.n_classes:
-                raise ValueError(
-                    f"{self.name}: {part}_labels reach {labels.max()}: "
-                    f"must be below n_classes = {self.n_classes}"
-                )
+            archive.check_labels(self, part, len(images))
         if self.train_images.shape[1:] != self.test_images.shape[1:]:
             raise ValueError(
                 f"{self.name}: training images are {self.train_images.shape[1:]} and test images "

@@ -74,8 +74,12 @@ def prepare(name, settings, files, *, sha256, stand_in, seed):
             raise ValueError(
                 f"{name}: {found} {part} records: config.yaml expects n_{part} = {expected}"
             )
-    facts = {"name": name, "sha256": content_sha256(dataset)}
-    facts |= {key: settings[key] for key in ("n_train", "n_test")}
+    facts = {
+        "name": name,
+        "sha256": content_sha256(dataset),
+        "n_train": settings["n_train"],
+        "n_test": settings["n_test"],
+    }
     if files:
         facts["files"] = {role: sha256[role] for role in sorted(files)}
     return replace(dataset, stand_in=bool(stand_in), provenance=facts | origin)
@@ -91,7 +95,9 @@ def _idx_pool(name, settings, files, seed):
     images, labels = _of_classes(files["images"], files["labels"], settings["classes"])
     distinct = first_occurrences(images)
     dataset = split_pool(
-        *(name, images[distinct], labels[distinct]),
+        name,
+        images[distinct],
+        labels[distinct],
         **_split(name, settings, seed),
         pixel_max=255,
         n_classes=len(settings["classes"]),

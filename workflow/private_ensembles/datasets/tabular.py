@@ -24,8 +24,13 @@ class LabelledRecords:
     """
 
     ARRAYS: ClassVar = (
-        *("train_features", "train_labels", "test_features", "test_labels"),
-        *("feature_names", "lower", "upper"),
+        "train_features",
+        "train_labels",
+        "test_features",
+        "test_labels",
+        "feature_names",
+        "lower",
+        "upper",
     )
     SCALARS: ClassVar = ("n_classes", "stand_in")
 
@@ -44,15 +49,13 @@ class LabelledRecords:
     def __post_init__(self):
         """Raises ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
-        if not 2 <= self.n_classes <= 256:
-            raise ValueError(f"{self.name}: n_classes = {self.n_classes}: must be 2 to 256")
         names = self.feature_names
         if names.dtype.kind != "U" or names.ndim != 1 or len(set(names.tolist())) != names.size:
             raise ValueError(
                 f"{self.name}: feature_names is {names.dtype} {names.shape}: must be distinct texts"
             )
         for part in ("train", "test"):
-            features, labels = getattr(self, f"{part}_features"), getattr(self, f"{part}_labels")
+            features = getattr(self, f"{part}_features")
             if (
                 features.dtype != np.float32
                 or features.ndim != 2
@@ -65,16 +68,7 @@ class LabelledRecords:
                 )
             if not np.isfinite(features).all():
                 raise ValueError(f"{self.name}: {part}_features: must be finite")
-            if labels.dtype != np.uint8 or labels.shape != features.shape[:1]:
-                raise ValueError(
-                    f"{self.name}: {part}_labels is {labels.dtype} {labels.shape}: "
-                    f"must be uint8 ({len(features)},), one per record"
-                )
-            if labels.max() >= self.n_classes:
-                raise ValueError(
-                    f"{self.name}: {part}_labels reach {labels.max()}: "
-                    f"must be below n_classes = {self.n_classes}"
-                )
+            archive.check_labels(self, part, len(features))
         _check_bounds(self.name, self.lower, self.upper, len(names))
 
 

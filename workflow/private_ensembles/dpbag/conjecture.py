@@ -64,12 +64,7 @@ def study(noises, teachers, partitions, orders):
     """
     rows = []
     n, k = teachers, partitions
-    others, own, without = (
-        array.ravel()
-        for array in np.meshgrid(
-            *(np.arange(k * (n - 1) + 1), np.arange(k + 1), np.arange(k + 1)), indexing="ij"
-        )
-    )
+    others, own, without = np.indices((k * (n - 1) + 1, k + 1, k + 1)).reshape(3, -1)
     gap, gap_without = (2 * (others + votes) / k - n for votes in (own, without))
     m = np.maximum(own, k - own) / k
     for noise, l in product(noises, orders):

@@ -393,17 +393,27 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
 
     import numpy as np
 
-    broken = (ValueError, EOFError, TypeError, KeyError, NotImplementedError, RuntimeError)
+    # A damaged archive sends the reader anywhere in the file.
+    broken = (
+        ValueError,
+        EOFError,
+        TypeError,
+        KeyError,
+        RuntimeError,
+        OSError,
+        OverflowError,
+        SyntaxError,
+        MemoryError,
+        zipfile.BadZipFile,
+        zlib.error,
+    )
     with open(path, "rb") as file:
         try:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
             arrays = {name: archive[name] for name in archive.files}
-        except (
-            *broken,
-            *(OSError, OverflowError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError),
-        ) as error:  # OSError: a damaged archive sends the reader anywhere in the file
+        except broken as error:
             raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes

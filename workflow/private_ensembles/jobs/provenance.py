@@ -133,12 +133,10 @@ def write_record(temporary, final, written, facts: dict) -> None:
     content = {"file": str(final), **facts}
     if os.path.isfile(written):
         status = os.stat(written)
-        content |= {
-            "sha256": sha256_of(written),
-            "bytes": status.st_size,
-            "inode": status.st_ino,
-            "mtime_ns": status.st_mtime_ns,
-        }
+        content["sha256"] = sha256_of(written)
+        content["bytes"] = status.st_size
+        content["inode"] = status.st_ino
+        content["mtime_ns"] = status.st_mtime_ns
     text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text + "\n")

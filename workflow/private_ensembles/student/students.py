@@ -117,7 +117,11 @@ def train_student(
     else:
         training = Training.of(parameters)
         model, observed = train_network(
-            *(pool, index, labels, n_classes, training),
+            pool,
+            index,
+            labels,
+            n_classes,
+            training,
             unlabelled=method == "vat",
             pixel_max=pixel_max,
             seed=seed,
@@ -129,7 +133,13 @@ def train_student(
         )
         settings = asdict(training)
     return Student(
-        *(method, model, int(n_classes), pool.shape[1:], int(pixel_max), settings), tuple(observed)
+        method,
+        model,
+        int(n_classes),
+        input_shape=pool.shape[1:],
+        pixel_max=int(pixel_max),
+        parameters=settings,
+        observed=tuple(observed),
     )
 
 

@@ -17,8 +17,13 @@ Model = Callable[[torch.Tensor], torch.Tensor]
 
 def unit(direction: torch.Tensor) -> torch.Tensor:
     """Each row, (N, ...), divided by its own Euclidean norm; a row of zeros stays."""
-    norm = direction.flatten(1).norm(dim=1).reshape(-1, *(1 for _ in direction.shape[1:]))
+    norm = _norms(direction)
     return direction / torch.where(norm > 0, norm, torch.ones_like(norm))
+
+
+def _norms(rows: torch.Tensor) -> torch.Tensor:
+    """Euclidean norm of each row, (N, ...) -> (N, 1, ...)."""
+    return rows.flatten(1).norm(dim=1).reshape([-1] + [1] * (rows.ndim - 1))
 
 
 def divergence(log_p: torch.Tensor, log_q: torch.Tensor) -> torch.Tensor:
@@ -51,9 +56,7 @@ def perturbation(
     moved = (images + probe * direction).requires_grad_()
     change = divergence(log_p, log_softmax(model(moved), dim=1)).sum()
     (gradient,) = torch.autograd.grad(change, moved)
-    flat = gradient.flatten(1).norm(dim=1) > 0
-    flat = flat.reshape(-1, *(1 for _ in images.shape[1:]))
-    return radius * unit(torch.where(flat, gradient, direction))
+    return radius * unit(torch.where(_norms(gradient) > 0, gradient, direction))
 
 
 def virtual_adversarial_loss(

@@ -41,7 +41,7 @@ def train_plain_ensemble(
     steps = [poisson_schedule(len(shard), batch_size, epochs).steps for shard in shards]
     parameters = stack(models, images.device)
     gradients = Gradients(
-        *(models[0], images, labels), pixel_max=pixel_max, width=batch_size, blocks=blocks
+        models[0], images, labels, pixel_max=pixel_max, width=batch_size, blocks=blocks
     )
     velocity = torch.zeros_like(parameters)
     samplers = [torch.Generator().manual_seed(seed) for seed in sampling_seeds]
