@@ -154,8 +154,8 @@ FILES = {
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/pate_settings.py": NOTHING,  # its values are what counts
     f"{MODULE}/pate_checks.py": NOTHING,
-    f"{MODULE}/printed_arithmetic.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/published_pate.py": END,
+    f"{MODULE}/published/arithmetic.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/published/declarations.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/student_study.py": STUDENTS | BASELINES,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES,
     f"{MODULE}/equal_budget.py": EQUAL,
@@ -171,6 +171,7 @@ FILES = {
     "scripts/account_votes.py": ACCOUNT,
     "scripts/train_student.py": STUDENTS,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
+    "published/pate.yaml": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,
     "report/pate_table1.rst": {"build_index"},
     "rules/pate.smk": NOTHING,

@@ -30,7 +30,7 @@ def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
         if name in TARGETS:
             continue
         assert f'"../scripts/{name}.py"' in block
-        assert f'fingerprint("{name}.py"' in block
+        assert re.search(rf'fingerprint\(\s*"{name}\.py"', block)
         assert f'"logs/{name}/' in block
         assert f'"results/benchmarks/{name}/' in block
 

@@ -55,7 +55,7 @@ rule apply_votes:
         png="results/own/mechanisms.png",
         pdf="results/own/mechanisms.pdf",
     params:
-        code=fingerprint("apply_votes.py", also="../report/page.*"),
+        code=fingerprint("apply_votes.py", also=["../report/page.*"]),
         file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         settings=config["planner"],

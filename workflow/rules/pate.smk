@@ -240,7 +240,7 @@ rule check_printed_arithmetic:
             subcategory="Privacy",
         ),
     params:
-        code=fingerprint("check_printed_arithmetic.py", also="../published/pate*"),
+        code=fingerprint("check_printed_arithmetic.py", also=["../published/pate*"]),
     log:
         "logs/check_printed_arithmetic/printed_arithmetic.log",
     benchmark:

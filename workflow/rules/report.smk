@@ -26,7 +26,7 @@ rule compare_published:
             category="Comparison",
         ),
     params:
-        code=fingerprint("compare_published.py", also="../published/*"),
+        code=fingerprint("compare_published.py", also=["../published/*"]),
         data=config["data"],
         darrm=settings.darrm_claims(config) if TEACHERS else {},
         tasks=pate.parameters(config, TASKS),

@@ -8,7 +8,7 @@ module changes it.
 
 import ast
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -138,21 +138,22 @@ def closure(script: str | Path) -> list[str]:
     return sorted(found)
 
 
-def fingerprint(script: str | Path, also: str | Sequence[str] = ()) -> str:
+def fingerprint(script: str | Path, also: Iterable[str] = ()) -> str:
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
-    also: patterns, relative to the script, of data files that lie beside the code and count by
-    their bytes. Raises ValueError where the script does not exist or a pattern matches nothing.
+    also: names or patterns, relative to the script, of data files that lie beside the code and
+    count by their bytes. Raises ValueError where the script does not exist or a name matches
+    nothing.
     """
     path = _path(script)
     digest = hashlib.sha256(_text(_tree(path)))
     for name in closure(path):
         digest.update(f"\0{name}\0".encode() + _text(_tree(_modules()[name])))
-    for one in [also] if isinstance(also, str) else also:
-        folder, pattern = (path.parent / one).parent, Path(one).name
+    for each in also:
+        folder, pattern = (path.parent / each).parent, Path(each).name
         files = sorted(folder.resolve().glob(pattern))
         if not files:
-            raise ValueError(f"also = {one!r}: must match a file beside {path}")
+            raise ValueError(f"also = {each!r}: must match a file beside {path}")
         for file in files:
             digest.update(f"\0{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
