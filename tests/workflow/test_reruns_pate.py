@@ -155,7 +155,7 @@ FILES = {
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
     f"{MODULE}/configuration/pate_checks.py": NOTHING,
     f"{MODULE}/published/arithmetic.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/published/pate.py": END,
+    f"{MODULE}/published/declarations.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/experiments/students.py": STUDENTS | BASELINES,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES,
     f"{MODULE}/experiments/equal_budget.py": EQUAL,
@@ -171,6 +171,7 @@ FILES = {
     "scripts/account_votes.py": ACCOUNT,
     "scripts/train_student.py": STUDENTS | BASELINES,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
+    "published/pate.yaml": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,
     "report/pate_table1.rst": {"build_index"},
     "rules/pate.smk": NOTHING,

@@ -23,7 +23,7 @@ with io.job(snakemake) as job:
         "darrm": {"sizes": sizes.of_images(map(read_dataset, job.input.datasets))},
         "pate": {},
         "dpbag": {"sizes": sizes.of_records(map(read_records, job.input.records))},
-        "nzc": {"sizes": pd.DataFrame({"dataset": k, **v} for k, v in params.nzc.items())},
+        "nzc": {"sizes": pd.DataFrame({"dataset": task, **n} for task, n in params.nzc.items())},
     }
     for path in map(Path, [*job.input.tables, *job.input.teachers]):
         tables[path.parts[-3]][path.stem] = pd.read_csv(path)

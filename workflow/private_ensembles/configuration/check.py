@@ -541,7 +541,7 @@ def label_experiment(config: dict, dataset: str, m: int) -> dict:
 
 
 def darrm_claims(config: dict) -> dict:
-    """Return what DaRRM's printed numbers rest on, as `published_darrm.PARAMETERS` names it.
+    """Return what DaRRM's printed numbers rest on, as `workflow/published/darrm.yaml` names it.
 
     Of teachers that are only accounted for, what the accountant needs.
     """

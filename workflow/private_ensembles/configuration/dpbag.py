@@ -74,7 +74,7 @@ def budget(config: dict) -> dict:
 
 
 def claims(config: dict) -> dict:
-    """Return what the printed numbers rest on, as `dpbag_published.PARAMETERS` names it.
+    """Return what the printed numbers rest on, as `workflow/published/dpbag.yaml` names it.
 
     Of training only where it is on the paper's data; how exactly a model is fitted and how often
     the noise is drawn makes our numbers more precise and is not in it.

@@ -84,8 +84,9 @@ def reproduced_numbers(
     comparable if either is not.
     """
     found: dict[Key, Reproduced] = {}
-    for name in paper.tables():
-        for place in places(paper, name, tables[name], settings) if name in tables else ():
+    made = [name for name in paper.tables() if name in tables]
+    for name in made:
+        for place in places(paper, name, tables[name], settings):
             if math.isnan(place.value) or not place.number.compared:
                 continue
             earlier = found.get(place.key, Reproduced(place.value))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -30,10 +30,15 @@ def _explains(name: str) -> str:
     return name
 
 
-# One text is a list of one, and a column alone a number without more.
-Texts = Annotated[
-    list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
-]
+def _as_list(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
+def _as_number(given: object) -> object:
+    return {"value": given} if isinstance(given, str) else given
+
+
+Texts = Annotated[list[str], BeforeValidator(_as_list)]
 
 
 class _Entry(BaseModel):
@@ -80,13 +85,7 @@ class Beside(_Entry):
     dataset: str = "{dataset}"
     row: str
     where: dict[str, Any] = {}
-    numbers: dict[
-        str,
-        Annotated[
-            Number,
-            BeforeValidator(lambda given: {"value": given} if isinstance(given, str) else given),
-        ],
-    ]
+    numbers: dict[str, Annotated[Number, BeforeValidator(_as_number)]]
 
 
 class _Rule(_Entry):
@@ -105,9 +104,6 @@ class _Rule(_Entry):
             any(fnmatchcase(given[name], pattern) for pattern in getattr(self, name))
             for name in ("table", "item", "dataset", "row", "column")
         )
-
-
-Fitting = TypeVar("Fitting", bound=_Rule)
 
 
 class RestsOn(_Rule):
@@ -176,8 +172,8 @@ class Paper(_Entry):
         return [beside for beside in self.beside if name in beside.table]
 
 
-def first_that_fits(rules: Iterable[Fitting], key: Key, table: str = "") -> Fitting | None:
-    """Return the first rule about the number at `key`, of our `table`."""
+def first_that_fits(rules: Iterable, key: Key, table: str = ""):
+    """Return the first rule about the number at `key`, of our `table`, or None."""
     return next((rule for rule in rules if rule.fits(key, table)), None)
 
 
