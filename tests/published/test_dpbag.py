@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration import dpbag as dpbag_config
+from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.published.comparison import FOLDER, compare, equals_printed, read_published
 from private_ensembles.published.dpbag import EXPLANATIONS, PARAMETERS, notes, reproduced, row_name
@@ -137,12 +137,12 @@ def _altered(config, **changes):
             section = section[name]
         section[last] = value
     numbers = dict.fromkeys(map(_key, PRINTED.to_dict("records")), (1.0, 0.1))
-    return notes(numbers, dpbag_config.claims(given))
+    return notes(numbers, check(given).dpbag.claims())
 
 
 def test_the_configuration_has_the_parameters_of_the_printed_numbers(config):
     assert _altered(config) == {}
-    assert set(PARAMETERS) == set(dpbag_config.claims(config))
+    assert set(PARAMETERS) == set(check(config).dpbag.claims())
 
 
 @pytest.mark.parametrize(

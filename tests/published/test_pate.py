@@ -2,19 +2,20 @@
 
 import copy
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration import pate as pate_settings
-from private_ensembles.configuration.check import SCHEMA
+from private_ensembles.configuration.check import check
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
 from private_ensembles.published import comparison as published
 from private_ensembles.published import pate as published_pate
 from private_ensembles.published.arithmetic import arithmetic, printed_rows
 
+CONFIG = Path(__file__).parents[2] / "config.yaml"
 ITEMS = {"table1": 37, "table2": 38, "appendixB.6": 8, "section4.1": 2, "section5.3": 8}
 PAPER = ["mnist", "svhn", "adult", "glyph"]
 GNSS = ("beta", "smooth_sensitivity")
@@ -124,7 +125,7 @@ def test_disagreements_of_the_paper_with_itself_are_of_printed_numbers(printed):
 
 def tables(tasks, printed, **flags):
     """Tables of a run of the paper's tasks as the workflow makes them; every value is 1."""
-    configured = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())["pate"]["tasks"]
+    configured = yaml.safe_load(CONFIG.read_text())["pate"]["tasks"]
     first, second = [], []
     for task in tasks:
         settings = configured[task]
@@ -201,8 +202,8 @@ def test_what_rests_on_votes_is_not_comparable_and_says_on_whose(printed):
 
 
 def test_parameters_of_the_paper_are_those_of_the_configuration():
-    config = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())
-    assert published_pate.altered(pate_settings.parameters(config, [*PAPER, "digits"])) == []
+    config = yaml.safe_load(CONFIG.read_text())
+    assert published_pate.altered(check(config).pate.parameters([*PAPER, "digits"])) == []
     for keys, value in (
         (("mnist", "K"), 249),
         (("svhn", "delta"), 1e-5),
@@ -215,7 +216,7 @@ def test_parameters_of_the_paper_are_those_of_the_configuration():
         for key in keys[:-1]:
             section = section[key]
         section[keys[-1]] = value
-        assert published_pate.altered(pate_settings.parameters(changed, PAPER)) == [keys[0]]
+        assert published_pate.altered(check(changed).pate.parameters(PAPER)) == [keys[0]]
 
 
 def test_other_parameters_than_the_papers_are_not_called_the_same(printed):

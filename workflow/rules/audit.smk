@@ -15,7 +15,7 @@ rule audit_mechanisms:
     message:
         "Auditing every mechanism, exactly"
     input:
-        [gamma_file(**budget) for budget in nzc.gammas(config)],
+        [gamma_file(**budget) for budget in settings.gammas()],
     output:
         ledger=report(
             "results/privacy_ledger.csv",
@@ -35,7 +35,7 @@ rule audit_mechanisms:
         ),
     params:
         code=fingerprint("audit_mechanisms.py", also="../published/?[ap][bt]*_table[16].csv"),
-        settings=nzc.audit(config),
+        settings=settings.ledger(),
     log:
         "logs/audit_mechanisms/privacy_ledger.log",
     benchmark:

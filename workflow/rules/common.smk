@@ -16,10 +16,9 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
-from private_ensembles.configuration import check as settings
-from private_ensembles.configuration import datasets as dataset_config
-from private_ensembles.configuration import dpbag as dpbag_config
-from private_ensembles.configuration import nzc, pate
+from private_ensembles.configuration import dpbag
+from private_ensembles.configuration.check import check_or_exit, sources, standpoints
+from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import (
     NUMBER,
     delta_of,
@@ -33,25 +32,25 @@ from private_ensembles.jobs.fingerprint import fingerprint
 from private_ensembles.mechanisms import offered
 from private_ensembles.teachers.slices import slice_names
 
-# In place: scripts and later rules see the checked values, and nothing else.
-settings.check_or_exit(
+# Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
+settings = check_or_exit(
     config,
-    settings.standpoints(workflow.overwrite_workdir, workflow.basedir),
-    settings.sources(workflow.configfiles, workflow.config_settings.config),
+    standpoints(workflow.overwrite_workdir, workflow.basedir),
+    sources(workflow.configfiles, workflow.config_settings.config),
     offered(),
 )
 
 
 wildcard_constraints:
     dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
-    file=dataset_config.file_pattern(config),
+    file=settings.datasets.file_pattern(),
     kind="private|plain",
     profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
     slice=r"\d+of\d+",
     m=NUMBER,
-    shape_figure="|".join(settings.SHAPE_FIGURES),
+    shape_figure="|".join(SHAPE_FIGURES),
     epsilon=NUMBER,
     Delta=NUMBER,
     delta=NUMBER,
@@ -73,20 +72,20 @@ SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
 GNMAX_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 
 # The data sets whose labels are released: the paper's, or their stand-in.
-LABEL_DATASETS = settings.label_datasets(config)
+LABEL_DATASETS = settings.darrm.label_datasets()
 # The tables that the configuration asks for (a null leaves one out), with their m.
 TABLES = {item: m for item, m in config["darrm"]["tables"].items() if m is not None}
 # Figures of gamma's shape, and all figures, that the configuration asks for.
-SHAPES = [name for name in settings.SHAPE_FIGURES if config["darrm"][name]]
+SHAPES = [name for name in SHAPE_FIGURES if config["darrm"][name]]
 FIGURES = [*SHAPES, *["figure9"] * bool(config["darrm"]["figure9"]), "figure10", "objectives"]
 # Figures 7 and 8 are those of pure privacy, where Theorem 4.1 holds.
 PURE = [name for name in ("figure7", "figure8") if config["darrm"][name]]
 # Every table that is made: the simulations' beside those of `darrm.tables`.
 ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] * bool(PURE)]
 # Labels are released for every m of the list and of the accuracy tables.
-LABEL_ALLOWANCES = settings.label_allowances(config)
+LABEL_ALLOWANCES = settings.darrm.label_allowances()
 # PATE's tasks of this configuration, those with a student, and the tables and figures they fill.
-TASKS = pate.tasks(config, lambda dataset: dataset_config.available(config, dataset))
+TASKS = settings.pate.running()
 STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["student"]]
 FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
 PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
@@ -95,7 +94,7 @@ PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small
 EQUAL_BUDGET = ["equal_budget"] * bool(TASKS and config["pate"]["equal_budget"])
 PATE_TABLES = [*PATE_TABLES, *EQUAL_BUDGET]
 # NZC's tasks of this configuration, and what they fill; the audit of all papers.
-NZC_TASKS = nzc.tasks(config, lambda dataset: dataset_config.available(config, dataset))
+NZC_TASKS = settings.nzc.running()
 NZC_TABLES = [*["table1", "table2"] * bool(NZC_TASKS), "leads"]
 NZC_FIGURES = ["figure2"] * bool(NZC_TASKS)
 LEDGER = ["results/privacy_ledger.csv"] * bool(config["audit"])
@@ -104,7 +103,7 @@ TOTALS = ["results/audit/tables/totals.csv"] * bool(LEDGER)
 # What the accountant of DaRRM's private teachers says, where that paper is covered.
 TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
 # The tables of the models that this configuration trains, and the records that are counted.
-DPBAG_TABLES = [t for kind in ("students", "labels") for t in dpbag_config.tables(config, kind)]
+DPBAG_TABLES = [t for kind in ("students", "labels") for t in settings.dpbag.run_tables(kind)]
 # Drawn from those tables, of all models at once.
 DPBAG_FIGURES = ["label_counts", "student_accuracy"] * bool(DPBAG_TABLES)
 BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
@@ -130,7 +129,7 @@ def growing(mem_mb):
 
 def teacher_cost(dataset):
     """(epsilon, Delta) of one private teacher, as the configuration claims it."""
-    cost = settings.dataset_settings(config, dataset)
+    cost = settings.darrm.dataset_settings(dataset)
     return cost["epsilon"], cost["Delta"]
 
 
@@ -197,7 +196,7 @@ def pate_dataset_file(task):
 
 def pate_votes_file(task):
     """The votes of a task's ensemble on all test images or records."""
-    ensemble = instance(**pate.ensemble(config, task))
+    ensemble = instance(**settings.pate.ensemble(task))
     return f"results/votes/{config['pate']['tasks'][task]['dataset']}/{ensemble}.npz"
 
 
@@ -211,27 +210,27 @@ def student_files(task, suffix="csv"):
     """Summaries (or histories) of all students of one task."""
     students = [
         instance(task=task, aggregator=aggregator, seed=seed)
-        for aggregator in pate.aggregators(config, task)
-        for seed in pate.student_seeds(config, task)
+        for aggregator in settings.pate.aggregators(task)
+        for seed in settings.pate.seeds(task)
     ]
     return collect(f"results/pate/students/{{student}}.{suffix}", student=students)
 
 
 def baseline_files(task):
     """Summaries of the non-private baselines of one task."""
-    seeds = pate.student_seeds(config, task)
+    seeds = settings.pate.seeds(task)
     return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
 
 
 def nzc_votes_file(task, K):
     """Votes of one of a task's ensembles."""
-    dataset = config["nzc"]["tasks"][task]["dataset"]
-    return f"results/votes/{dataset}/{instance(**nzc.ensemble(config, K))}.npz"
+    dataset = settings.nzc.dataset(task)
+    return f"results/votes/{dataset}/{instance(**settings.nzc.ensemble(K))}.npz"
 
 
 def nzc_student_files(task):
     """Summaries of all students of one task."""
-    seeds = nzc.student_seeds(config, task)
+    seeds = settings.nzc.seeds(task)
     return collect(f"results/nzc/students/task={task},seed={{seed}}.csv", seed=seeds)
 
 

@@ -81,7 +81,7 @@ rule release_labels:
         dataset="{dataset}",
         seed=config["seed"],
         noise=config["noise"],
-        settings=lambda wc: settings.label_experiment(config, wc.dataset, int(wc.m)),
+        settings=lambda wc: settings.darrm.label_experiment(wc.dataset, int(wc.m)),
     log:
         "logs/release_labels/dataset={dataset},m={m}.log",
     benchmark:
@@ -141,7 +141,7 @@ rule tabulate_privacy_loss:
         K=config["darrm"]["K"],
         queries=config["darrm"]["queries"],
         delta_prime=config["darrm"]["delta_prime"],
-        datasets=lambda wc: settings.query_costs(config, TABLES[wc.loss_table]),
+        datasets=lambda wc: settings.darrm.query_costs(TABLES[wc.loss_table]),
         search=config["darrm"]["sigma_search"],
     log:
         "logs/tabulate_privacy_loss/{loss_table}.log",
@@ -174,7 +174,7 @@ rule tabulate_gnmax_sigma:
     params:
         code=fingerprint("tabulate_gnmax_sigma.py"),
         m=TABLES.get("table4", 1),
-        datasets=settings.paper_query_costs(config, TABLES.get("table4", 1)),
+        datasets=settings.darrm.paper_query_costs(TABLES.get("table4", 1)),
     log:
         "logs/tabulate_gnmax_sigma/table4.log",
     benchmark:
@@ -194,7 +194,7 @@ rule draw_gamma_shapes:
     message:
         "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
     input:
-        lambda wc: [gamma_file(**p) for p in shape_points(config, wc.shape_figure)],
+        lambda wc: [gamma_file(**p) for p in shape_points(settings.darrm, wc.shape_figure)],
     output:
         png=report(
             "results/darrm/figures/{shape_figure}.png",
@@ -237,7 +237,7 @@ rule draw_sigma_search:
         data="results/darrm/tables/figure10.csv",
     params:
         code=fingerprint("draw_sigma_search.py"),
-        datasets=settings.paper_query_costs(config, config["darrm"]["figure10"]["m"]),
+        datasets=settings.darrm.paper_query_costs(config["darrm"]["figure10"]["m"]),
         search=config["darrm"]["sigma_search"],
     log:
         "logs/draw_sigma_search/figure10.log",

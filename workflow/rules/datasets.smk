@@ -11,7 +11,7 @@ rule download_data:
         "data/raw/{dataset}/{file}",
     params:
         code=fingerprint("download_data.py"),
-        sha256=lambda wc: dataset_config.raw_file(config, wc.dataset, wc.file)["sha256"],
+        sha256=lambda wc: settings.datasets.raw_file(wc.dataset, wc.file)["sha256"],
     log:
         "logs/download_data/{dataset}/{file}.log",
     benchmark:
@@ -25,22 +25,22 @@ rule download_data:
         "../scripts/download_data.py"
 
 
-# input: by role (dataset_config.ROLES), none for data that ship with scikit-learn. params: dataset,
+# input: by role (configuration.datasets.ROLES), none for data that ship with scikit-learn. params: dataset,
 # settings (format, classes, n_train, n_test), sha256 (by role), stand_in, seed. A shared cache knows
 # the output by params and input alone: they must tell all.
 rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
     input:
-        unpack(lambda wc: dataset_config.raw_files(config, wc.dataset)),
+        unpack(lambda wc: settings.datasets.raw_files(wc.dataset)),
     output:
         "results/datasets/{dataset}.npz",
     params:
         code=fingerprint("prepare_dataset.py"),
         dataset="{dataset}",
-        settings=lambda wc: dataset_config.preparation(config, wc.dataset),
-        sha256=lambda wc: dataset_config.checksums(config, wc.dataset),
-        stand_in=lambda wc: dataset_config.is_stand_in(config, wc.dataset),
+        settings=lambda wc: settings.datasets.preparation(wc.dataset),
+        sha256=lambda wc: settings.datasets.checksums(wc.dataset),
+        stand_in=lambda wc: settings.datasets[wc.dataset].stand_in,
         seed=config["seed"],
     log:
         "logs/prepare_dataset/{dataset}.log",

@@ -1,10 +1,10 @@
 # DPBag: bagged teachers on UCI Adult, what their labels cost, and students trained on them.
 wildcard_constraints:
-    model="|".join(dpbag_config.MODELS),
+    model="|".join(dpbag.MODELS),
     n=r"\d+",
     first=r"\d+",
-    student_table="|".join(dpbag_config.ACCURACY_TABLES),
-    count_table="|".join(dpbag_config.LABEL_TABLES),
+    student_table="|".join(dpbag.ACCURACY_TABLES),
+    count_table="|".join(dpbag.LABEL_TABLES),
 
 
 # One partitioning into n shards of one split of the data (the seed).
@@ -31,10 +31,10 @@ rule cast_bagged_votes:
     params:
         code=fingerprint("cast_bagged_votes.py"),
         model="{model}",
-        training=lambda wc: dpbag_config.training(config, wc.model),
+        training=lambda wc: settings.dpbag.training(wc.model),
         n=lambda wc: int(wc.n),
-        partitions=lambda wc: dpbag_config.partitions(config, wc.model, int(wc.first)),
-        budget=dpbag_config.budget(config),
+        partitions=lambda wc: settings.dpbag.partitions(wc.model, int(wc.first)),
+        budget=settings.dpbag.budget(),
         scaling=config["dpbag"]["scaling"],
         seed=config["seed"],
         repeat=lambda wc: int(wc.seed),
@@ -59,18 +59,18 @@ rule account_bagging:
         lambda wc: collect(
             f"results/dpbag/votes/{{dataset}}/{BAGGING},first={{first}}.npz",
             **wc,
-            first=dpbag_config.first_partitions(config, wc.model),
+            first=settings.dpbag.first_partitions(wc.model),
         ),
     output:
         counts=f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
     params:
         code=fingerprint("account_bagging.py"),
-        budget=dpbag_config.budget(config),
-        k=lambda wc: dpbag_config.grid(config, wc.model)["k"],
+        budget=settings.dpbag.budget(),
+        k=lambda wc: settings.dpbag.grid(wc.model)["k"],
         facts=lambda wc: {
             "dataset": wc.dataset,
-            "stand_in": dataset_config.is_stand_in(config, wc.dataset),
+            "stand_in": settings.datasets[wc.dataset].stand_in,
             "model": wc.model,
             "n": int(wc.n),
             "seed": int(wc.seed),
@@ -97,19 +97,19 @@ rule train_bagged_students:
         counts=lambda wc: collect(
             f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
             **wc,
-            n=dpbag_config.grid(config, wc.model)["n"],
+            n=settings.dpbag.grid(wc.model)["n"],
         ),
         costs=lambda wc: collect(
             f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
             **wc,
-            n=dpbag_config.grid(config, wc.model)["n"],
+            n=settings.dpbag.grid(wc.model)["n"],
         ),
     output:
         "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
     params:
         code=fingerprint("train_bagged_students.py"),
         model="{model}",
-        training=lambda wc: dpbag_config.training(config, wc.model),
+        training=lambda wc: settings.dpbag.training(wc.model),
         settings={key: config["dpbag"][key] for key in ("draws", "noise")},
         scaling=config["dpbag"]["scaling"],
         seed=config["seed"],
@@ -133,11 +133,9 @@ rule tabulate_student_accuracy:
     input:
         lambda wc: collect(
             "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
-            dataset=dpbag_config.dataset(config),
-            model=dpbag_config.ACCURACY_TABLES[wc.student_table],
-            seed=dpbag_config.grid(config, dpbag_config.ACCURACY_TABLES[wc.student_table])[
-                "seeds"
-            ],
+            dataset=settings.dpbag.used.dataset,
+            model=dpbag.ACCURACY_TABLES[wc.student_table],
+            seed=settings.dpbag.grid(dpbag.ACCURACY_TABLES[wc.student_table])["seeds"],
         ),
     output:
         report(
@@ -166,9 +164,7 @@ rule tabulate_label_counts:
     message:
         "Tabulating labels that budgets buy, {wildcards.count_table}"
     input:
-        counts=lambda wc: dpbag_config.label_counts(
-            config, dpbag_config.LABEL_TABLES[wc.count_table]
-        ),
+        counts=lambda wc: settings.dpbag.label_counts(dpbag.LABEL_TABLES[wc.count_table]),
         affordable="results/dpbag/tables/labels.csv",
     output:
         report(
@@ -197,11 +193,9 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=collect(
-            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "labels")
-        ),
+        counts=collect("results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("labels")),
         students=collect(
-            "results/dpbag/tables/{item}.csv", item=dpbag_config.tables(config, "students")
+            "results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("students")
         ),
     output:
         labels=report(
@@ -247,8 +241,8 @@ rule tabulate_affordable_labels:
         ),
     params:
         code=fingerprint("tabulate_affordable_labels.py"),
-        shards=dpbag_config.shards(config),
-        budget=dpbag_config.budget(config),
+        shards=settings.dpbag.shards(),
+        budget=settings.dpbag.budget(),
     log:
         "logs/tabulate_affordable_labels/labels.log",
     benchmark:

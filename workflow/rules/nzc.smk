@@ -15,7 +15,7 @@ rule ask_nzc_labels:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
     input:
-        many=lambda wc: nzc_votes_file(wc.nzc_task, nzc.largest(config, wc.nzc_task)),
+        many=lambda wc: nzc_votes_file(wc.nzc_task, settings.nzc.largest(wc.nzc_task)),
         few=lambda wc: nzc_votes_file(wc.nzc_task, config["nzc"]["tasks"][wc.nzc_task]["few"]),
     output:
         table="results/nzc/labels/task={nzc_task}.csv",
@@ -25,7 +25,7 @@ rule ask_nzc_labels:
         code=fingerprint("ask_nzc_labels.py"),
         task="{nzc_task}",
         seed=config["seed"],
-        settings=lambda wc: nzc.labels(config, wc.nzc_task),
+        settings=lambda wc: settings.nzc.labels(wc.nzc_task),
     log:
         "logs/ask_nzc_labels/task={nzc_task}.log",
     benchmark:
@@ -45,7 +45,7 @@ rule train_nzc_students:
     message:
         "Training students of {wildcards.nzc_task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: f"results/datasets/{config['nzc']['tasks'][wc.nzc_task]['dataset']}.npz",
+        dataset=lambda wc: f"results/datasets/{settings.nzc.dataset(wc.nzc_task)}.npz",
         labels="results/nzc/labels/task={nzc_task}.npz",
     output:
         "results/nzc/students/task={nzc_task},seed={seed}.csv",
@@ -55,7 +55,7 @@ rule train_nzc_students:
         task="{nzc_task}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=lambda wc: nzc.student(config, wc.nzc_task),
+        settings=lambda wc: settings.nzc.student_of(wc.nzc_task),
         device=config["device"],
     log:
         "logs/train_nzc_students/task={nzc_task},seed={seed}.log",
@@ -91,7 +91,7 @@ rule tabulate_nzc:
         ),
     params:
         code=fingerprint("tabulate_nzc.py"),
-        tasks=nzc.descriptions(config, NZC_TASKS),
+        tasks=settings.nzc.descriptions(NZC_TASKS),
     log:
         "logs/tabulate_nzc/tables.log",
     benchmark:
@@ -111,7 +111,7 @@ rule draw_nzc_ensembles:
     message:
         "Drawing accuracy and distances against the number of teachers, figure2"
     input:
-        [nzc_votes_file(task, size) for task in NZC_TASKS for size in nzc.sizes(config, task)],
+        [nzc_votes_file(task, size) for task in NZC_TASKS for size in settings.nzc.sizes(task)],
     output:
         png=report(
             "results/nzc/figures/figure2.png",
@@ -122,7 +122,7 @@ rule draw_nzc_ensembles:
         data="results/nzc/tables/figure2.csv",
     params:
         code=fingerprint("draw_nzc_ensembles.py"),
-        tasks=nzc.ensembles(config, NZC_TASKS),
+        tasks=settings.nzc.ensembles(NZC_TASKS),
         distances=config["nzc"]["distances"],
     log:
         "logs/draw_nzc_ensembles/figure2.log",
@@ -150,7 +150,7 @@ rule audit_nzc_leads:
     params:
         code=fingerprint("audit_nzc_leads.py"),
         settings=config["nzc"]["leads"],
-        mechanism=nzc.mechanism(config),
+        mechanism=settings.nzc.mechanism(),
     log:
         "logs/audit_nzc_leads/leads.log",
     benchmark:

@@ -23,7 +23,7 @@ rule account_votes:
         task="{task}",
         seed=config["seed"],
         noise=config["noise"],
-        settings=lambda wc: pate.accounting(config, wc.task),
+        settings=lambda wc: settings.pate.accounting(wc.task),
     log:
         "logs/account_votes/task={task}.log",
     benchmark:
@@ -51,7 +51,7 @@ rule buy_labels:
         task="{task}",
         seed=config["seed"],
         noise=config["noise"],
-        settings=lambda wc: pate.answers(config, wc.task),
+        settings=lambda wc: settings.pate.answers(wc.task),
     log:
         "logs/buy_labels/task={task}.log",
     benchmark:
@@ -85,7 +85,7 @@ rule train_student:
         aggregator="{aggregator}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=lambda wc: pate.student(config, wc.task),
+        settings=lambda wc: settings.pate.student(wc.task),
         device=config["device"],
     log:
         "logs/train_student/task={task},aggregator={aggregator},seed={seed}.log",
@@ -115,7 +115,7 @@ rule train_baseline:
         task="{task}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=lambda wc: pate.baseline(config, wc.task),
+        settings=lambda wc: settings.pate.baseline(wc.task),
         device=config["device"],
     log:
         "logs/train_baseline/task={task},seed={seed}.log",
@@ -149,7 +149,7 @@ rule tabulate_students:
         ),
     params:
         code=fingerprint("tabulate_students.py"),
-        tasks=pate.descriptions(config, TASKS),
+        tasks=settings.pate.descriptions(TASKS),
     log:
         "logs/tabulate_students/table1.log",
     benchmark:
@@ -178,7 +178,7 @@ rule tabulate_sanitized_privacy:
         ),
     params:
         code=fingerprint("tabulate_sanitized_privacy.py"),
-        tasks=pate.descriptions(config, TASKS),
+        tasks=settings.pate.descriptions(TASKS),
     log:
         "logs/tabulate_sanitized_privacy/table2.log",
     benchmark:
@@ -208,7 +208,7 @@ rule compare_equal_budgets:
         ),
     params:
         code=fingerprint("compare_equal_budgets.py"),
-        tasks=pate.budgets(config, TASKS) if EQUAL_BUDGET else {},
+        tasks=settings.pate.budgets(TASKS) if EQUAL_BUDGET else {},
         seed=config["seed"],
     log:
         "logs/compare_equal_budgets/equal_budget.log",
@@ -275,7 +275,7 @@ rule draw_students:
     params:
         code=fingerprint("draw_students.py"),
         task=FIGURE1_TASK,
-        settings=pate.students_figure(config, FIGURE1_TASK) if FIGURE1_TASK else {},
+        settings=settings.pate.students_figure(FIGURE1_TASK) if FIGURE1_TASK else {},
     log:
         "logs/draw_students/figure1.log",
     benchmark:
@@ -295,7 +295,7 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure4")],
+        [synthetic_votes_file(K) for K in settings.pate.figure_teachers("figure4")],
     output:
         png=report(
             "results/pate/figures/figure4.png",
@@ -307,7 +307,7 @@ rule compare_noise:
         data="results/pate/tables/figure4.csv",
     params:
         code=fingerprint("compare_noise.py"),
-        settings=pate.with_orders(config, "figure4"),
+        settings=settings.pate.with_orders("figure4"),
     log:
         "logs/compare_noise/figure4.log",
     benchmark:
@@ -325,7 +325,7 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        [synthetic_votes_file(K) for K in pate.figure_teachers(config, "figure5")],
+        [synthetic_votes_file(K) for K in settings.pate.figure_teachers("figure5")],
     output:
         png=report(
             "results/pate/figures/figure5.png",
@@ -337,7 +337,7 @@ rule draw_threshold_effects:
         data="results/pate/tables/figure5.csv",
     params:
         code=fingerprint("draw_threshold_effects.py"),
-        settings=pate.with_orders(config, "figure5"),
+        settings=settings.pate.with_orders("figure5"),
     log:
         "logs/draw_threshold_effects/figure5.log",
     benchmark:

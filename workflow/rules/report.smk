@@ -28,11 +28,11 @@ rule compare_published:
     params:
         code=fingerprint("compare_published.py", also="../published/*.csv"),
         data=config["data"],
-        darrm=settings.darrm_claims(config) if TEACHERS else {},
-        tasks=pate.parameters(config, TASKS),
-        dpbag=dpbag_config.claims(config) if "dpbag" in config["papers"] else {},
+        darrm=settings.darrm.claims() if TEACHERS else {},
+        tasks=settings.pate.parameters(TASKS),
+        dpbag=settings.dpbag.claims() if "dpbag" in config["papers"] else {},
         deltas={key: config["dpbag"][key] for key in ("delta", "delta_of_counts")},
-        nzc=nzc.facts(config, NZC_TASKS) if "nzc" in config["papers"] else {},
+        nzc=settings.nzc.facts(NZC_TASKS) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

@@ -67,8 +67,8 @@ rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, figure9"
     input:
-        U=lambda wc: [gamma_file(**point) for point in prior_points(config, "U")],
-        P=lambda wc: [gamma_file(**point) for point in prior_points(config, "P")],
+        U=lambda wc: [gamma_file(**point) for point in prior_points(settings.darrm, "U")],
+        P=lambda wc: [gamma_file(**point) for point in prior_points(settings.darrm, "P")],
     output:
         png=report(
             "results/darrm/figures/figure9.png",
@@ -103,7 +103,7 @@ rule solve_sweep:
     params:
         code=fingerprint("solve_sweep.py"),
         point=lambda wc: parse_instance(SWEEP_POINT.format(**dict(wc.items()))),
-        m=lambda wc: settings.sweep_allowances(config, int(wc.K)),
+        m=lambda wc: settings.darrm.sweeps.allowances(int(wc.K)),
         prior=config["darrm"]["sweeps"]["prior"],
         solver=config["solver"],
     log:
