@@ -24,32 +24,16 @@ include: "workflow/rules/darrm.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/pate.smk"
 include: "workflow/rules/dpbag.smk"
-include: "workflow/rules/apply.smk"
 include: "workflow/rules/nzc.smk"
+include: "workflow/rules/apply.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
-
-
-# What comes from the shared cache took no time: Snakemake refuses to cache a rule with a benchmark.
-for cached in workflow.rules:
-    if cached.cache.output:
-        cached._benchmark = None
 
 
 rule all:
     default_target: True
     input:
-        # Own votes take the papers' place.
-        *(
-            ["results/own/index.html"]
-            if config["votes"]
-            else [
-                *(getattr(rules, paper).input for paper in config["papers"]),
-                rules.audit.input,
-                rules.report.input,
-                "results/fidelity.csv",
-            ]
-        ),
+        targets.everything(settings),
 
 
 # Not on dry runs, and not in the jobs of a cluster.
@@ -58,4 +42,4 @@ onstart:
 
 
 onsuccess:
-    announce.say(announce.end(PAGES))
+    announce.say(announce.end([targets.page(settings)]))

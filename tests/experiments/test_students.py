@@ -6,7 +6,14 @@ import pytest
 from private_ensembles.datasets.archive import write_dataset
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.tabular import LabelledRecords
-from private_ensembles.experiments.students import read_inputs, run_student
+from private_ensembles.experiments.students import (
+    BASELINE,
+    address,
+    read_inputs,
+    read_labels,
+    run_student,
+)
+from private_ensembles.jobs.io import write_npz
 
 POOL = 40
 NETWORK = {"epochs": 2, "widths": (4, 4, 4), "unlabelled_batch_size": 20}
@@ -156,3 +163,25 @@ def test_students_of_other_seeds_and_paths_differ(inputs):
     ]
     assert not np.array_equal(scores[0], scores[1])
     assert not np.array_equal(scores[0], scores[2])
+
+
+def test_labels_of_one_aggregator_or_of_all_are_read_by_name(tmp_path):
+    arrays = {"lnmax-2_queries": [3, 1], "lnmax-2_labels": [0, -1]}
+    arrays |= {"confident_queries": [3], "confident_labels": [1]}
+    write_npz(tmp_path / "labels.npz", **arrays)
+    both = read_labels(tmp_path / "labels.npz")
+    assert list(both) == ["lnmax-2", "confident"]
+    assert [part.tolist() for part in both["lnmax-2"]] == [[3, 1], [0, -1]]
+    assert list(read_labels(tmp_path / "labels.npz", "confident")) == ["confident"]
+
+
+def test_without_labels_there_is_the_baseline(tmp_path):
+    assert read_labels(None) == {BASELINE: None}
+
+
+def test_a_student_s_row_and_stream_say_which_it_is():
+    assert address("confident", "svhn", 2) == (
+        {"task": "svhn", "aggregator": "confident", "student_seed": 2},
+        ("confident", "student", 2),
+    )
+    assert address(BASELINE, "svhn", 2) == ({"task": "svhn", "student_seed": 2}, (BASELINE, 2))

@@ -150,12 +150,23 @@ def test_data_beside_the_code_counts_by_its_bytes(toy, tmp_path):
     data = tmp_path / "published" / "table1.csv"
     data.parent.mkdir()
     data.write_text("1\n")
-    first = fingerprint("script.py", also="../published/*.csv")
+    first = fingerprint("script.py", also=["../published/*.csv"])
     data.write_text("2\n")
-    second = fingerprint("script.py", also="../published/*.csv")
+    second = fingerprint("script.py", also=["../published/*.csv"])
     assert len({toy(), first, second}) == 3
     with pytest.raises(ValueError, match="must match a file"):
-        fingerprint("script.py", also="../nowhere/*.csv")
+        fingerprint("script.py", also=["../nowhere/*.csv"])
+
+
+def test_a_module_that_a_parameter_names_counts_with_what_it_imports(toy):
+    toy(scripts__script="import json\n", **{f"{PACKAGE}__room__unused": "from . import used\n"})
+    name = f"{PACKAGE}.room.unused"
+    assert closure("script.py", name) == sorted(
+        {PACKAGE, f"{PACKAGE}.room", f"{PACKAGE}.room.used", name}
+    )
+    assert fingerprint("script.py", name) != fingerprint("script.py")
+    with pytest.raises(ValueError, match="must be a module of"):
+        fingerprint("script.py", f"{PACKAGE}.room.misspelt")
 
 
 def test_missing_script_is_a_clear_error():

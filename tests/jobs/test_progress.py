@@ -78,8 +78,6 @@ LONG = {
     "solve_sweep": "job.track(",
     "study_objectives": "job.track(",
     "train_bagged_students": "job.meter(",
-    "train_baseline": "progress=job.progress",
-    "train_nzc_students": "progress=job.progress",
     "train_student": "progress=job.progress",
     "train_teachers": "progress=job.progress",
 }

@@ -54,7 +54,7 @@ def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
     assert plan["cast_forest_votes"] == 1
     # Three aggregators for MNIST and two for Adult, three seeds each.
     assert (plan["train_student"], plan["train_baseline"]) == (15, 6)
-    assert plan["account_votes"] == plan["buy_labels"] == 3
+    assert plan["account_votes"] == plan["release_pate_labels"] == 3
     assert not {"release_labels", "account_teachers"} & set(plan)
     (tmp_path / "svhn").mkdir()
     for name in ("train_32x32.mat", "test_32x32.mat"):

@@ -20,7 +20,7 @@ TINY = "tests/config/tiny_nzc.yaml"
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}
 STUDENTS = {"train_nzc_students", "tabulate_nzc", *END}
-LABELS = {"ask_nzc_labels", *STUDENTS}
+LABELS = {"release_nzc_labels", "account_nzc_votes", *STUDENTS}
 FIGURE = {"draw_nzc_ensembles", "build_index"}
 LEADS = {"audit_nzc_leads", *END}
 LEDGER = {"audit_mechanisms", "build_index"}
@@ -83,18 +83,18 @@ CONFIGURATION = {
 FILES = {
     f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE,
     f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE,
-    f"{MODULE}/nzc_study.py": LABELS | LEADS | FIGURE,
-    f"{MODULE}/nzc_settings.py": NOTHING,  # its values are what counts
-    f"{MODULE}/ledger_study.py": LEDGER,
-    f"{MODULE}/ledger_totals.py": LEDGER,
-    f"{MODULE}/ledger_bagging.py": LEDGER,
-    f"{MODULE}/ledger_many_classes.py": LEDGER,
-    f"{MODULE}/catalogue/pate.py": LEDGER,
-    f"{MODULE}/published_nzc.py": END,
+    f"{MODULE}/experiments/nzc.py": LABELS | LEADS | FIGURE,
+    f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
+    f"{MODULE}/experiments/ledger.py": LEDGER,
+    f"{MODULE}/experiments/totals.py": LEDGER,
+    f"{MODULE}/experiments/ledger_bagging.py": LEDGER,
+    f"{MODULE}/experiments/ledger_many_classes.py": LEDGER,
+    f"{MODULE}/mechanisms/catalogue/pate.py": LEDGER,
+    f"{MODULE}/published/nzc.py": END,
     f"{MODULE}/report/nzc_tables.py": {"tabulate_nzc", *END},
     f"{MODULE}/report/nzc_figures.py": FIGURE,
     f"{MODULE}/report/ledger_figure.py": LEDGER,
-    "scripts/train_nzc_students.py": STUDENTS,
+    "scripts/train_student.py": STUDENTS,
     "published/nzc_table1.csv": END,
     "published/pate_table1.csv": LEDGER | END,
     "published/dpbag_table6.csv": LEDGER | END,

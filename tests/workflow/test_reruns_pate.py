@@ -22,15 +22,15 @@ ACCOUNT = {"account_votes", *TABLES, *END}
 FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
 STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
 BASELINES = {"train_baseline", "tabulate_students", *END}
-LABELS = {"buy_labels", *STUDENTS}
+LABELS = {"release_pate_labels", *STUDENTS}
 # Of digits alone; Glyph's votes are drawn, not cast, and have no student.
 ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}
-LABELS_DIGITS = {"buy_labels/task=digits", *STUDENTS}
+LABELS_DIGITS = {"release_pate_labels/task=digits", *STUDENTS}
 ASKED = {*ACCOUNT_DIGITS, *LABELS_DIGITS, *EQUAL}
 VOTES = {"cast_votes", *ASKED}
 TEACHERS = {"train_teachers", *VOTES}
 DATA = {"prepare_dataset", *TEACHERS, *BASELINES}
-GLYPH = {"account_votes/task=glyph", "buy_labels/task=glyph", *TABLES, *EQUAL}
+GLYPH = {"account_votes/task=glyph", "release_pate_labels/task=glyph", *TABLES, *EQUAL}
 SYNTHETIC = {"synthesize_votes", "compare_noise", "draw_threshold_effects", *GLYPH}
 PLAN = {"plan_mechanisms", "build_index"}
 STUDY = ACCOUNT | LABELS | FIGURES | EQUAL
@@ -146,21 +146,21 @@ CONFIGURATION = {
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
 FILES = {
     # Figures and tables know the marks of the study, so they count among what it makes.
-    f"{MODULE}/pate_study.py": STUDY,
+    f"{MODULE}/experiments/pate.py": STUDY,
     f"{MODULE}/pate/confident.py": STUDY,
     f"{MODULE}/pate/mechanisms.py": STUDY | PLAN,
     f"{MODULE}/pate/rdp.py": STUDY | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/pate_settings.py": NOTHING,  # its values are what counts
-    f"{MODULE}/pate_checks.py": NOTHING,
-    f"{MODULE}/printed_arithmetic.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/published_pate.py": END,
-    f"{MODULE}/student_study.py": STUDENTS | BASELINES,
+    f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
+    f"{MODULE}/configuration/pate_checks.py": NOTHING,
+    f"{MODULE}/published/arithmetic.py": {"check_printed_arithmetic", *END},
+    f"{MODULE}/published/pate.py": END,
+    f"{MODULE}/experiments/students.py": STUDENTS | BASELINES,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES,
-    f"{MODULE}/equal_budget.py": EQUAL,
-    f"{MODULE}/synthetic_votes.py": SYNTHETIC | PLAN,
-    f"{MODULE}/secure_noise.py": TEACHERS | STUDY | PLAN,
+    f"{MODULE}/experiments/equal_budget.py": EQUAL,
+    f"{MODULE}/votes/synthetic.py": SYNTHETIC | PLAN,
+    f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN,
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,
@@ -169,7 +169,7 @@ FILES = {
     f"{MODULE}/report/sections.py": {"build_index"},
     f"{MODULE}/darrm/optimize.py": PLAN | EQUAL,
     "scripts/account_votes.py": ACCOUNT,
-    "scripts/train_student.py": STUDENTS,
+    "scripts/train_student.py": STUDENTS | BASELINES,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,
     "report/pate_table1.rst": {"build_index"},

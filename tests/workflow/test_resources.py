@@ -1,9 +1,13 @@
 """What rules ask for, against what their jobs needed."""
 
 import csv
+import functools
 import re
 
 import pytest
+import yaml
+
+from . import changes
 
 # Beside a job that Slurm runs there are two Snakemakes in the same allocation.
 SNAKEMAKE_MB = 300
@@ -11,8 +15,8 @@ SNAKEMAKE_MB = 300
 # 150 classes.
 FULL_SIZE = {
     "account_votes": 297,
-    "ask_nzc_labels": 208,
-    "buy_labels": 195,
+    "release_nzc_labels": 208,
+    "release_pate_labels": 195,
     "compare_equal_budgets": 428,
     "compare_noise": 514,
     "draw_threshold_effects": 490,
@@ -22,17 +26,28 @@ FULL_SIZE = {
 
 
 @pytest.fixture(scope="module")
-def requests(root):
-    """MB that each rule asks for at its first attempt on a CPU, and whether it runs locally."""
-    found = {}
-    for path in (root / "workflow/rules").glob("*.smk"):
-        text = path.read_text(encoding="utf-8")
-        for block in re.split(r"^(?=rule )", text, flags=re.MULTILINE)[1:]:
-            name = re.match(r"rule (\w+):", block).group(1)
-            request = re.search(r"mem_mb=growing\((?:\d+ if GPUS else )?(\d+)\)", block)
-            if request:
-                found[name] = int(request.group(1)), "localrule: True" in block
-    return found
+def requests(tmp_path_factory, copy_workflow, run_snakemake):
+    """MB that each rule asks for at an attempt, and whether it runs locally: functions of both."""
+    folder = changes.silenced(copy_workflow(tmp_path_factory.mktemp("requests") / "workflow-copy"))
+    everything = {"papers": ["darrm", "pate", "dpbag", "nzc"]}
+    (folder / "everything.yaml").write_text(yaml.safe_dump(everything))
+
+    def ask(attempt):
+        done = run_snakemake(
+            *(folder, "-n", "--attempt", str(attempt), "--configfile", "everything.yaml"),
+            *("--", "all", "sweeps", "publish_docs"),
+        )
+        assert done.returncode == 0, done.stderr
+        jobs = re.split(r"^(?=(?:local)?rule )", done.stdout + done.stderr, flags=re.MULTILINE)[1:]
+        found = {}
+        for job in jobs:
+            local, name = re.match(r"(local)?rule (\w+):", job).groups()
+            if "    log: " in job:
+                request = int(re.search(r"mem_mb=(\d+)", job)[1])
+                assert found.setdefault(name, (request, bool(local))) == (request, bool(local))
+        return found
+
+    return functools.cache(ask)
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +72,18 @@ def peaks(finished_tiny_run, finished_tiny_pate_run, finished_tiny_nzc_run):
     return largest
 
 
-def test_every_rule_with_a_script_asks_for_growing_memory(root, requests):
-    assert set(requests) == {path.stem for path in (root / "workflow/scripts").glob("*.py")}
+def test_every_job_asks_for_twice_the_memory_at_its_next_attempt(root, requests):
+    first, second = requests(1), requests(2)
+    elsewhere = {"download_data", "apply_votes", "cast_forest_votes"}  # of other configurations
+    scripts = {path.stem for path in (root / "workflow/scripts").glob("*.py")}
+    assert scripts - elsewhere <= set(first)
+    assert {name: 2 * mb for name, (mb, _) in first.items()} == {
+        name: mb for name, (mb, _) in second.items()
+    }
 
 
 def test_no_job_needs_more_memory_than_its_rule_asks_for(peaks, requests):
+    requests = requests(1)
     assert len(peaks) >= 25
     peaks = peaks | {rule: max(peak, peaks[rule]) for rule, peak in FULL_SIZE.items()}
     short = {
@@ -73,6 +95,7 @@ def test_no_job_needs_more_memory_than_its_rule_asks_for(peaks, requests):
 
 
 def test_no_rule_asks_for_absurdly_more_than_its_jobs_need(peaks, requests):
+    requests = requests(1)
     # The paper's data need up to four times the memory of the tiny run.
     absurd = {
         rule: (peak, requests[rule])

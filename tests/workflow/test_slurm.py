@@ -72,8 +72,8 @@ def test_tiny_workflow_runs_through_slurm_to_the_end(
     jobs = _jobs(folder)
     assert {job[1:3] for job in jobs} == {("COMPLETED", "main")}, jobs
     assert [(job[0].split("_")[1], job[3]) for job in jobs] == [
-        ("gamma", "1000M"),
-        ("labels", "1000M"),
+        ("gamma", "1200M"),
+        ("labels", "1200M"),
         ("plan", "1000M"),
         ("study", "1000M"),
         ("teachers", "1200M"),

@@ -1,27 +1,14 @@
 # Beyond the papers: which mechanism to use, and labels for somebody's own votes.
 
 
-# output: table (ranked mechanisms at every epsilon), audit (exact epsilon of one label of each),
-# png, pdf. params: settings (the section planner), seed.
+# The table ranks mechanisms at every epsilon; the audit has the exact epsilon of one label of each.
 rule plan_mechanisms:
     message:
         "Ranking mechanisms by expected right labels"
     output:
-        table=report(
-            "results/planner/tables/planner.csv",
-            caption="../report/planner.rst",
-            category="Planner",
-        ),
-        audit=report(
-            "results/planner/tables/audit.csv",
-            caption="../report/planner_audit.rst",
-            category="Planner",
-        ),
-        png=report(
-            "results/planner/figures/correct_labels.png",
-            caption="../report/planner.rst",
-            category="Planner",
-        ),
+        table=shown("results/planner/tables/planner.csv", "planner", "Planner"),
+        audit=shown("results/planner/tables/audit.csv", "planner_audit", "Planner"),
+        png=shown("results/planner/figures/correct_labels.png", "planner", "Planner"),
         pdf="results/planner/figures/correct_labels.pdf",
     params:
         code=fingerprint("plan_mechanisms.py"),
@@ -31,17 +18,13 @@ rule plan_mechanisms:
         "logs/plan_mechanisms/planner.log",
     benchmark:
         "results/benchmarks/plan_mechanisms/planner.tsv"
-    threads: 1
     resources:
         mem_mb=growing(1000),
-        runtime=20,
     script:
         "../scripts/plan_mechanisms.py"
 
 
-# input: votes (a file of the user's). output: page, table, labels, png, pdf may be shown; private may
-# not. params: file (kind, n_classes), budget (epsilon, delta, labels_wanted, noise), settings (the
-# section planner), seed.
+# The votes are a file of the user's. Everything that it makes may be shown, but for `private`.
 rule apply_votes:
     message:
         "Releasing labels for your own votes"
@@ -55,7 +38,7 @@ rule apply_votes:
         png="results/own/mechanisms.png",
         pdf="results/own/mechanisms.pdf",
     params:
-        code=fingerprint("apply_votes.py", also="../report/page.*"),
+        code=fingerprint("apply_votes.py", also=["../report/page.css", "../report/page.js"]),
         file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         settings=config["planner"],
@@ -64,7 +47,6 @@ rule apply_votes:
         "logs/apply_votes/own.log",
     benchmark:
         "results/benchmarks/apply_votes/own.tsv"
-    threads: 1
     resources:
         mem_mb=growing(8000),
         runtime=120,

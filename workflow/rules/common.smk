@@ -1,4 +1,4 @@
-# Configuration, environment of the jobs, wildcards, and the names of files.
+# Configuration, environment of the jobs, and wildcards.
 import os
 import sys
 
@@ -16,16 +16,10 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
-from private_ensembles.configuration import dpbag
+from private_ensembles.configuration import dpbag, files, targets
 from private_ensembles.configuration.check import check_or_exit, sources, standpoints
 from private_ensembles.configuration.darrm import SHAPE_FIGURES
-from private_ensembles.configuration.naming import (
-    NUMBER,
-    delta_of,
-    instance,
-    multiply,
-    parse_instance,
-)
+from private_ensembles.configuration.naming import NUMBER, instance
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
 from private_ensembles.jobs.fingerprint import fingerprint
@@ -35,7 +29,7 @@ from private_ensembles.teachers.slices import slice_names
 # Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
 settings = check_or_exit(
     config,
-    standpoints(workflow.overwrite_workdir, workflow.basedir),
+    standpoints(workflow.rundir, workflow.basedir),
     sources(workflow.configfiles, workflow.config_settings.config),
     offered(),
 )
@@ -61,56 +55,13 @@ wildcard_constraints:
     task="|".join(config["pate"]["tasks"]),
     aggregator=r"lnmax-\d+|confident",
     nzc_task="|".join(config["nzc"]["tasks"]),
+    model="|".join(dpbag.MODELS),
+    n=r"\d+",
+    first=r"\d+",
+    student_table="|".join(dpbag.ACCURACY_TABLES),
+    count_table="|".join(dpbag.LABEL_TABLES),
 
 
-# One name for each thing that more than one rule speaks of. ------------------------------------
-
-# The names of instances, as `instance` writes them ("prior=uniform:0.5,1"). A wildcard for each
-# part, because on a cluster Snakemake hands them over in a list that a comma would cut.
-GRID_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={prior},{prior_end}"
-SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
-GNMAX_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
-
-# The data sets whose labels are released: the paper's, or their stand-in.
-LABEL_DATASETS = settings.darrm.label_datasets()
-# The tables that the configuration asks for (a null leaves one out), with their m.
-TABLES = {item: m for item, m in config["darrm"]["tables"].items() if m is not None}
-# Figures of gamma's shape, and all figures, that the configuration asks for.
-SHAPES = [name for name in SHAPE_FIGURES if config["darrm"][name]]
-FIGURES = [*SHAPES, *["figure9"] * bool(config["darrm"]["figure9"]), "figure10", "objectives"]
-# Figures 7 and 8 are those of pure privacy, where Theorem 4.1 holds.
-PURE = [name for name in ("figure7", "figure8") if config["darrm"][name]]
-# Every table that is made: the simulations' beside those of `darrm.tables`.
-ALL_TABLES = [*TABLES, *["table3"] * ("figure6" in SHAPES), *["amplification"] * bool(PURE)]
-# Labels are released for every m of the list and of the accuracy tables.
-LABEL_ALLOWANCES = settings.darrm.label_allowances()
-# PATE's tasks of this configuration, those with a student, and the tables and figures they fill.
-TASKS = settings.pate.running()
-STUDENT_TASKS = [task for task in TASKS if config["pate"]["tasks"][task]["student"]]
-FIGURE1_TASK = next((task for task in config["pate"]["figure1"] or [] if task in TASKS), None)
-PATE_FIGURES = [name for name in ("figure4", "figure5") if config["pate"][name]]
-PATE_FIGURES = [*["figure1"] * bool(FIGURE1_TASK), *PATE_FIGURES]
-PATE_TABLES = [*["table1", "table2"] * bool(TASKS), "printed_arithmetic", "small_print"]
-EQUAL_BUDGET = ["equal_budget"] * bool(TASKS and config["pate"]["equal_budget"])
-PATE_TABLES = [*PATE_TABLES, *EQUAL_BUDGET]
-# NZC's tasks of this configuration, and what they fill; the audit of all papers.
-NZC_TASKS = settings.nzc.running()
-NZC_TABLES = [*["table1", "table2"] * bool(NZC_TASKS), "leads"]
-NZC_FIGURES = ["figure2"] * bool(NZC_TASKS)
-LEDGER = ["results/privacy_ledger.csv"] * bool(config["audit"])
-AUDIT = [*LEDGER, *["results/audit/figures/claimed_exact.png"] * bool(LEDGER)]
-TOTALS = ["results/audit/tables/totals.csv"] * bool(LEDGER)
-# What the accountant of DaRRM's private teachers says, where that paper is covered.
-TEACHERS = ["results/darrm/privacy/teachers.csv"] * ("darrm" in config["papers"])
-# The tables of the models that this configuration trains, and the records that are counted.
-DPBAG_TABLES = [t for kind in ("students", "labels") for t in settings.dpbag.run_tables(kind)]
-# Drawn from those tables, of all models at once.
-DPBAG_FIGURES = ["label_counts", "student_accuracy"] * bool(DPBAG_TABLES)
-BAGGED_RECORDS = [f"results/datasets/{config['dpbag']['dataset']}.npz"] * (
-    "dpbag" in config["papers"] and config["data"] == "paper"
-)
-# Where a run ends: the page to open.
-PAGES = ["results/own/index.html" if config["votes"] else "results/index.html"]
 # A GPU is asked of the scheduler only where the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
@@ -119,7 +70,7 @@ SHARED = "omit-software" if workflow.enable_cache else False
 
 
 def growing(mem_mb):
-    """A request for memory (MB) that doubles with every attempt; profiles/slurm makes three.
+    """A request for memory (MB) that doubles with every attempt, as the profiles' default does.
 
     About twice the peak measured on the paper's data, which each job's log tells, and 300 MB for
     Snakemake itself where Slurm runs the job. tests/workflow/test_resources.py compares.
@@ -127,138 +78,7 @@ def growing(mem_mb):
     return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
-def teacher_cost(dataset):
-    """(epsilon, Delta) of one private teacher, as the configuration claims it."""
-    cost = settings.darrm.dataset_settings(dataset)
-    return cost["epsilon"], cost["Delta"]
-
-
-def teacher_files(wildcards):
-    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
-    ensemble = instance(kind=wildcards.kind, K=int(wildcards.K), seed=int(wildcards.seed))
-    slices = slice_names(int(wildcards.K), config["teachers"]["per_job"])
-    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
-    return [f"results/teachers/{wildcards.dataset}/{name}.pt" for name in names]
-
-
-def votes_file(dataset, kind, seed):
-    """The votes of one ensemble on the test images."""
-    ensemble = instance(kind=kind, K=config["darrm"]["K"], seed=seed)
-    return f"results/votes/{dataset}/{ensemble}.npz"
-
-
-def gamma_file(K, m, epsilon, Delta, delta=None, prior=config["darrm"]["prior"]):
-    """The optimised noise function at one grid point; delta by default as in DaRRM section 6.1."""
-    point = instance(
-        K=K,
-        m=m,
-        epsilon=epsilon,
-        Delta=Delta,
-        delta=delta_of(m, Delta) if delta is None else delta,
-        prior=prior,
-    )
-    return f"results/darrm/gamma/{point}.json"
-
-
-def sigma_file(dataset, m):
-    """GNMax's sigma for (m epsilon, m Delta), DaRRM appendix D.2.1."""
-    epsilon, Delta = teacher_cost(dataset)
-    point = instance(
-        mechanism="gnmax",
-        K=config["darrm"]["K"],
-        epsilon=multiply(m, epsilon),
-        delta=multiply(m, Delta),
-    )
-    return f"results/darrm/privacy/{point}.csv"
-
-
-def labels_file(dataset, m, suffix="csv"):
-    """Released labels and their accuracy for one data set and one m."""
-    return f"results/darrm/labels/{instance(dataset=dataset, m=m)}.{suffix}"
-
-
-def sweep_files():
-    """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
-    grid = config["darrm"]["sweeps"]
-    points = [
-        instance(K=K, epsilon=epsilon, Delta=Delta)
-        for K in grid["K"]
-        for epsilon in grid["epsilon"]
-        for Delta in grid["Delta"]
-    ]
-    return collect("results/darrm/sweeps/{point}.json", point=points)
-
-
-def pate_dataset_file(task):
-    """The data set of one of PATE's tasks."""
-    return f"results/datasets/{config['pate']['tasks'][task]['dataset']}.npz"
-
-
-def pate_votes_file(task):
-    """The votes of a task's ensemble on all test images or records."""
-    ensemble = instance(**settings.pate.ensemble(task))
-    return f"results/votes/{config['pate']['tasks'][task]['dataset']}/{ensemble}.npz"
-
-
-def synthetic_votes_file(K):
-    """Synthetic votes of K teachers, as the figures need them."""
-    ensemble = instance(kind="synthetic", K=K, seed=config["pate"]["training_seed"])
-    return f"results/votes/glyph/{ensemble}.npz"
-
-
-def student_files(task, suffix="csv"):
-    """Summaries (or histories) of all students of one task."""
-    students = [
-        instance(task=task, aggregator=aggregator, seed=seed)
-        for aggregator in settings.pate.aggregators(task)
-        for seed in settings.pate.seeds(task)
-    ]
-    return collect(f"results/pate/students/{{student}}.{suffix}", student=students)
-
-
-def baseline_files(task):
-    """Summaries of the non-private baselines of one task."""
-    seeds = settings.pate.seeds(task)
-    return collect(f"results/pate/baselines/task={task},seed={{seed}}.csv", seed=seeds)
-
-
-def nzc_votes_file(task, K):
-    """Votes of one of a task's ensembles."""
-    dataset = settings.nzc.dataset(task)
-    return f"results/votes/{dataset}/{instance(**settings.nzc.ensemble(K))}.npz"
-
-
-def nzc_student_files(task):
-    """Summaries of all students of one task."""
-    seeds = settings.nzc.seeds(task)
-    return collect(f"results/nzc/students/task={task},seed={{seed}}.csv", seed=seeds)
-
-
-def _made(folder, items):
-    """Names of the tables or figures of all papers that the configuration covers."""
-    return [
-        f"results/{paper}/{folder.format(item=item)}"
-        for paper in config["papers"]
-        for item in items[paper]
-    ]
-
-
-def table_files():
-    """Every table of the papers covered."""
-    tables = {"darrm": ALL_TABLES, "pate": PATE_TABLES}
-    tables["dpbag"] = [*DPBAG_TABLES, "labels", "conjecture"]
-    tables["nzc"] = NZC_TABLES
-    return _made("tables/{item}.csv", tables)
-
-
-def figure_files():
-    """Every figure of the papers covered."""
-    figures = {"darrm": FIGURES, "pate": PATE_FIGURES}
-    figures |= {"dpbag": DPBAG_FIGURES, "nzc": NZC_FIGURES}
-    return _made("figures/{item}.png", figures)
-
-
-def docs_file(path):
-    """Where publish_docs copies a result to: results/pate/tables/x.csv to docs/pate/x.csv."""
-    _, *folders, name = path.split("/")
-    return f"docs/{folders[0]}/{name}" if folders else f"docs/{name}"
+def shown(path, caption, category, subcategory=None):
+    """A file that Snakemake's report shows, with its caption (a file in workflow/report)."""
+    caption = f"../report/{caption}.rst"
+    return report(path, caption=caption, category=category, subcategory=subcategory)

@@ -3,7 +3,6 @@
 
 # The mirror and the addresses say where the bytes come from, not what they are: the script reads
 # them from the configuration, so that a changed address is no reason to download again.
-# params: sha256 (hexadecimal).
 rule download_data:
     message:
         "Downloading {wildcards.file} of {wildcards.dataset}"
@@ -17,17 +16,12 @@ rule download_data:
     benchmark:
         "results/benchmarks/download_data/{dataset}/{file}.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(200),
-        runtime=30,
     script:
         "../scripts/download_data.py"
 
 
-# input: by role (configuration.datasets.ROLES), none for data that ship with scikit-learn. params: dataset,
-# settings (format, classes, n_train, n_test), sha256 (by role), stand_in, seed. A shared cache knows
-# the output by params and input alone: they must tell all.
+# input: by role, none for data that ship with scikit-learn. A shared cache knows the output by params
+# and input alone: they must tell all.
 rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
@@ -44,13 +38,7 @@ rule prepare_dataset:
         seed=config["seed"],
     log:
         "logs/prepare_dataset/{dataset}.log",
-    benchmark:
-        "results/benchmarks/prepare_dataset/{dataset}.tsv"
     cache: SHARED
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(600),
-        runtime=10,
     script:
         "../scripts/prepare_dataset.py"

@@ -4,23 +4,20 @@
 # All of the paper that this workflow reproduces.
 rule pate:
     input:
-        collect("results/pate/privacy/task={task}.csv", task=TASKS),
-        collect("results/pate/tables/{item}.csv", item=PATE_TABLES),
-        collect("results/pate/figures/{item}.png", item=PATE_FIGURES),
+        targets.paper_files(settings, "pate"),
 
 
-# params: task, seed, noise, settings (pool, delta, confident, lnmax, printed, draws, orders, release,
-# two_rounds).
 rule account_votes:
     message:
         "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
     input:
-        votes=lambda wc: pate_votes_file(wc.task),
+        votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
         "results/pate/privacy/task={task}.csv",
     params:
-        code=fingerprint("account_votes.py"),
-        task="{task}",
+        code=fingerprint("account_votes.py", "private_ensembles.experiments.pate"),
+        paper="pate",
+        name="{task}",
         seed=config["seed"],
         noise=config["noise"],
         settings=lambda wc: settings.pate.accounting(wc.task),
@@ -28,51 +25,39 @@ rule account_votes:
         "logs/account_votes/task={task}.log",
     benchmark:
         "results/benchmarks/account_votes/task={task}.tsv"
-    threads: 1
     resources:
         mem_mb=growing(1000),
-        runtime=30,
     script:
         "../scripts/account_votes.py"
 
 
-# output: table (CSV: what was asked, answered, right), labels (npz: the released labels).
-# params: task, seed, noise, settings (pool, confident, lnmax).
-rule buy_labels:
+use rule release_labels as release_pate_labels with:
     message:
         "Asking the teachers of {wildcards.task} for labels"
     input:
-        votes=lambda wc: pate_votes_file(wc.task),
+        votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
     params:
-        code=fingerprint("buy_labels.py"),
-        task="{task}",
-        seed=config["seed"],
-        noise=config["noise"],
+        code=fingerprint("release_labels.py", "private_ensembles.experiments.pate"),
+        paper="pate",
+        name="{task}",
         settings=lambda wc: settings.pate.answers(wc.task),
     log:
-        "logs/buy_labels/task={task}.log",
+        "logs/release_pate_labels/task={task}.log",
     benchmark:
-        "results/benchmarks/buy_labels/task={task}.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(600),
-        runtime=10,
-    script:
-        "../scripts/buy_labels.py"
+        "results/benchmarks/release_pate_labels/task={task}.tsv"
 
 
-# A student sees the public pool and the released labels, and nothing else of the votes. output: summary
-# (one row), history (accuracy while it trains: for the figure; it trains without), model. A killed
-# job goes on from params.checkpoint, which is no output: Snakemake would remove it.
-# params: task, aggregator, student_seed, seed, settings (method, pool, parameters), device.
+# A student sees the public pool and the released labels, and nothing else of the votes. The history
+# (accuracy while it trains) is for the figure; it trains without. A killed job goes on from
+# params.checkpoint (the start of a name), which is no output: Snakemake would remove it.
 rule train_student:
     message:
         "Training a student of {wildcards.task} on labels of {wildcards.aggregator}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: pate_dataset_file(wc.task),
+        dataset=lambda wc: files.pate_dataset(settings, wc.task),
         labels="results/pate/labels/task={task}.npz",
     output:
         summary="results/pate/students/task={task},aggregator={aggregator},seed={seed}.csv",
@@ -80,18 +65,20 @@ rule train_student:
         model="results/pate/students/task={task},aggregator={aggregator},seed={seed}.pt",
     params:
         code=fingerprint("train_student.py"),
-        checkpoint="results/pate/checkpoints/task={task},aggregator={aggregator},seed={seed}.pt",
+        checkpoint="results/pate/checkpoints/task={task},seed={seed}",
+        stream=["{task}"],
         task="{task}",
         aggregator="{aggregator}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
         settings=lambda wc: settings.pate.student(wc.task),
+        keep_student=True,
+        remarks={},
         device=config["device"],
     log:
         "logs/train_student/task={task},aggregator={aggregator},seed={seed}.log",
     benchmark:
         "results/benchmarks/train_student/task={task},aggregator={aggregator},seed={seed}.tsv"
-    threads: 1
     resources:
         mem_mb=growing(6000 if GPUS else 1500),
         runtime=120,
@@ -100,124 +87,84 @@ rule train_student:
         "../scripts/train_student.py"
 
 
-# The same kind of model with all private data and their true labels. params: task, student_seed, seed,
-# settings (method, pool, parameters), device.
-rule train_baseline:
+# The same kind of model with all private data and their true labels.
+use rule train_student as train_baseline with:
     message:
         "Training the non-private baseline of {wildcards.task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: pate_dataset_file(wc.task),
+        dataset=lambda wc: files.pate_dataset(settings, wc.task),
     output:
-        "results/pate/baselines/task={task},seed={seed}.csv",
+        summary="results/pate/baselines/task={task},seed={seed}.csv",
     params:
-        code=fingerprint("train_baseline.py"),
-        checkpoint="results/pate/checkpoints/task={task},baseline,seed={seed}.pt",
-        task="{task}",
-        student_seed=lambda wc: int(wc.seed),
-        seed=config["seed"],
+        aggregator=None,
+        keep_student=False,
         settings=lambda wc: settings.pate.baseline(wc.task),
-        device=config["device"],
     log:
         "logs/train_baseline/task={task},seed={seed}.log",
     benchmark:
         "results/benchmarks/train_baseline/task={task},seed={seed}.tsv"
-    threads: 1
-    resources:
-        mem_mb=growing(6000 if GPUS else 1500),
-        runtime=120,
-        gpu=GPUS,
-    script:
-        "../scripts/train_baseline.py"
 
 
-# input: privacy (in the order of params.tasks), labels, students, baselines (lists).
-# params: tasks (by name: dataset, stand_in, synthetic, student).
 rule tabulate_students:
     message:
         "Tabulating utility and privacy of students, table1"
     input:
-        privacy=collect("results/pate/privacy/task={task}.csv", task=TASKS),
-        labels=collect("results/pate/labels/task={task}.csv", task=TASKS),
-        students=[student_files(task) for task in STUDENT_TASKS],
-        baselines=[baseline_files(task) for task in STUDENT_TASKS],
+        privacy=collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
+        labels=collect("results/pate/labels/task={task}.csv", task=targets.pate_tasks(settings)),
+        students=[files.students(settings, task) for task in targets.student_tasks(settings)],
+        baselines=[files.baselines(settings, task) for task in targets.student_tasks(settings)],
     output:
-        report(
-            "results/pate/tables/table1.csv",
-            caption="../report/pate_table1.rst",
-            category="PATE",
-            subcategory="Students",
-        ),
+        shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
     params:
         code=fingerprint("tabulate_students.py"),
-        tasks=settings.pate.descriptions(TASKS),
+        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
     log:
         "logs/tabulate_students/table1.log",
     benchmark:
         "results/benchmarks/tabulate_students/table1.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(300),
-        runtime=10,
     script:
         "../scripts/tabulate_students.py"
 
 
-# input: privacy (list). params: tasks (by name: dataset, stand_in, synthetic).
 rule tabulate_sanitized_privacy:
     message:
         "Tabulating sanitised privacy costs, table2"
     input:
-        collect("results/pate/privacy/task={task}.csv", task=TASKS),
+        collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
     output:
-        report(
-            "results/pate/tables/table2.csv",
-            caption="../report/pate_table2.rst",
-            category="PATE",
-            subcategory="Privacy",
-        ),
+        shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
         code=fingerprint("tabulate_sanitized_privacy.py"),
-        tasks=settings.pate.descriptions(TASKS),
+        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
     log:
         "logs/tabulate_sanitized_privacy/table2.log",
     benchmark:
         "results/benchmarks/tabulate_sanitized_privacy/table2.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(300),
-        runtime=10,
     script:
         "../scripts/tabulate_sanitized_privacy.py"
 
 
-# input: votes, in the order of params.tasks (by name: pool, delta, queries, epsilon, stand_in,
-# synthetic). params: seed.
+# params.votes says which file holds a task's votes: task names are no names of inputs.
 rule compare_equal_budgets:
     message:
         "Comparing mechanisms at the same total budget, equal_budget"
     input:
-        [pate_votes_file(task) for task in TASKS],
+        targets.pate_votes(settings).values(),
     output:
-        report(
-            "results/pate/tables/equal_budget.csv",
-            caption="../report/pate_equal_budget.rst",
-            category="PATE",
-            subcategory="Mechanisms",
-        ),
+        shown("results/pate/tables/equal_budget.csv", "pate_equal_budget", "PATE", "Mechanisms"),
     params:
         code=fingerprint("compare_equal_budgets.py"),
-        tasks=settings.pate.budgets(TASKS) if EQUAL_BUDGET else {},
+        votes=targets.pate_votes(settings),
+        tasks=lambda wc: settings.pate.budgets(targets.pate_tasks(settings)),
         seed=config["seed"],
     log:
         "logs/compare_equal_budgets/equal_budget.log",
     benchmark:
         "results/benchmarks/compare_equal_budgets/equal_budget.tsv"
-    threads: 1
     resources:
         mem_mb=growing(1500),
-        runtime=30,
     script:
         "../scripts/compare_equal_budgets.py"
 
@@ -227,82 +174,52 @@ rule check_printed_arithmetic:
     message:
         "Recomputing printed numbers from printed numbers"
     output:
-        arithmetic=report(
-            "results/pate/tables/printed_arithmetic.csv",
-            caption="../report/pate_arithmetic.rst",
-            category="PATE",
-            subcategory="Privacy",
+        arithmetic=shown(
+            "results/pate/tables/printed_arithmetic.csv", "pate_arithmetic", "PATE", "Privacy"
         ),
-        small_print=report(
-            "results/pate/tables/small_print.csv",
-            caption="../report/pate_small_print.rst",
-            category="PATE",
-            subcategory="Privacy",
+        small_print=shown(
+            "results/pate/tables/small_print.csv", "pate_small_print", "PATE", "Privacy"
         ),
     params:
-        code=fingerprint("check_printed_arithmetic.py", also="../published/pate_*.csv"),
+        code=fingerprint("check_printed_arithmetic.py", also=["../published/pate_*.csv"]),
     log:
         "logs/check_printed_arithmetic/printed_arithmetic.log",
     benchmark:
         "results/benchmarks/check_printed_arithmetic/printed_arithmetic.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(300),
-        runtime=10,
     script:
         "../scripts/check_printed_arithmetic.py"
 
 
-# input: votes, labels, histories (of the students of params.task). params: task, settings (pool,
-# delta, confident, lnmax, orders).
 rule draw_students:
     message:
         "Drawing students, privacy and consensus, figure1"
     input:
-        votes=pate_votes_file(FIGURE1_TASK) if FIGURE1_TASK else [],
-        labels=f"results/pate/labels/task={FIGURE1_TASK}.npz",
-        histories=student_files(FIGURE1_TASK, "history.csv") if FIGURE1_TASK else [],
+        unpack(lambda wc: files.students_figure(settings, targets.figure1_task(settings))),
     output:
-        png=report(
-            "results/pate/figures/figure1.png",
-            caption="../report/pate_figure1.rst",
-            category="PATE",
-            subcategory="Students",
-        ),
+        png=shown("results/pate/figures/figure1.png", "pate_figure1", "PATE", "Students"),
         pdf="results/pate/figures/figure1.pdf",
         data="results/pate/tables/figure1.csv",
     params:
         code=fingerprint("draw_students.py"),
-        task=FIGURE1_TASK,
-        settings=settings.pate.students_figure(FIGURE1_TASK) if FIGURE1_TASK else {},
+        task=targets.figure1_task(settings),
+        settings=lambda wc: settings.pate.students_figure(targets.figure1_task(settings)),
     log:
         "logs/draw_students/figure1.log",
     benchmark:
         "results/benchmarks/draw_students/figure1.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(600),
-        runtime=10,
     script:
         "../scripts/draw_students.py"
 
 
-# input: votes of one ensemble per number of teachers, in the order of params.settings["teachers"].
-# params: settings (teachers, scales, queries, delta, orders).
 rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        [synthetic_votes_file(K) for K in settings.pate.figure_teachers("figure4")],
+        votes=files.synthetic_votes(settings, "figure4"),
     output:
-        png=report(
-            "results/pate/figures/figure4.png",
-            caption="../report/pate_figure4.rst",
-            category="PATE",
-            subcategory="Mechanisms",
-        ),
+        png=shown("results/pate/figures/figure4.png", "pate_figure4", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure4.pdf",
         data="results/pate/tables/figure4.csv",
     params:
@@ -312,27 +229,19 @@ rule compare_noise:
         "logs/compare_noise/figure4.log",
     benchmark:
         "results/benchmarks/compare_noise/figure4.tsv"
-    threads: 1
     resources:
         mem_mb=growing(1500),
-        runtime=30,
     script:
         "../scripts/compare_noise.py"
 
 
-# input: votes. params: settings (queries, checks: thresholds and sigma1, sigma2, scale, delta, orders).
 rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        [synthetic_votes_file(K) for K in settings.pate.figure_teachers("figure5")],
+        votes=files.synthetic_votes(settings, "figure5"),
     output:
-        png=report(
-            "results/pate/figures/figure5.png",
-            caption="../report/pate_figure5.rst",
-            category="PATE",
-            subcategory="Mechanisms",
-        ),
+        png=shown("results/pate/figures/figure5.png", "pate_figure5", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure5.pdf",
         data="results/pate/tables/figure5.csv",
     params:
@@ -342,9 +251,7 @@ rule draw_threshold_effects:
         "logs/draw_threshold_effects/figure5.log",
     benchmark:
         "results/benchmarks/draw_threshold_effects/figure5.tsv"
-    threads: 1
     resources:
         mem_mb=growing(1500),
-        runtime=30,
     script:
         "../scripts/draw_threshold_effects.py"

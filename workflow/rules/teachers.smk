@@ -1,9 +1,15 @@
 # Ensembles of teachers, what they cost, and their votes.
 
 
-# input: dataset. params: kind, K, slice (which of the teachers; none: all), training_seed, seed (of
-# everything), noise, backend, settings (of the teachers of this kind), device. How often it writes a
-# checkpoint changes nothing, so the script reads it from the configuration.
+def teacher_files(wildcards):
+    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    ensemble = instance(kind=wildcards.kind, K=int(wildcards.K), seed=int(wildcards.seed))
+    slices = slice_names(int(wildcards.K), config["teachers"]["per_job"])
+    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
+    return [f"results/teachers/{wildcards.dataset}/{name}.pt" for name in names]
+
+
+# How often it writes a checkpoint changes nothing, so the script reads that from the configuration.
 rule train_teachers:
     message:
         "Training {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
@@ -20,15 +26,12 @@ rule train_teachers:
         seed=config["seed"],
         # Plain teachers have no noise of their own.
         noise=lambda wc: config["noise"] if wc.kind == "private" else "reproducible",
-        backend=config["teachers"]["backend"],
+        backend=lookup(within=config, dpath="teachers/backend"),
         settings=lambda wc: settings.training(wc.dataset, wc.kind, int(wc.K)),
         device=config["device"],
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
-    benchmark:
-        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.tsv"
     cache: SHARED
-    threads: 1
     resources:
         mem_mb=growing(6000 if GPUS else 1200),
         runtime=60,
@@ -45,11 +48,8 @@ use rule train_teachers as train_slice with:
         "results/teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.pt",
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.log",
-    benchmark:
-        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.tsv"
 
 
-# input: dataset, teachers. params: model, device.
 rule cast_votes:
     message:
         "Casting the votes of {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
@@ -64,38 +64,30 @@ rule cast_votes:
         device=config["device"],
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
-    benchmark:
-        "results/benchmarks/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.tsv"
     cache: SHARED
-    threads: 1
     resources:
         mem_mb=growing(6000 if GPUS else 800),
-        runtime=10,
         gpu=GPUS,
     script:
         "../scripts/cast_votes.py"
 
 
-# params: K, datasets (by name: stand_in, n_train, epsilon, Delta, private_teachers with its
-# noise_multiplier, batch_size and epochs). Needs no data, so the paper's data sets are accounted for
-# whatever is run.
+# Needs no data, so the paper's data sets are accounted for whatever is run.
 rule account_teachers:
     message:
         "Accounting for the privacy of one private teacher of each data set"
     output:
-        "results/darrm/privacy/teachers.csv",
+        files.TEACHERS_COST,
     params:
         code=fingerprint("account_teachers.py"),
-        K=config["darrm"]["K"],
+        K=lookup(within=config, dpath="darrm/K"),
         datasets=settings.darrm.accounting(),
     log:
         "logs/account_teachers/teachers.log",
     benchmark:
         "results/benchmarks/account_teachers/teachers.tsv"
     localrule: True
-    threads: 1
     resources:
         mem_mb=growing(800),
-        runtime=10,
     script:
         "../scripts/account_teachers.py"

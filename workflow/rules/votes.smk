@@ -1,7 +1,6 @@
 # Votes of ensembles that are no networks: of random forests, and of teachers that do not exist.
 
 
-# input: dataset (a table). params: K, training_seed, seed (of everything), settings (of the forests).
 rule cast_forest_votes:
     message:
         "Training {wildcards.K} random forests on {wildcards.dataset} and casting their votes, seed {wildcards.seed}"
@@ -17,19 +16,14 @@ rule cast_forest_votes:
         settings=settings.forest_teachers.parameters(),
     log:
         "logs/cast_forest_votes/{dataset}/K={K},seed={seed}.log",
-    benchmark:
-        "results/benchmarks/cast_forest_votes/{dataset}/K={K},seed={seed}.tsv"
     cache: SHARED
-    threads: 1
     resources:
         mem_mb=growing(700),
-        runtime=30,
     script:
         "../scripts/cast_forest_votes.py"
 
 
-# params: name (of the profile), K, vote_seed, seed (of everything), settings (the profile, with
-# n_queries). Every K of a profile and vote_seed has the same queries.
+# Every K of a profile and vote_seed has the same queries.
 rule synthesize_votes:
     message:
         "Drawing votes of {wildcards.K} teachers that do not exist, profile {wildcards.profile}, seed {wildcards.seed}"
@@ -41,15 +35,21 @@ rule synthesize_votes:
         K=lambda wc: int(wc.K),
         vote_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=lambda wc: config["synthetic_votes"][wc.profile],
+        settings=lookup(within=config, dpath="synthetic_votes/{profile}"),
     log:
         "logs/synthesize_votes/{profile}/K={K},seed={seed}.log",
     benchmark:
         "results/benchmarks/synthesize_votes/{profile}/K={K},seed={seed}.tsv"
     localrule: True
-    threads: 1
-    resources:
-        mem_mb=growing(400),
-        runtime=10,
     script:
         "../scripts/synthesize_votes.py"
+
+
+# Snakemake refuses to cache a rule with a benchmark, so the rules so far that can be shared have none
+# in their text. Without a cache they get one here, named as their log is.
+if not workflow.enable_cache:
+    for shared in workflow.rules:
+        if shared.log and shared.benchmark is None:
+            shared.benchmark_modifier = shared.log_modifier
+            name = shared.log[0].removeprefix("logs/").removesuffix(".log")
+            shared.benchmark = f"results/benchmarks/{name}.tsv"

@@ -1,17 +1,16 @@
-"""Account for the labels of one task: data-dependent, sanitised and data-independent costs."""
+"""Account for the labels of one task as the experiment of its paper does."""
 
-from private_ensembles.experiments.pate import account
+from importlib import import_module
+
+from private_ensembles.experiments.inputs import read_inputs
 from private_ensembles.jobs import io
-from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
-    settings = job.params.settings
-    votes, pool = read_votes(job.input.votes), slice(settings["pool"])
-    rows = account(
-        votes.histogram()[pool],
-        votes.labels[pool],
-        settings,
-        task=job.params.task,
+    experiment = import_module(f"private_ensembles.experiments.{job.params.paper}")
+    rows = experiment.account_votes(
+        read_inputs(job.input),
+        job.params.settings,
+        name=job.params.name,
         seed=job.params.seed,
         noise=job.params.noise,
     )

@@ -16,7 +16,7 @@ with io.job(snakemake) as job:
     settings = job.params.settings
     gammas = {
         name: json.loads(Path(path).read_text())["gamma"]
-        for name, path in zip(settings["budgets"], job.input, strict=True)
+        for name, path in job.params.gammas.items()
     }
     printed = read_published([FOLDER / name for name in PUBLISHED])
     table = ledger(settings, gammas, claims_of(printed, settings["pate"]))

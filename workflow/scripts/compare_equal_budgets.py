@@ -8,8 +8,8 @@ from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     parts = []
-    for path, (task, settings) in zip(job.input, job.params.tasks.items(), strict=True):
-        votes, pool = read_votes(path), slice(settings["pool"])
+    for task, settings in job.params.tasks.items():
+        votes, pool = read_votes(job.params.votes[task]), slice(settings["pool"])
         found = compare(
             votes.histogram()[pool], votes.labels[pool], settings, task=task, seed=job.params.seed
         )

@@ -8,10 +8,10 @@ from private_ensembles.votes.cache import read_votes
 with io.job(snakemake) as job:
     settings = job.params.settings
     ensembles = []
-    for teachers, path in zip(settings["teachers"], job.input, strict=True):
-        votes, asked = read_votes(path), slice(settings["queries"])
-        ensembles.append((teachers, votes.histogram()[asked], votes.labels[asked]))
-        job.log.info("%d teachers: %d queries", teachers, len(ensembles[-1][1]))
+    for votes in map(read_votes, job.input.votes):
+        asked = slice(settings["queries"])
+        ensembles.append((votes.n_teachers, votes.histogram()[asked], votes.labels[asked]))
+        job.log.info("%d teachers: %d queries", votes.n_teachers, len(ensembles[-1][1]))
     data = noise_comparison(
         ensembles,
         {name: settings[name] for name in ("gnmax", "lnmax")},

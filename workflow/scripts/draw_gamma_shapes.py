@@ -7,8 +7,15 @@ from private_ensembles.jobs import io
 from private_ensembles.report.figures import draw_gamma_shapes, gamma_shapes
 
 with io.job(snakemake) as job:
-    solutions = [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input]
-    composed = {key: job.params.settings.get(key) for key in ("subsamples", "delta_prime")}
-    data = gamma_shapes(solutions, job.params.prior, **composed)
+    solutions = {
+        int(name.removeprefix("drawn_")): json.loads(Path(path).read_text(encoding="utf-8"))
+        for name, path in job.input.items()
+    }
+    data = gamma_shapes(
+        solutions.values(),
+        job.params.prior,
+        subsamples=list(solutions),
+        delta_prime=job.params.settings.get("delta_prime"),
+    )
     io.write_csv(job.output.data, data)
     draw_gamma_shapes(data, job.output.png, job.output.pdf)

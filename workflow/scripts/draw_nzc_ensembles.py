@@ -9,9 +9,8 @@ from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     parts = []
-    files = iter(job.input)
     for task, settings in job.params.tasks.items():
-        caches = {size: read_votes(next(files)) for size in settings["sizes"]}
+        caches = {size: read_votes(job.params.votes[task][size]) for size in settings["sizes"]}
         pool = slice(settings["pool"])
         counts = {size: cache.histogram()[pool] for size, cache in caches.items()}
         labels = caches[settings["sizes"][0]].labels[pool]

@@ -9,7 +9,7 @@ from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings
-    counts = read_votes(job.input[0]).histogram()[: settings["queries"]]
+    counts = read_votes(job.input.votes[0]).histogram()[: settings["queries"]]
     checks, sigma2 = settings["checks"], settings["sigma2"]
     cost = answering_cost(
         counts,

@@ -1,29 +1,18 @@
-"""Release labels under every mechanism and measure how often they are right."""
+"""Release labels as the experiment of one paper does, and count how often they are right."""
 
-import csv
-import json
-from pathlib import Path
+from importlib import import_module
 
-from private_ensembles.experiments.darrm import parameters, run
+from private_ensembles.experiments.inputs import read_inputs
 from private_ensembles.jobs import io
-from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
-    settings = job.params.settings
-    with open(job.input.sigma, newline="") as file:
-        sigma = {row["quantity"]: float(row["value"]) for row in csv.DictReader(file)}
-    gamma = json.loads(Path(job.input.gamma).read_text())["gamma"]
-    votes = {
-        "private": [read_votes(path) for path in job.input.private_votes],
-        "plain": [read_votes(path) for path in job.input.plain_votes],
-    }
-    rows, arrays = run(
-        job.params.dataset,
-        settings,
-        votes,
-        parameters(settings, gamma, sigma, job.params.noise),
-        job.params.seed,
-        job.params.noise,
+    experiment = import_module(f"private_ensembles.experiments.{job.params.paper}")
+    rows, arrays = experiment.release_labels(
+        read_inputs(job.input),
+        job.params.settings,
+        name=job.params.name,
+        seed=job.params.seed,
+        noise=job.params.noise,
     )
     io.write_csv(job.output.table, rows)
     io.write_npz(job.output.labels, **arrays)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.jobs import io
 from private_ensembles.report.tables import gnmax_sigmas
 
@@ -9,8 +10,8 @@ with io.job(snakemake) as job:
     settings = [
         {"name": name, "m": job.params.m, **cost} for name, cost in job.params.datasets.items()
     ]
-    searches = {
-        (setting["epsilon_query"], setting["delta_query"]): pd.read_csv(path)
-        for setting, path in zip(settings, job.input, strict=True)
-    }
+    searches = {}
+    for path in job.input:
+        budget = parameters_of(path)
+        searches[budget["epsilon"], budget["delta"]] = pd.read_csv(path)
     io.write_csv(job.output[0], gnmax_sigmas(settings, searches))

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.experiments.dpbag import split_thirds
 from private_ensembles.experiments.dpbag_students import run
@@ -11,10 +12,12 @@ from private_ensembles.report.dpbag_tables import with_facts
 with io.job(snakemake) as job:
     options = job.params
     records = read_records(job.input.dataset)
+    costs = {parameters_of(path)["n"]: path for path in job.input.costs}
     accounts = {}
-    for counts, costs in zip(job.input.counts, job.input.costs, strict=True):
-        rows = pd.read_csv(counts).to_dict("records")
-        accounts[rows[0]["n"]] = rows, io.read_npz(costs, required=("k", "ones"))
+    for path in job.input.counts:
+        n = parameters_of(path)["n"]
+        rows = pd.read_csv(path).to_dict("records")
+        accounts[n] = rows, io.read_npz(costs[n], required=("k", "ones"))
     meter = job.meter(sum(len(arrays["k"]) for _, arrays in accounts.values()), "pairs (n, k)")
     rows = run(
         split_thirds(records, options.scaling, options.seed, options.repeat),

@@ -1,25 +1,28 @@
-"""Train one student on the public pool and released labels, and evaluate it."""
+"""Train students of one task, each on the labels of an aggregator, or one on all private data."""
 
-from private_ensembles.experiments.students import read_inputs, run_student
+from private_ensembles.experiments.students import address, read_inputs, read_labels, run_student
 from private_ensembles.jobs import io
 from private_ensembles.student.students import save_student
 from private_ensembles.teachers.device import choose_device
 
 with io.job(snakemake) as job:
-    aggregator, repeat = job.params.aggregator, job.params.student_seed
-    bought = io.read_npz(job.input.labels)
-    student, summary, history = run_student(
-        *read_inputs(job.input.dataset),
-        (bought[f"{aggregator}_queries"], bought[f"{aggregator}_labels"]),
-        job.params.settings,
-        seed=job.params.seed,
-        path=(job.params.task, aggregator, "student", repeat),
-        device=choose_device(job.params.device, job.threads),
-        checkpoint=job.params.checkpoint,
-        progress=job.progress,
-    )
-    name = {"task": job.params.task, "aggregator": aggregator, "student_seed": repeat}
-    io.write_csv(job.output.summary, [name | summary])
-    columns = [*name, "epoch", "accuracy"]
-    io.write_csv(job.output.history, [name | row for row in history], columns)
-    save_student(job.output.model, student)
+    options = job.params
+    inputs, facts = read_inputs(job.input.dataset)
+    summaries, histories = [], []
+    for name, labels in read_labels(job.input.get("labels"), options.aggregator).items():
+        job.progress("student of %s", name)
+        columns, stream = address(name, options.task, options.student_seed)
+        student, summary, history = run_student(
+            *(inputs, facts, labels, options.settings),
+            seed=options.seed,
+            path=(*options.stream, *stream),
+            device=choose_device(options.device, job.threads),
+            checkpoint=f"{options.checkpoint}.{name}.pt",
+            progress=job.progress,
+        )
+        summaries.append({**columns, **summary, **options.remarks})
+        histories += [{**columns, **row} for row in history]
+    io.write_csv(job.output.summary, summaries)
+    if options.keep_student:
+        io.write_csv(job.output.history, histories, [*columns, "epoch", "accuracy"])
+        save_student(job.output.model, student)

@@ -113,19 +113,14 @@ def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
     return sources[0][0] if sources else "config"
 
 
-def standpoints(overwritten_workdir, basedir: str) -> list[str]:
+def standpoints(rundir: str, basedir: str) -> list[str]:
     """Return the folders that a relative path on the command line may be relative to, best first.
 
-    Without --directory (overwritten_workdir None) that is the current one. With it, Snakemake has
-    left the user's folder before it reads the Snakefile; the shell's PWD still tells, unless
-    another program started Snakemake, and then the workflow's own folder is the best guess.
+    That is the folder in which Snakemake was started (rundir). With --directory, Snakemake has left
+    it before it reads the Snakefile, and in the jobs of a cluster it is not the user's: then the
+    workflow's own folder is the second best guess.
     """
-    if overwritten_workdir is None:
-        return [os.getcwd()]
-    shell = os.environ.get("PWD", "")
-    there = os.path.join(shell, overwritten_workdir)
-    plausible = os.path.isabs(shell) and os.path.realpath(there) == os.path.realpath(os.getcwd())
-    return [shell, basedir] if plausible else [basedir]
+    return [rundir] if rundir == os.getcwd() else [rundir, basedir]
 
 
 def _ordered(value, pattern):

@@ -256,12 +256,8 @@ class Darrm(MainSection):
         tables = (getattr(self.tables, item) for item in ACCURACY_TABLES)
         return sorted({*self.m, *(m for m in tables if m is not None)})
 
-    def table_allowances(self) -> dict[str, int]:
-        """Return the m of each table that is asked for."""
-        return {item: m for item, m in self.tables if m is not None}
-
-    def figures(self) -> list[str]:
-        """Return the figures of gamma's shape that are asked for."""
+    def shapes(self) -> list[str]:
+        """Return the figures of gamma's shape that are asked for (a null leaves one out)."""
         return [name for name in SHAPE_FIGURES if getattr(self, name)]
 
     def dataset_settings(self, dataset: str) -> dict:

@@ -4,6 +4,7 @@ import math
 import re
 from decimal import Decimal
 from numbers import Integral, Real
+from pathlib import Path
 from urllib.parse import quote
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -78,6 +79,11 @@ def parse_instance(text: str) -> dict[str, int | float | str]:
         else:
             values[key] += "," + piece
     return {key: _parse(value) for key, value in values.items()}
+
+
+def parameters_of(path: str | Path) -> dict[str, int | float | str]:
+    """Read the parameters in the name of a file, "results/votes/x/kind=plain,K=5,seed=0.npz"."""
+    return parse_instance(Path(path).stem)
 
 
 def _parse(text: str) -> int | float | str:

@@ -177,3 +177,20 @@ def run(
                     )
         arrays[f"labels_{Q}"] = released
     return rows, arrays
+
+
+def release_labels(
+    inputs: Mapping[str, object], settings: Mapping, *, name: str, seed: int, noise: str
+) -> tuple[list[dict], dict[str, NDArray]]:
+    """:func:`run` on what the rule of DaRRM's labels reads (`configuration.files.label_inputs`).
+
+    inputs : Votes as `private_<training seed>` and `plain_<training seed>`, gamma (content of its
+    JSON) and sigma (rows of quantity and value). name : the data set.
+    """
+    votes = {
+        kind: [inputs[f"{kind}_{training_seed}"] for training_seed in settings["training_seeds"]]
+        for kind in ("private", "plain")
+    }
+    sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
+    given = parameters(settings, inputs["gamma"]["gamma"], sigma, noise)
+    return run(name, settings, votes, given, seed, noise)

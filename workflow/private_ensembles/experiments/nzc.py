@@ -220,3 +220,31 @@ def _mechanism(settings: Mapping) -> dict[str, object]:
     """The configuration's words as `nzc.mechanism` has them: gamma as printed is a scale."""
     given = dict(settings)
     return {"noise_scale": given.pop("gamma")} | given
+
+
+def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`ask` of the task `name` on the votes of `many` and of `few` teachers.
+
+    Raises ValueError for secure noise: nothing here has an exact sampler.
+    """
+    _check_noise(noise)
+    return ask(*_pools(inputs, settings), settings, task=name, seed=seed)
+
+
+def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`account` of the task `name` on the votes of `many` and of `few` teachers."""
+    _check_noise(noise)
+    return account(*_pools(inputs, settings), settings, task=name, seed=seed)
+
+
+def _pools(inputs: Mapping, settings: Mapping) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Return the pool's counts by number of teachers, and its labels."""
+    pool = slice(settings["pool"])
+    many, few = inputs["many"], inputs["few"]
+    counts = {settings["K"]: many.histogram()[pool], settings["few"]: few.histogram()[pool]}
+    return counts, many.labels[pool]
+
+
+def _check_noise(noise: str) -> None:
+    if noise != "reproducible":
+        raise ValueError(f"noise = {noise!r}: must be reproducible, NZC has no exact sampler")

@@ -498,3 +498,17 @@ def students_figure(
         )
     data = pd.concat([training, *parts], ignore_index=True)
     return data.assign(release=NOT_FOR_RELEASE)
+
+
+def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`buy_labels` of the task `name` on the pool of inputs["votes"]."""
+    votes, pool = inputs["votes"], slice(settings["pool"])
+    counts, labels = votes.histogram()[pool], votes.labels[pool]
+    return buy_labels(counts, labels, settings, task=name, seed=seed, noise=noise)
+
+
+def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`account` of the task `name` on the pool of inputs["votes"]."""
+    votes, pool = inputs["votes"], slice(settings["pool"])
+    counts, labels = votes.histogram()[pool], votes.labels[pool]
+    return account(counts, labels, settings, task=name, seed=seed, noise=noise)

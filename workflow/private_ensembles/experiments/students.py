@@ -10,6 +10,9 @@ from private_ensembles.datasets.tabular import LabelledRecords, read_records
 from private_ensembles.jobs import io
 from private_ensembles.student.students import Student, train_student
 
+# A student without a teacher: it has all private data and their true labels.
+BASELINE = "baseline"
+
 
 def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Read a data set of images or records as inputs and labels of its two parts.
@@ -27,6 +30,35 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
     arrays = {part: getattr(dataset, f"{part}_{kind}") for part in ("train", "test")}
     labels = {f"{part}_labels": getattr(dataset, f"{part}_labels") for part in ("train", "test")}
     return arrays | labels, facts
+
+
+def read_labels(
+    path: str | Path | None, aggregator: str | None = None
+) -> dict[str, tuple[np.ndarray, np.ndarray] | None]:
+    """Return queries and labels of one aggregator, or of all in a file, by its name.
+
+    Without a file, the baseline's: None, as :func:`run_student` takes it.
+    """
+    if path is None:
+        return {BASELINE: None}
+    arrays = io.read_npz(path)
+    names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
+    return {
+        name: (arrays[f"{name}_queries"], arrays[f"{name}_labels"])
+        for name in names
+        if aggregator in (None, name)
+    }
+
+
+def address(name: str, task: str, seed: int) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
+    """Return the columns that say which student it is, and its stream of random numbers.
+
+    name: of its aggregator, or `BASELINE`. seed: of its training.
+    """
+    if name == BASELINE:
+        return {"task": task, "student_seed": seed}, (BASELINE, seed)
+    columns = {"task": task, "aggregator": name, "student_seed": seed}
+    return columns, (name, "student", seed)
 
 
 def run_student(

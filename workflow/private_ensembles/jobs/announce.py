@@ -16,6 +16,8 @@ _WORK = {
     "optimize_gamma": ("optimise", "noise function", "noise functions"),
     "solve_sweep": ("solve", "point of the sweeps", "points of the sweeps"),
     "release_labels": ("release", "set of labels", "sets of labels"),
+    "release_pate_labels": ("ask for", "set of PATE's labels", "sets of PATE's labels"),
+    "release_nzc_labels": ("ask for", "set of NZC's labels", "sets of NZC's labels"),
     "train_student": ("train", "student", "students"),
     "train_baseline": ("train", "model without privacy", "models without privacy"),
     "train_bagged_students": ("train", "set of bagged students", "sets of bagged students"),

@@ -8,6 +8,7 @@ module changes it.
 
 import ast
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -124,34 +125,40 @@ def _parents(name: str) -> list[str]:
     return [".".join(parts[:length]) for length in range(1, len(parts))]
 
 
-def closure(script: str | Path) -> list[str]:
+def closure(script: str | Path, *modules: str) -> list[str]:
     """Return, sorted, all modules of this package that a script imports, directly or not.
 
-    script: a file name in workflow/scripts, or a path.
+    script: a file name in workflow/scripts, or a path. modules: what it imports by a name that a
+    parameter gives ("private_ensembles.experiments.pate"). Raises ValueError for an unknown one.
     """
     found: set[str] = set()
     waiting = imports(_path(script))
+    for name in modules:
+        if name not in _modules():
+            raise ValueError(f"module = {name}: must be a module of {PACKAGE}")
+        waiting |= {name, *_parents(name)}
     while waiting:
         found |= waiting
         waiting = set().union(*(imports(_modules()[name]) for name in waiting)) - found
     return sorted(found)
 
 
-def fingerprint(script: str | Path, also: str | None = None) -> str:
+def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> str:
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
-    also: a pattern, relative to the script, of data files that lie beside the code and count by
-    their bytes. Raises ValueError where the script does not exist or the pattern matches nothing.
+    modules: as for :func:`closure`. also: names or patterns, relative to the script, of data files
+    that lie beside the code and count by their bytes. Raises ValueError where the script or a
+    module does not exist or a name matches nothing.
     """
     path = _path(script)
     digest = hashlib.sha256(_text(_tree(path)))
-    for name in closure(path):
+    for name in closure(path, *modules):
         digest.update(f"\0{name}\0".encode() + _text(_tree(_modules()[name])))
-    if also is not None:
-        folder, pattern = (path.parent / also).parent, Path(also).name
+    for each in also:
+        folder, pattern = (path.parent / each).parent, Path(each).name
         files = sorted(folder.resolve().glob(pattern))
         if not files:
-            raise ValueError(f"also = {also!r}: must match a file beside {path}")
+            raise ValueError(f"also = {each!r}: must match a file beside {path}")
         for file in files:
             digest.update(f"\0{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
