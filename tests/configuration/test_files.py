@@ -6,6 +6,7 @@ import yaml
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.configuration.naming import parameters_of
+from private_ensembles.experiments.grid_points import shape_points
 
 
 @pytest.fixture
@@ -52,6 +53,22 @@ def test_labels_rest_on_votes_by_name_and_on_the_proof(config):
     assert parameters_of(inputs["plain_7"]) == {"kind": "plain", "K": 11, "seed": 7}
     # The budget of a label is m times a teacher's, in decimals.
     assert parameters_of(inputs["sigma"])["epsilon"] == 0.2676
+
+
+def test_gammas_of_a_figure_go_by_the_teachers_that_subsampling_draws(settings):
+    found = files.shape_gammas(settings, shape_points, "figure6")
+    assert list(found) == [f"drawn_{drawn}" for drawn in settings.darrm.figure6.subsamples]
+    found = files.shape_gammas(settings, shape_points, "figure2")
+    assert {name: f"drawn_{parameters_of(path)['m']}" for name, path in found.items()} == {
+        name: name for name in found
+    }
+
+
+def test_an_ensemble_is_one_file_or_one_for_each_slice():
+    one = files.teachers([], "svhn", "plain", "5", "0")
+    assert one == ["results/teachers/svhn/kind=plain,K=5,seed=0.pt"]
+    two = files.teachers(["1of2", "2of2"], "svhn", "plain", "5", "0")
+    assert [path.rpartition("slice=")[2] for path in two] == ["1of2.pt", "2of2.pt"]
 
 
 def test_every_budget_of_the_ledger_has_its_noise_function(settings):

@@ -130,19 +130,11 @@ rule tabulate_gnmax_sigma:
         "../scripts/tabulate_gnmax_sigma.py"
 
 
-def shape_gammas(wildcards):
-    """The optimised gammas of a figure, each by the number of teachers that gamma_sub draws."""
-    shape = config["darrm"][wildcards.shape_figure]
-    drawn = shape["subsamples"] if "subsamples" in shape else shape["m"]
-    solutions = files.gammas(settings, shape_points(settings.darrm, wildcards.shape_figure))
-    return {f"drawn_{number}": file for number, file in zip(drawn, solutions)}
-
-
 rule draw_gamma_shapes:
     message:
         "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
     input:
-        unpack(shape_gammas),
+        unpack(lambda wc: files.shape_gammas(settings, shape_points, wc.shape_figure)),
     output:
         png=shown("results/darrm/figures/{shape_figure}.png", "figure2", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/{shape_figure}.pdf",

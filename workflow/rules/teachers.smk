@@ -1,14 +1,6 @@
 # Ensembles of teachers, what they cost, and their votes.
 
 
-def teacher_files(wildcards):
-    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
-    ensemble = instance(kind=wildcards.kind, K=int(wildcards.K), seed=int(wildcards.seed))
-    slices = slice_names(int(wildcards.K), config["teachers"]["per_job"])
-    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
-    return [f"results/teachers/{wildcards.dataset}/{name}.pt" for name in names]
-
-
 # How often it writes a checkpoint changes nothing, so the script reads that from the configuration.
 rule train_teachers:
     message:
@@ -55,7 +47,9 @@ rule cast_votes:
         "Casting the votes of {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
     input:
         dataset="results/datasets/{dataset}.npz",
-        teachers=teacher_files,
+        teachers=lambda wc: files.teachers(
+            slice_names(int(wc.K), config["teachers"]["per_job"]), **wc
+        ),
     output:
         "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
     params:

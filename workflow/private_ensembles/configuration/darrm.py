@@ -75,6 +75,11 @@ class Shape(Section):
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
 
+    @property
+    def drawn(self) -> list[int]:
+        """How many teachers gamma_sub draws."""
+        return self.m
+
 
 class Composition(Section):
     """Parameters of Figure 6 and Table 3."""
@@ -93,6 +98,11 @@ class Composition(Section):
                 yield f"subsamples[{index}]", drawn, f"at most {{here}}.K = {self.K}"
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
+
+    @property
+    def drawn(self) -> list[int]:
+        """How many teachers gamma_sub draws."""
+        return self.subsamples
 
 
 class PriorShapes(Shape):

@@ -36,6 +36,16 @@ def gammas(settings: Configuration, points: Iterable[Mapping]) -> list[str]:
     return [gamma(settings, **each) for each in points]
 
 
+def shape_gammas(settings: Configuration, points: Callable, figure: str) -> dict[str, str]:
+    """One figure's optimised noise functions, by how many teachers gamma_sub draws.
+
+    points: the function that returns them (`experiments.grid_points.shape_points`).
+    """
+    found = gammas(settings, points(settings.darrm, figure))
+    drawn = getattr(settings.darrm, figure).drawn
+    return {f"drawn_{number}": file for number, file in zip(drawn, found, strict=True)}
+
+
 def audited_gammas(settings: Configuration) -> dict[str, str]:
     """The optimised noise functions of the ledger, by the name of their budget."""
     names = settings.ledger()["budgets"]
@@ -76,6 +86,13 @@ def label_inputs(settings: Configuration, dataset: str, m: int) -> dict[str, str
     found["sigma"] = sigma(settings, dataset, m)
     found["proof"] = TEACHERS_COST
     return found
+
+
+def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:
+    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    ensemble = instance(kind=kind, K=int(K), seed=int(seed))
+    names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
+    return [f"results/teachers/{dataset}/{name}.pt" for name in names]
 
 
 def labels(settings: Configuration, m: int) -> list[str]:

@@ -59,14 +59,18 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
     return {
         "darrm": darrm,
         "pate": pate_items,
-        "dpbag": [*bagged_tables(settings), "labels", "conjecture"],
+        "dpbag": [*_bagged_items(settings), "labels", "conjecture"],
         "nzc": ["table1", "table2", "leads"] if nzc_tasks(settings) else ["leads"],
     }
 
 
-def bagged_tables(settings: Configuration) -> list[str]:
-    """DPBag's tables of the models that are trained: of their students, then of their labels."""
-    return [item for kind in ("students", "labels") for item in settings.dpbag.run_tables(kind)]
+def _bagged_items(settings: Configuration) -> list[str]:
+    return [*settings.dpbag.run_tables("students"), *settings.dpbag.run_tables("labels")]
+
+
+def bagged_tables(settings: Configuration, kind: str) -> list[str]:
+    """DPBag's tables of the `students`, or of the `labels`, of the models that are trained."""
+    return [f"results/dpbag/tables/{item}.csv" for item in settings.dpbag.run_tables(kind)]
 
 
 def figures(settings: Configuration) -> dict[str, list[str]]:
@@ -80,7 +84,7 @@ def figures(settings: Configuration) -> dict[str, list[str]]:
     return {
         "darrm": [*darrm, "figure10", "objectives"],
         "pate": pate_items,
-        "dpbag": ["label_counts", "student_accuracy"] if bagged_tables(settings) else [],
+        "dpbag": ["label_counts", "student_accuracy"] if _bagged_items(settings) else [],
         "nzc": ["figure2"] if nzc_tasks(settings) else [],
     }
 
