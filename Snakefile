@@ -33,7 +33,7 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        targets.everything(config),
+        targets.everything(settings),
 
 
 # Not on dry runs, and not in the jobs of a cluster.
@@ -42,4 +42,4 @@ onstart:
 
 
 onsuccess:
-    announce.say(announce.end([targets.page(config)]))
+    announce.say(announce.end([targets.page(settings)]))

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.configuration import datasets as module
-from private_ensembles.configuration.check import SCHEMA, ConfigError, check
+from private_ensembles.configuration.check import ConfigError, check
+from private_ensembles.configuration.datasets import ROLES, Datasets
 
-DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DATASETS = check(DEFAULT).datasets
 
 
 def changed(dataset, **values):
@@ -55,32 +56,32 @@ def test_ensembles_of_darrm_need_two_classes_of_images():
 
 
 def test_what_ships_with_scikit_learn_are_stand_ins():
-    stand_ins = [name for name in DEFAULT["datasets"] if module.is_stand_in(DEFAULT, name)]
+    stand_ins = [name for name in DATASETS if DATASETS[name].stand_in]
     assert stand_ins == ["digits", "digits-10", "breast-cancer"]
 
 
 def test_raw_files_are_named_by_role():
-    assert module.raw_files(DEFAULT, "digits") == {}
-    files = module.raw_files(DEFAULT, "mnist")
-    assert sorted(files) == sorted(module.ROLES["idx"])
+    assert DATASETS.raw_files("digits") == {}
+    files = DATASETS.raw_files("mnist")
+    assert sorted(files) == sorted(ROLES["idx"])
     assert files["train_labels"] == "data/raw/mnist/train-labels-idx1-ubyte.gz"
     with pytest.raises(ValueError, match=r"file = 'x\.gz': must be one of the files of mnist"):
-        module.raw_file(DEFAULT, "mnist", "x.gz")
+        DATASETS.raw_file("mnist", "x.gz")
 
 
 def test_files_of_another_data_set_are_read_and_not_downloaded_again():
-    assert module.raw_files(DEFAULT, "mnist-10") == module.raw_files(DEFAULT, "mnist")
-    assert module.checksums(DEFAULT, "mnist-10") == module.checksums(DEFAULT, "mnist")
-    assert module.checksums(DEFAULT, "digits-10") == {}
+    assert DATASETS.raw_files("mnist-10") == DATASETS.raw_files("mnist")
+    assert DATASETS.checksums("mnist-10") == DATASETS.checksums("mnist")
+    assert DATASETS.checksums("digits-10") == {}
     with pytest.raises(ValueError, match="must be one of the files of mnist-10: none"):
-        module.raw_file(DEFAULT, "mnist-10", "train-labels-idx1-ubyte.gz")
+        DATASETS.raw_file("mnist-10", "train-labels-idx1-ubyte.gz")
 
 
 def test_preparation_holds_what_the_data_are_and_not_where_they_are():
-    assert module.preparation(DEFAULT, "svhn") == {
+    assert DATASETS.preparation("svhn") == {
         "format": "mat", "n_train": 73257, "n_test": 26032
     }  # fmt: skip
-    assert set(module.preparation(DEFAULT, "mnist-10")) == {
+    assert set(DATASETS.preparation("mnist-10")) == {
         "format", "classes", "n_train", "n_test"
     }  # fmt: skip
 
@@ -88,35 +89,39 @@ def test_preparation_holds_what_the_data_are_and_not_where_they_are():
 def test_names_of_files_are_matched_whole():
     import re
 
-    pattern = re.compile(module.file_pattern(DEFAULT))
+    pattern = re.compile(DATASETS.file_pattern())
     for name in ("train_32x32.mat", "adult.data", "adult.test", "t10k-labels-idx1-ubyte.gz"):
         assert pattern.fullmatch(name)
     for name in ("adultxdata", "etc.gz", "..", "../adult.data"):
         assert not pattern.fullmatch(name)
-    assert module.file_pattern({"datasets": {"digits": {}}}) == "none"
+    assert Datasets({"digits": DEFAULT["datasets"]["digits"]}).file_pattern() == "none"
 
 
 def test_optional_data_take_part_where_their_files_are(tmp_path):
-    config = copy.deepcopy(DEFAULT) | {"data_mirror": str(tmp_path / "mirror")}
-    here = {"folder": tmp_path}
-    assert module.available(config, "mnist", **here)  # not optional: a job would say what is wrong
-    assert not module.available(config, "svhn", **here)
+    mirror = str(tmp_path / "mirror")
+    # not optional: a job would say what is wrong
+    assert DATASETS.available("mnist", mirror, tmp_path)
+    assert not DATASETS.available("svhn", mirror, tmp_path)
     for folder, name in (("mirror/svhn", "train_32x32.mat"), ("data/raw/svhn", "test_32x32.mat")):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / name).write_bytes(b"")
-    assert module.available(config, "svhn", **here)
-    config["data_mirror"] = None
-    assert not module.available(config, "svhn", **here)
-    config["data_mirror"] = f"file://{tmp_path}/mirror"  # an address is not asked beforehand
-    assert not module.available(config, "svhn", **here)
-    config["datasets"]["svhn"]["optional"] = False
-    assert module.available(config, "svhn", **here)
+    assert DATASETS.available("svhn", mirror, tmp_path)
+    assert not DATASETS.available("svhn", None, tmp_path)
+    address = f"file://{tmp_path}/mirror"  # an address is not asked beforehand
+    assert not DATASETS.available("svhn", address, tmp_path)
+    asked = check(changed("svhn", optional=False)).datasets
+    assert asked.available("svhn", address, tmp_path)
 
 
-def test_optional_data_are_looked_for_below_the_current_folder(tmp_path, monkeypatch):
+def test_optional_data_are_looked_for_below_the_current_folder_and_in_the_mirror(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    assert not module.available(DEFAULT, "svhn")
+    assert not check(DEFAULT).available("svhn")
     for name in DEFAULT["datasets"]["svhn"]["files"]:
-        Path("data/raw/svhn").mkdir(parents=True, exist_ok=True)
-        Path("data/raw/svhn", name).touch()
-    assert module.available(DEFAULT, "svhn")
+        Path("mirror/svhn").mkdir(parents=True, exist_ok=True)
+        Path("mirror/svhn", name).touch()
+    assert check(DEFAULT | {"data_mirror": "mirror"}).available("svhn")
+    Path("data/raw").mkdir(parents=True)
+    Path("mirror/svhn").rename("data/raw/svhn")
+    assert check(DEFAULT).available("svhn")

@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from private_ensembles.configuration import check as config
-from private_ensembles.configuration import dpbag as dpbag_config
 
 
 @pytest.fixture(scope="module")
@@ -50,22 +49,19 @@ def test_bad_settings_are_refused_in_one_line(default, path, value, message):
 
 
 def test_slices_follow_the_switch_of_the_data(default):
-    embedded = config.check(default)
-    assert dpbag_config.dataset(embedded) == "breast-cancer"
-    paper = config.check(default | {"data": "paper"})
-    assert dpbag_config.dataset(paper) == "adult"
-    assert dpbag_config.models(paper) == ["logistic", "boosted_trees"]
-    assert dpbag_config.grid(paper, "logistic")["k"] == [10, 50, 100]
-    assert dpbag_config.training(paper, "logistic") == {"C": 1, "tolerance": 1e-6}
-    without = config.check(_changed(default, "dpbag.boosted_trees", None) | {"data": "paper"})
-    assert dpbag_config.models(without) == ["logistic"]
+    assert config.check(default).dpbag.used.dataset == "breast-cancer"
+    paper = config.check(default | {"data": "paper"}).dpbag
+    assert paper.used.dataset == "adult"
+    assert list(paper.used.models()) == ["logistic", "boosted_trees"]
+    assert paper.grid("logistic")["k"] == [10, 50, 100]
+    assert paper.training("logistic") == {"C": 1, "tolerance": 1e-6}
+    without = _changed(default, "dpbag.boosted_trees", None) | {"data": "paper"}
+    assert list(config.check(without).dpbag.used.models()) == ["logistic"]
 
 
 def test_jobs_together_have_every_partition_once(default):
-    paper = config.check(_changed(default, "dpbag.logistic.k", [60, 7]) | {"data": "paper"})
-    jobs = [
-        dpbag_config.partitions(paper, "logistic", first)
-        for first in dpbag_config.first_partitions(paper, "logistic")
-    ]
+    changed = _changed(default, "dpbag.logistic.k", [60, 7]) | {"data": "paper"}
+    paper = config.check(changed).dpbag
+    jobs = [paper.partitions("logistic", first) for first in paper.first_partitions("logistic")]
     assert [number for job in jobs for number in job] == list(range(60))
-    assert dpbag_config.shards(paper) == [20, 40, 50, 100, 150, 250]
+    assert paper.shards() == [20, 40, 50, 100, 150, 250]

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from private_ensembles.configuration import files
+from private_ensembles.configuration.check import check
 from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.experiments.grid_points import shape_points
 
@@ -13,8 +14,13 @@ def config(root):
     return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
 
 
-def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name(config):
-    path = files.gamma(config, K=11, m=3, epsilon=0.1, Delta=1e-5, prior="uniform:0.5,1")
+@pytest.fixture
+def settings(config):
+    return check(config)
+
+
+def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name(settings):
+    path = files.gamma(settings, K=11, m=3, epsilon=0.1, Delta=1e-5, prior="uniform:0.5,1")
     wildcards = {
         "K": "11",
         "m": "3",
@@ -31,15 +37,15 @@ def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name(config):
     assert (point["K"], point["prior"]) == (11, "uniform:0.5,1")
 
 
-def test_gamma_has_the_configured_prior_unless_its_point_has_one(config):
+def test_gamma_has_the_configured_prior_unless_its_point_has_one(settings):
     point = {"K": 5, "m": 1, "epsilon": 0.1, "Delta": 0}
-    assert f"prior={config['darrm']['prior']}.json" in files.gamma(config, **point)
-    assert "prior=common:0.5,1.json" in files.gamma(config, **point, prior="common:0.5,1")
+    assert f"prior={settings.darrm.prior}.json" in files.gamma(settings, **point)
+    assert "prior=common:0.5,1.json" in files.gamma(settings, **point, prior="common:0.5,1")
 
 
 def test_labels_rest_on_votes_by_name_and_on_the_proof(config):
     config["darrm"]["training_seeds"] = [4, 7]
-    inputs = files.label_inputs(config, "mnist", 3)
+    inputs = files.label_inputs(check(config), "mnist", 3)
     assert list(inputs) == [
         *("private_4", "private_7", "plain_4", "plain_7"),
         *("gamma", "sigma", "proof"),
@@ -49,10 +55,10 @@ def test_labels_rest_on_votes_by_name_and_on_the_proof(config):
     assert parameters_of(inputs["sigma"])["epsilon"] == 0.2676
 
 
-def test_gammas_of_a_figure_go_by_the_teachers_that_subsampling_draws(config):
-    found = files.shape_gammas(config, shape_points, "figure6")
-    assert list(found) == [f"drawn_{drawn}" for drawn in config["darrm"]["figure6"]["subsamples"]]
-    found = files.shape_gammas(config, shape_points, "figure2")
+def test_gammas_of_a_figure_go_by_the_teachers_that_subsampling_draws(settings):
+    found = files.shape_gammas(settings, shape_points, "figure6")
+    assert list(found) == [f"drawn_{drawn}" for drawn in settings.darrm.figure6.subsamples]
+    found = files.shape_gammas(settings, shape_points, "figure2")
     assert {name: f"drawn_{parameters_of(path)['m']}" for name, path in found.items()} == {
         name: name for name in found
     }
@@ -65,24 +71,24 @@ def test_an_ensemble_is_one_file_or_one_for_each_slice():
     assert [path.rpartition("slice=")[2] for path in two] == ["1of2.pt", "2of2.pt"]
 
 
-def test_every_budget_of_the_ledger_has_its_noise_function(config):
-    found = files.audited_gammas(config)
-    assert list(found) == list(config["audit"]["budgets"])
+def test_every_budget_of_the_ledger_has_its_noise_function(settings):
+    found = files.audited_gammas(settings)
+    assert list(found) == list(settings.audit.budgets)
     for name, path in found.items():
-        assert parameters_of(path)["K"] == config["audit"]["budgets"][name]["K"]
+        assert parameters_of(path)["K"] == settings.audit.budget(name)["K"]
 
 
-def test_votes_of_nzc_go_by_their_number_of_teachers(config):
-    task = next(name for name, each in config["nzc"]["tasks"].items() if each)
-    votes = files.nzc_votes(config, task)
+def test_votes_of_nzc_go_by_their_number_of_teachers(settings):
+    task = next(iter(settings.nzc.given()))
+    votes = files.nzc_votes(settings, task)
     assert [parameters_of(path)["K"] for path in votes.values()] == sorted(votes)
-    labels = files.nzc_label_votes(config, task)
-    assert labels == {"many": votes[max(votes)], "few": votes[config["nzc"]["tasks"][task]["few"]]}
+    labels = files.nzc_label_votes(settings, task)
+    assert labels == {"many": votes[max(votes)], "few": votes[settings.nzc.tasks[task].few]}
 
 
-def test_costs_of_bagging_stand_beside_its_counts(config):
-    counts = files.bagged(config, "privacy", "logistic", "breast-cancer", "0")
-    costs = files.bagged(config, "costs", "logistic", "breast-cancer", "0")
+def test_costs_of_bagging_stand_beside_its_counts(settings):
+    counts = files.bagged(settings, "privacy", "logistic", "breast-cancer", "0")
+    costs = files.bagged(settings, "costs", "logistic", "breast-cancer", "0")
     assert list(map(parameters_of, counts)) == list(map(parameters_of, costs))
 
 

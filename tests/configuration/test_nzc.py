@@ -1,15 +1,14 @@
-"""The slices of the configuration that NZC and the ledger depend on, and what is refused."""
+"""The section `nzc`: its slices, and what is refused."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import yaml
 
-from private_ensembles.configuration import check as module
-from private_ensembles.configuration import nzc as nzc_settings
-from private_ensembles.configuration.check import SCHEMA, ConfigError, check
+from private_ensembles.configuration.check import ConfigError, check
 
-DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 
 
 def changed(path, value):
@@ -22,25 +21,17 @@ def changed(path, value):
     return config
 
 
-def test_the_ledger_asks_for_one_noise_function_per_budget():
-    wanted = [{"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}]
-    assert nzc_settings.gammas(check(copy.deepcopy(DEFAULT))) == wanted
-    assert nzc_settings.gammas(changed("audit", None)) == []
-
-
-def test_the_ledger_knows_the_classes_of_every_task():
-    found = nzc_settings.audit(check(copy.deepcopy(DEFAULT)))["pate"]
-    classes = {name: task["n_classes"] for name, task in found.items()}
-    assert classes == {"mnist": 10, "svhn": 10, "adult": 2, "glyph": 150, "digits": 10}
-
-
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
         ("nzc__tasks__digits__few", 7, "digits.few = 7: must be one of the sizes of nzc"),
-        ("nzc__tasks__digits__pool", 797, "digits.pool = 797: must be below datasets.digits-10"),
-        ("nzc__tasks__digits__dataset", "digits", "that of a plain task of PATE: mnist-10, svhn"),
-        ("nzc__tasks__digits__lnmax", {"scale": 4, "queries": [598]}, "at most nzc.tasks.digits"),
+        ("nzc__tasks__digits__task", "glyph", "must be a plain task of PATE: mnist, svhn, digits"),
+        (
+            "nzc__tasks__digits__queries",
+            [5, 598],
+            "nzc.tasks.digits.queries[1] = 598: must be at most pate.tasks.digits.pool = 597",
+        ),
+        ("nzc__tasks__digits__pool", 5, "nzc.tasks.digits.pool: unknown key; known: task, few"),
         (
             "nzc__tasks__digits__ensembles",
             [{"K": 5, "epochs": 1}, {"K": 1001, "epochs": 1}],
@@ -53,9 +44,6 @@ def test_the_ledger_knows_the_classes_of_every_task():
         ),
         ("nzc__ties", "none", "nzc.ties = 'none': must be one of first, last, random"),
         ("nzc__gamma", 0, "nzc.gamma = 0: must be a number > 0"),
-        ("audit__budgets__mnist__m", 12, "audit.budgets.mnist.m = 12: must be at most K = 11"),
-        ("audit__budgets__mnist__K", 17, "audit.budgets.mnist.K = 17: must be an odd integer"),
-        ("audit__budgets__mnist__Delta", 0, "audit.budgets.mnist.Delta = 0: must be a number > 0"),
     ],
 )
 def test_mistakes_are_one_line(path, value, message):
@@ -63,6 +51,15 @@ def test_mistakes_are_one_line(path, value, message):
         check(changed(path, value))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_pates_pool_leaves_something_to_evaluate_nzcs_students_on():
+    config = changed("pate__figure1", None)
+    config["pate"]["tasks"]["digits"] |= {"student": None, "pool": 797}
+    message = r"pate\.tasks\.digits\.pool = 797: must be below datasets\.digits-10\.n_test = 797"
+    with pytest.raises(ConfigError, match=message):
+        check(config)
+    check(config | {"papers": ["pate"]})
 
 
 def test_what_only_nzc_needs_is_not_asked_of_runs_without_it():
@@ -75,20 +72,32 @@ def test_what_only_nzc_needs_is_not_asked_of_runs_without_it():
 
 def test_ensembles_train_like_pates_but_for_their_epochs():
     own = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
-    assert module.teachers(DEFAULT, "mnist-10", "plain", 250) == own
-    assert module.teachers(DEFAULT, "mnist-10", "plain", 5) == own | {"epochs": 5}
-    assert module.teachers(DEFAULT, "mnist-10", "plain", 7) == own
-    assert module.teachers(DEFAULT, "mnist", "plain", 5) == DEFAULT["darrm"]["plain_teachers"]
+    training = check(DEFAULT).training
+    assert training("mnist-10", "plain", 250) == own
+    assert training("mnist-10", "plain", 5) == own | {"epochs": 5}
+    assert training("mnist-10", "plain", 7) == own
+    assert training("mnist", "plain", 5) == DEFAULT["darrm"]["plain_teachers"]
     # PATE's own ensemble is what it was, whatever NZC says about its size.
     small = changed("pate__tasks__mnist__K", 5)
-    assert module.teachers(small, "mnist-10", "plain", 5) == own
+    assert check(small).training("mnist-10", "plain", 5) == own
 
 
 def test_tasks_are_those_of_the_data_at_hand():
-    assert nzc_settings.tasks(DEFAULT) == ["digits"]
-    paper = DEFAULT | {"data": "paper"}
-    assert nzc_settings.tasks(paper) == ["mnist", "svhn"]
-    assert nzc_settings.tasks(paper, lambda dataset: dataset != "svhn") == ["mnist"]
-    assert nzc_settings.sizes(DEFAULT, "mnist") == [5, 10, 25, 50, 100, 250]
-    assert nzc_settings.labels(DEFAULT, "mnist")["K"] == 250
-    assert nzc_settings.student(DEFAULT, "digits")["method"] == "supervised"
+    nzc = check(DEFAULT).nzc
+    assert nzc.running() == ["digits"]
+    paper = check(DEFAULT | {"data": "paper"}).nzc
+    assert paper.running(lambda dataset: True) == ["mnist", "svhn"]
+    assert paper.running(lambda dataset: dataset != "svhn") == ["mnist"]
+    assert nzc.sizes("mnist") == [5, 10, 25, 50, 100, 250]
+    assert nzc.labels("mnist")["K"] == 250
+    assert nzc.student_of("digits")["method"] == "supervised"
+
+
+def test_what_a_task_shares_with_pates_is_pates():
+    config = changed("pate__tasks__mnist__delta", 1e-7)
+    config["pate"]["tasks"]["mnist"] |= {"pool": 9500, "lnmax": {"scale": 7, "queries": [1]}}
+    nzc = check(config).nzc
+    labels = nzc.labels("mnist")
+    assert (labels["pool"], labels["delta"], labels["lnmax"]["scale"]) == (9500, 1e-7, 7)
+    assert labels["lnmax"]["queries"] == DEFAULT["nzc"]["tasks"]["mnist"]["queries"]
+    assert nzc.student_of("mnist")["pool"] == nzc.facts(["mnist"])["mnist"]["pool"] == 9500

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.configuration import datasets as dataset_config
+from private_ensembles.configuration.check import check
 from private_ensembles.datasets.adult import CATEGORICAL, NUMERIC, feature_names, load_adult
 from private_ensembles.datasets.adult import read_part as read
 from private_ensembles.datasets.prepare import prepare
@@ -108,8 +108,8 @@ def test_the_real_files_have_the_counts_that_adult_names_gives(root, paper_data)
     if not folder.is_dir():
         pytest.skip(f"no {folder}")
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    settings = dataset_config.preparation(config, "adult")
-    sha256 = dataset_config.checksums(config, "adult")
+    datasets = check(config).datasets
+    settings, sha256 = datasets.preparation("adult"), datasets.checksums("adult")
     files = {"train": folder / "adult.data", "test": folder / "adult.test"}
     data = prepare("adult", settings, files, sha256=sha256, stand_in=False, seed=0)
     assert data.train_features.shape == (32561, 108)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.configuration import datasets as dataset_config
+from private_ensembles.configuration.check import check
+from private_ensembles.configuration.datasets import ROLES
 from private_ensembles.datasets.archive import content_sha256
 from private_ensembles.datasets.prepare import FORMATS, load_idx_dataset, prepare
 
@@ -55,10 +56,10 @@ def checksums(files):
 )
 def test_real_files_give_what_the_configuration_says(root, paper_data, name, folder, shape):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    settings = dataset_config.preparation(config, name)
-    paths = dataset_config.raw_files(config, name)
+    datasets = check(config).datasets
+    settings, paths = datasets.preparation(name), datasets.raw_files(name)
     files = {role: paper_data / folder / path.rsplit("/", 1)[1] for role, path in paths.items()}
-    sha256 = dataset_config.checksums(config, name)
+    sha256 = datasets.checksums(name)
     data = prepare(name, settings, files, sha256=sha256, stand_in=False, seed=0)
     assert data.train_images.shape == (settings["n_train"], *shape)
     assert data.test_labels.shape == (settings["n_test"],)
@@ -161,9 +162,9 @@ def test_every_format_of_the_schema_can_be_prepared(root):
     schema = yaml.safe_load(
         (root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
     )
-    formats = schema["properties"]["datasets"]["additionalProperties"]["properties"]["format"]
+    formats = schema["$defs"]["Dataset"]["properties"]["format"]
     assert formats["enum"] == list(FORMATS)
-    assert set(FORMATS) == set(dataset_config.ROLES)
+    assert set(FORMATS) == set(ROLES)
 
 
 def test_preparing_data_needs_neither_torch_nor_pandas():

@@ -1,6 +1,7 @@
 """The ledger: every mechanism has a row, claims hold but for NZC's, and doctored numbers show."""
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,7 @@ import pytest
 import yaml
 
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.configuration import nzc as nzc_settings
-from private_ensembles.configuration.check import SCHEMA
+from private_ensembles.configuration.check import check
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.experiments.ledger import ledger, setting
 from private_ensembles.experiments.ledger_bagging import bagging
@@ -21,15 +21,13 @@ from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
 
-DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 
 
 @pytest.fixture(scope="module")
 def settings():
-    config = copy.deepcopy(DEFAULT)
-    config["audit"]["budgets"] = {"small": BUDGET}
-    return nzc_settings.audit(config)
+    return check(DEFAULT).ledger() | {"budgets": {"small": BUDGET}}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration import dpbag as dpbag_config
+from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.experiments.dpbag_tables import affordable_labels
 from private_ensembles.published.comparison import compare, reproduced_numbers
@@ -154,7 +154,7 @@ def _altered(config, **changes):
         for name in names:
             section = section[name]
         section[last] = value
-    run = dpbag_config.claims(given)
+    run = check(given).dpbag.claims()
     keys = [key_of(cell) for cell in PRINTED.to_dict("records")]
     found = {key: altered(paper("dpbag"), key, "", run) for key in keys}
     return {key: what for key, what in found.items() if what}
@@ -162,7 +162,7 @@ def _altered(config, **changes):
 
 def test_the_configuration_has_the_parameters_of_the_printed_numbers(config):
     assert _altered(config) == {}
-    assert set(paper("dpbag").parameters) == set(dpbag_config.claims(config))
+    assert set(paper("dpbag").parameters) == set(check(config).dpbag.claims())
 
 
 @pytest.mark.parametrize(

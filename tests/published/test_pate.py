@@ -2,13 +2,13 @@
 
 import copy
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.configuration import pate as pate_settings
-from private_ensembles.configuration.check import SCHEMA
+from private_ensembles.configuration.check import check
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
 from private_ensembles.published import comparison
@@ -24,6 +24,7 @@ from private_ensembles.published.printed import (
     read_published,
 )
 
+CONFIG = Path(__file__).parents[2] / "config.yaml"
 ITEMS = {"table1": 37, "table2": 38, "appendixB.6": 8, "section4.1": 2, "section5.3": 8}
 PAPER = ["mnist", "svhn", "adult", "glyph"]
 OURS = "Same parameters, votes of our own teachers."
@@ -130,7 +131,7 @@ def test_disagreements_of_the_paper_with_itself_are_of_one_printed_number_each(p
 
 def tables(tasks, printed, **flags):
     """Tables of a run of the paper's tasks as the workflow makes them; every value is 1."""
-    configured = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())["pate"]["tasks"]
+    configured = yaml.safe_load(CONFIG.read_text())["pate"]["tasks"]
     first, second = [], []
     for task in tasks:
         settings = configured[task]
@@ -209,7 +210,7 @@ def test_what_rests_on_votes_is_not_comparable_and_says_on_whose(printed):
 
 def altered_tasks(printed, config):
     """The tasks whose numbers are no claims: in the comparison, and for the ledger."""
-    run = pate_settings.parameters(config, [*PAPER, "digits"])
+    run = check(config).pate.parameters([*PAPER, "digits"])
     keys = [Key("pate", "table1", task, "confident", "epsilon") for task in PAPER]
     found = {key.dataset for key in keys if altered(paper("pate"), key, "table1", run)}
     assert set(claims_of(printed, run)["dataset"]) == set(PAPER) - found
@@ -217,7 +218,7 @@ def altered_tasks(printed, config):
 
 
 def test_parameters_of_the_paper_are_those_of_the_configuration(printed):
-    config = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text())
+    config = yaml.safe_load(CONFIG.read_text())
     assert altered_tasks(printed, config) == set()
     for keys, value in (
         (("mnist", "K"), 249),

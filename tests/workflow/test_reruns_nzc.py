@@ -35,15 +35,16 @@ def ensemble(K):
     }
 
 
-DIGITS = "nzc__tasks__digits__"
+DIGITS, PATE = "nzc__tasks__digits__", "pate__tasks__digits__"
 CONFIGURATION = {
     "constant": ({"nzc__constant": 1e50}, MECHANISM),
     "gamma": ({"nzc__gamma": 1e5}, MECHANISM),
     "kind of noise": ({"nzc__noise": "gaussian"}, MECHANISM),
     "ties": ({"nzc__ties": "last"}, MECHANISM),
-    "pool": ({f"{DIGITS}pool": 401}, LABELS | LEDGER | FIGURE),
-    "delta": ({f"{DIGITS}delta": 1e-4}, LABELS | LEDGER),
-    "scale": ({f"{DIGITS}lnmax__scale": 3}, LABELS),
+    "PATE's pool": ({f"{PATE}pool": 401}, LABELS | LEDGER | FIGURE),
+    "PATE's delta": ({f"{PATE}delta": 1e-4}, LABELS | LEDGER),
+    "PATE's scale": ({f"{PATE}lnmax__scale": 3}, LABELS | LEDGER),
+    "queries": ({f"{DIGITS}queries": [50]}, LABELS),
     "one ensemble more": (
         {f"{DIGITS}ensembles": [{"K": 3, "epochs": 3}, {"K": 4, "epochs": 1}]},
         ensemble(4) | FIGURE,
@@ -72,6 +73,7 @@ CONFIGURATION = {
         | LEDGER,
     ),
     "training of the ledger's teachers": ({"audit__budgets__mnist__teachers": None}, LEDGER),
+    "training of DaRRM's teachers": ({"darrm__private_teachers__epochs": 6}, LEDGER),
     "labels together": ({"audit__totals__queries": [5]}, LEDGER),
     "noise of DPBag": ({"dpbag__noise": 1}, LEDGER),
     "the student of the ledger": ({"audit__student_score": 0.8}, LEDGER),

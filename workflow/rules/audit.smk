@@ -4,8 +4,8 @@
 # The ledger and its figure, where the configuration asks for them.
 rule audit:
     input:
-        targets.ledger(config)["ledger"],
-        targets.ledger(config)["figures"],
+        targets.ledger(settings)["ledger"],
+        targets.ledger(settings)["figures"],
 
 
 # params.gammas says which noise function a budget has: names of budgets are no names of inputs. The
@@ -15,7 +15,7 @@ rule audit_mechanisms:
     message:
         "Auditing every mechanism, exactly"
     input:
-        files.audited_gammas(config).values(),
+        files.audited_gammas(settings).values(),
     output:
         ledger=shown("results/privacy_ledger.csv", "ledger", "Audit"),
         png=shown("results/audit/figures/claimed_exact.png", "claimed_exact", "Audit"),
@@ -30,8 +30,8 @@ rule audit_mechanisms:
                 "../published/pate.yaml",
             ],
         ),
-        gammas=files.audited_gammas(config),
-        settings=nzc.audit(config),
+        gammas=files.audited_gammas(settings),
+        settings=settings.ledger(),
     log:
         "logs/audit_mechanisms/privacy_ledger.log",
     benchmark:

@@ -16,10 +16,9 @@ os.environ.setdefault(
     "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
 )
 
-from private_ensembles.configuration import check as settings
-from private_ensembles.configuration import datasets as dataset_config
-from private_ensembles.configuration import dpbag as dpbag_config
-from private_ensembles.configuration import files, nzc, pate, targets
+from private_ensembles.configuration import dpbag, files, targets
+from private_ensembles.configuration.check import check_or_exit, sources, standpoints
+from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
@@ -27,25 +26,25 @@ from private_ensembles.jobs.fingerprint import fingerprint
 from private_ensembles.mechanisms import offered
 from private_ensembles.teachers.slices import slice_names
 
-# In place: scripts and later rules see the checked values, and nothing else.
-settings.check_or_exit(
+# Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
+settings = check_or_exit(
     config,
-    settings.standpoints(workflow.rundir, workflow.basedir),
-    settings.sources(workflow.configfiles, workflow.config_settings.config),
+    standpoints(workflow.rundir, workflow.basedir),
+    sources(workflow.configfiles, workflow.config_settings.config),
     offered(),
 )
 
 
 wildcard_constraints:
     dataset="|".join([*config["datasets"], *config["synthetic_votes"]]),
-    file=dataset_config.file_pattern(config),
+    file=settings.datasets.file_pattern(),
     kind="private|plain",
     profile="|".join(config["synthetic_votes"]) or "none",
     K=r"\d+",
     seed=r"\d+",
     slice=r"\d+of\d+",
     m=NUMBER,
-    shape_figure="|".join(settings.SHAPE_FIGURES),
+    shape_figure="|".join(SHAPE_FIGURES),
     epsilon=NUMBER,
     Delta=NUMBER,
     delta=NUMBER,
@@ -56,11 +55,11 @@ wildcard_constraints:
     task="|".join(config["pate"]["tasks"]),
     aggregator=r"lnmax-\d+|confident",
     nzc_task="|".join(config["nzc"]["tasks"]),
-    model="|".join(dpbag_config.MODELS),
+    model="|".join(dpbag.MODELS),
     n=r"\d+",
     first=r"\d+",
-    student_table="|".join(dpbag_config.ACCURACY_TABLES),
-    count_table="|".join(dpbag_config.LABEL_TABLES),
+    student_table="|".join(dpbag.ACCURACY_TABLES),
+    count_table="|".join(dpbag.LABEL_TABLES),
 
 
 # A GPU is asked of the scheduler only where the configuration insists on one.

@@ -4,7 +4,7 @@
 # All of the paper that this workflow reproduces.
 rule darrm:
     input:
-        targets.paper_files(config, "darrm"),
+        targets.paper_files(settings, "darrm"),
 
 
 rule optimize_gamma:
@@ -49,7 +49,7 @@ rule release_labels:
     message:
         "Releasing labels on {wildcards.dataset} with m = {wildcards.m}"
     input:
-        unpack(lambda wc: files.label_inputs(config, wc.dataset, int(wc.m))),
+        unpack(lambda wc: files.label_inputs(settings, wc.dataset, int(wc.m))),
     output:
         table="results/darrm/labels/dataset={dataset},m={m}.csv",
         labels="results/darrm/labels/dataset={dataset},m={m}.npz",
@@ -59,7 +59,7 @@ rule release_labels:
         name="{dataset}",
         seed=config["seed"],
         noise=config["noise"],
-        settings=lambda wc: settings.label_experiment(config, wc.dataset, int(wc.m)),
+        settings=lambda wc: settings.darrm.label_experiment(wc.dataset, int(wc.m)),
     log:
         "logs/release_labels/dataset={dataset},m={m}.log",
     benchmark:
@@ -72,7 +72,7 @@ rule tabulate_label_accuracy:
     message:
         "Tabulating the accuracy of released labels, {wildcards.accuracy_table}"
     input:
-        lambda wc: files.labels(config, config["darrm"]["tables"][wc.accuracy_table]),
+        lambda wc: files.labels(settings, config["darrm"]["tables"][wc.accuracy_table]),
     output:
         shown("results/darrm/tables/{accuracy_table}.csv", "accuracy", "DaRRM", "Accuracy"),
     params:
@@ -98,7 +98,7 @@ rule tabulate_privacy_loss:
         K=lookup(within=config, dpath="darrm/K"),
         queries=lookup(within=config, dpath="darrm/queries"),
         delta_prime=lookup(within=config, dpath="darrm/delta_prime"),
-        datasets=lambda wc: settings.query_costs(config, config["darrm"]["tables"][wc.loss_table]),
+        datasets=lambda wc: settings.darrm.query_costs(config["darrm"]["tables"][wc.loss_table]),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
         "logs/tabulate_privacy_loss/{loss_table}.log",
@@ -114,13 +114,13 @@ rule tabulate_gnmax_sigma:
     message:
         "Tabulating GNMax's sigma, table4"
     input:
-        lambda wc: files.sigmas(config, config["darrm"]["tables"]["table4"]),
+        lambda wc: files.sigmas(settings, config["darrm"]["tables"]["table4"]),
     output:
         shown("results/darrm/tables/table4.csv", "sigma", "DaRRM", "Privacy"),
     params:
         code=fingerprint("tabulate_gnmax_sigma.py"),
         m=lookup(within=config, dpath="darrm/tables/table4"),
-        datasets=lambda wc: settings.paper_query_costs(config, config["darrm"]["tables"]["table4"]),
+        datasets=lambda wc: settings.darrm.paper_query_costs(config["darrm"]["tables"]["table4"]),
     log:
         "logs/tabulate_gnmax_sigma/table4.log",
     benchmark:
@@ -134,7 +134,7 @@ rule draw_gamma_shapes:
     message:
         "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
     input:
-        unpack(lambda wc: files.shape_gammas(config, shape_points, wc.shape_figure)),
+        unpack(lambda wc: files.shape_gammas(settings, shape_points, wc.shape_figure)),
     output:
         png=shown("results/darrm/figures/{shape_figure}.png", "figure2", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/{shape_figure}.pdf",
@@ -161,7 +161,7 @@ rule draw_sigma_search:
         data="results/darrm/tables/figure10.csv",
     params:
         code=fingerprint("draw_sigma_search.py"),
-        datasets=settings.paper_query_costs(config, config["darrm"]["figure10"]["m"]),
+        datasets=settings.darrm.paper_query_costs(config["darrm"]["figure10"]["m"]),
         search=lookup(within=config, dpath="darrm/sigma_search"),
     log:
         "logs/draw_sigma_search/figure10.log",

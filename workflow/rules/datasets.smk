@@ -10,7 +10,7 @@ rule download_data:
         "data/raw/{dataset}/{file}",
     params:
         code=fingerprint("download_data.py"),
-        sha256=lambda wc: dataset_config.raw_file(config, wc.dataset, wc.file)["sha256"],
+        sha256=lambda wc: settings.datasets.raw_file(wc.dataset, wc.file)["sha256"],
     log:
         "logs/download_data/{dataset}/{file}.log",
     benchmark:
@@ -26,15 +26,15 @@ rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
     input:
-        unpack(lambda wc: dataset_config.raw_files(config, wc.dataset)),
+        unpack(lambda wc: settings.datasets.raw_files(wc.dataset)),
     output:
         "results/datasets/{dataset}.npz",
     params:
         code=fingerprint("prepare_dataset.py"),
         dataset="{dataset}",
-        settings=lambda wc: dataset_config.preparation(config, wc.dataset),
-        sha256=lambda wc: dataset_config.checksums(config, wc.dataset),
-        stand_in=lambda wc: dataset_config.is_stand_in(config, wc.dataset),
+        settings=lambda wc: settings.datasets.preparation(wc.dataset),
+        sha256=lambda wc: settings.datasets.checksums(wc.dataset),
+        stand_in=lambda wc: settings.datasets[wc.dataset].stand_in,
         seed=config["seed"],
     log:
         "logs/prepare_dataset/{dataset}.log",

@@ -7,7 +7,7 @@ BAGGING = "model={model},n={n},seed={seed}"
 # All of the paper that this workflow reproduces.
 rule dpbag:
     input:
-        targets.paper_files(config, "dpbag"),
+        targets.paper_files(settings, "dpbag"),
 
 
 # repeat: the split of the data. The budget says how many queries are needed.
@@ -21,10 +21,10 @@ rule cast_bagged_votes:
     params:
         code=fingerprint("cast_bagged_votes.py"),
         model="{model}",
-        training=lambda wc: dpbag_config.training(config, wc.model),
+        training=lambda wc: settings.dpbag.training(wc.model),
         n=lambda wc: int(wc.n),
-        partitions=lambda wc: dpbag_config.partitions(config, wc.model, int(wc.first)),
-        budget=dpbag_config.budget(config),
+        partitions=lambda wc: settings.dpbag.partitions(wc.model, int(wc.first)),
+        budget=settings.dpbag.budget(),
         scaling=lookup(within=config, dpath="dpbag/scaling"),
         seed=config["seed"],
         repeat=lambda wc: int(wc.seed),
@@ -43,17 +43,17 @@ rule account_bagging:
     message:
         "Accounting for labels of {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}"
     input:
-        lambda wc: files.bagged_votes(config, **wc),
+        lambda wc: files.bagged_votes(settings, **wc),
     output:
         counts=f"results/dpbag/privacy/{{dataset}}/{BAGGING}.csv",
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
     params:
         code=fingerprint("account_bagging.py"),
-        budget=dpbag_config.budget(config),
-        k=lambda wc: dpbag_config.grid(config, wc.model)["k"],
+        budget=settings.dpbag.budget(),
+        k=lambda wc: settings.dpbag.grid(wc.model)["k"],
         facts=lambda wc: {
             "dataset": wc.dataset,
-            "stand_in": dataset_config.is_stand_in(config, wc.dataset),
+            "stand_in": settings.datasets[wc.dataset].stand_in,
             "model": wc.model,
             "n": int(wc.n),
             "seed": int(wc.seed),
@@ -73,14 +73,14 @@ rule train_bagged_students:
         "Training students of {wildcards.model} teachers, split {wildcards.seed}"
     input:
         dataset="results/datasets/{dataset}.npz",
-        counts=lambda wc: files.bagged(config, "privacy", **wc),
-        costs=lambda wc: files.bagged(config, "costs", **wc),
+        counts=lambda wc: files.bagged(settings, "privacy", **wc),
+        costs=lambda wc: files.bagged(settings, "costs", **wc),
     output:
         "results/dpbag/students/{dataset}/model={model},seed={seed}.csv",
     params:
         code=fingerprint("train_bagged_students.py"),
         model="{model}",
-        training=lambda wc: dpbag_config.training(config, wc.model),
+        training=lambda wc: settings.dpbag.training(wc.model),
         settings={key: config["dpbag"][key] for key in ("draws", "noise")},
         scaling=lookup(within=config, dpath="dpbag/scaling"),
         seed=config["seed"],
@@ -99,7 +99,7 @@ rule tabulate_student_accuracy:
     message:
         "Tabulating students of bagged teachers, {wildcards.student_table}"
     input:
-        lambda wc: files.bagged_students(config, dpbag_config.ACCURACY_TABLES[wc.student_table]),
+        lambda wc: files.bagged_students(settings, dpbag.ACCURACY_TABLES[wc.student_table]),
     output:
         shown("results/dpbag/tables/{student_table}.csv", "bagged_students", "DPBag", "Students"),
     params:
@@ -117,9 +117,7 @@ rule tabulate_label_counts:
     message:
         "Tabulating labels that budgets buy, {wildcards.count_table}"
     input:
-        counts=lambda wc: dpbag_config.label_counts(
-            config, dpbag_config.LABEL_TABLES[wc.count_table]
-        ),
+        counts=lambda wc: settings.dpbag.label_counts(dpbag.LABEL_TABLES[wc.count_table]),
         affordable="results/dpbag/tables/labels.csv",
     output:
         shown("results/dpbag/tables/{count_table}.csv", "bagged_labels", "DPBag", "Labels"),
@@ -139,8 +137,8 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=targets.bagged_tables(config, "labels"),
-        students=targets.bagged_tables(config, "students"),
+        counts=targets.bagged_tables(settings, "labels"),
+        students=targets.bagged_tables(settings, "students"),
     output:
         labels=shown("results/dpbag/figures/label_counts.png", "bagging_labels", "DPBag", "Labels"),
         labels_pdf="results/dpbag/figures/label_counts.pdf",
@@ -167,8 +165,8 @@ rule tabulate_affordable_labels:
         shown("results/dpbag/tables/labels.csv", "affordable_labels", "DPBag", "Labels"),
     params:
         code=fingerprint("tabulate_affordable_labels.py"),
-        shards=dpbag_config.shards(config),
-        budget=dpbag_config.budget(config),
+        shards=settings.dpbag.shards(),
+        budget=settings.dpbag.budget(),
     log:
         "logs/tabulate_affordable_labels/labels.log",
     benchmark:

@@ -4,7 +4,7 @@
 # All of the paper that this workflow reproduces.
 rule nzc:
     input:
-        targets.paper_files(config, "nzc"),
+        targets.paper_files(settings, "nzc"),
 
 
 # Of the two ensembles of Table 1. NZC's labels are not private, and have no exact sampler.
@@ -12,7 +12,7 @@ use rule release_labels as release_nzc_labels with:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
     input:
-        unpack(lambda wc: files.nzc_label_votes(config, wc.nzc_task)),
+        unpack(lambda wc: files.nzc_label_votes(settings, wc.nzc_task)),
     output:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
@@ -21,7 +21,7 @@ use rule release_labels as release_nzc_labels with:
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
-        settings=lambda wc: nzc.labels(config, wc.nzc_task),
+        settings=lambda wc: settings.nzc.labels(wc.nzc_task),
     log:
         "logs/release_nzc_labels/task={nzc_task}.log",
     benchmark:
@@ -32,7 +32,7 @@ use rule account_votes as account_nzc_votes with:
     message:
         "Accounting for the labels of {wildcards.nzc_task}: claimed and true"
     input:
-        unpack(lambda wc: files.nzc_label_votes(config, wc.nzc_task)),
+        unpack(lambda wc: files.nzc_label_votes(settings, wc.nzc_task)),
     output:
         "results/nzc/privacy/task={nzc_task}.csv",
     params:
@@ -40,7 +40,7 @@ use rule account_votes as account_nzc_votes with:
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
-        settings=lambda wc: nzc.labels(config, wc.nzc_task),
+        settings=lambda wc: settings.nzc.labels(wc.nzc_task),
     log:
         "logs/account_nzc_votes/task={nzc_task}.log",
     benchmark:
@@ -52,7 +52,7 @@ use rule train_student as train_nzc_students with:
     message:
         "Training students of {wildcards.nzc_task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.nzc_dataset(config, wc.nzc_task),
+        dataset=lambda wc: files.nzc_dataset(settings, wc.nzc_task),
         labels="results/nzc/labels/task={nzc_task}.npz",
     output:
         summary="results/nzc/students/task={nzc_task},seed={seed}.csv",
@@ -63,7 +63,7 @@ use rule train_student as train_nzc_students with:
         aggregator=None,
         keep_student=False,
         remarks={"release": "not for release"},
-        settings=lambda wc: nzc.student(config, wc.nzc_task),
+        settings=lambda wc: settings.nzc.student_of(wc.nzc_task),
     log:
         "logs/train_nzc_students/task={nzc_task},seed={seed}.log",
     benchmark:
@@ -78,15 +78,15 @@ rule tabulate_nzc:
     message:
         "Tabulating students, labels and privacy of NZC, table1 and table2"
     input:
-        privacy=collect("results/nzc/privacy/task={task}.csv", task=targets.nzc_tasks(config)),
-        labels=collect("results/nzc/labels/task={task}.csv", task=targets.nzc_tasks(config)),
-        students=[files.nzc_students(config, task) for task in targets.nzc_tasks(config)],
+        privacy=collect("results/nzc/privacy/task={task}.csv", task=targets.nzc_tasks(settings)),
+        labels=collect("results/nzc/labels/task={task}.csv", task=targets.nzc_tasks(settings)),
+        students=[files.nzc_students(settings, task) for task in targets.nzc_tasks(settings)],
     output:
         students=shown("results/nzc/tables/table1.csv", "nzc_table1", "NZC"),
         labels=shown("results/nzc/tables/table2.csv", "nzc_table2", "NZC"),
     params:
         code=fingerprint("tabulate_nzc.py"),
-        tasks=nzc.descriptions(config, targets.nzc_tasks(config)),
+        tasks=settings.nzc.descriptions(targets.nzc_tasks(settings)),
     log:
         "logs/tabulate_nzc/tables.log",
     benchmark:
@@ -101,15 +101,15 @@ rule draw_nzc_ensembles:
     message:
         "Drawing accuracy and distances against the number of teachers, figure2"
     input:
-        [votes.values() for votes in targets.nzc_votes(config).values()],
+        [votes.values() for votes in targets.nzc_votes(settings).values()],
     output:
         png=shown("results/nzc/figures/figure2.png", "nzc_figure2", "NZC"),
         pdf="results/nzc/figures/figure2.pdf",
         data="results/nzc/tables/figure2.csv",
     params:
         code=fingerprint("draw_nzc_ensembles.py"),
-        votes=targets.nzc_votes(config),
-        tasks=nzc.ensembles(config, targets.nzc_tasks(config)),
+        votes=targets.nzc_votes(settings),
+        tasks=settings.nzc.ensembles(targets.nzc_tasks(settings)),
         distances=lookup(within=config, dpath="nzc/distances"),
     log:
         "logs/draw_nzc_ensembles/figure2.log",
@@ -129,7 +129,7 @@ rule audit_nzc_leads:
     params:
         code=fingerprint("audit_nzc_leads.py"),
         settings=lookup(within=config, dpath="nzc/leads"),
-        mechanism=nzc.mechanism(config),
+        mechanism=settings.nzc.mechanism(),
     log:
         "logs/audit_nzc_leads/leads.log",
     benchmark:

@@ -4,14 +4,14 @@
 # All of the paper that this workflow reproduces.
 rule pate:
     input:
-        targets.paper_files(config, "pate"),
+        targets.paper_files(settings, "pate"),
 
 
 rule account_votes:
     message:
         "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
     input:
-        votes=lambda wc: files.pate_votes(config, wc.task),
+        votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
         "results/pate/privacy/task={task}.csv",
     params:
@@ -20,7 +20,7 @@ rule account_votes:
         name="{task}",
         seed=config["seed"],
         noise=config["noise"],
-        settings=lambda wc: pate.accounting(config, wc.task),
+        settings=lambda wc: settings.pate.accounting(wc.task),
     log:
         "logs/account_votes/task={task}.log",
     benchmark:
@@ -35,7 +35,7 @@ use rule release_labels as release_pate_labels with:
     message:
         "Asking the teachers of {wildcards.task} for labels"
     input:
-        votes=lambda wc: files.pate_votes(config, wc.task),
+        votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
@@ -43,7 +43,7 @@ use rule release_labels as release_pate_labels with:
         code=fingerprint("release_labels.py", "private_ensembles.experiments.pate"),
         paper="pate",
         name="{task}",
-        settings=lambda wc: pate.answers(config, wc.task),
+        settings=lambda wc: settings.pate.answers(wc.task),
     log:
         "logs/release_pate_labels/task={task}.log",
     benchmark:
@@ -57,7 +57,7 @@ rule train_student:
     message:
         "Training a student of {wildcards.task} on labels of {wildcards.aggregator}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.pate_dataset(config, wc.task),
+        dataset=lambda wc: files.pate_dataset(settings, wc.task),
         labels="results/pate/labels/task={task}.npz",
     output:
         summary="results/pate/students/task={task},aggregator={aggregator},seed={seed}.csv",
@@ -71,7 +71,7 @@ rule train_student:
         aggregator="{aggregator}",
         student_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=lambda wc: pate.student(config, wc.task),
+        settings=lambda wc: settings.pate.student(wc.task),
         keep_student=True,
         remarks={},
         device=config["device"],
@@ -92,13 +92,13 @@ use rule train_student as train_baseline with:
     message:
         "Training the non-private baseline of {wildcards.task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.pate_dataset(config, wc.task),
+        dataset=lambda wc: files.pate_dataset(settings, wc.task),
     output:
         summary="results/pate/baselines/task={task},seed={seed}.csv",
     params:
         aggregator=None,
         keep_student=False,
-        settings=lambda wc: pate.baseline(config, wc.task),
+        settings=lambda wc: settings.pate.baseline(wc.task),
     log:
         "logs/train_baseline/task={task},seed={seed}.log",
     benchmark:
@@ -109,15 +109,15 @@ rule tabulate_students:
     message:
         "Tabulating utility and privacy of students, table1"
     input:
-        privacy=collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(config)),
-        labels=collect("results/pate/labels/task={task}.csv", task=targets.pate_tasks(config)),
-        students=[files.students(config, task) for task in targets.student_tasks(config)],
-        baselines=[files.baselines(config, task) for task in targets.student_tasks(config)],
+        privacy=collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
+        labels=collect("results/pate/labels/task={task}.csv", task=targets.pate_tasks(settings)),
+        students=[files.students(settings, task) for task in targets.student_tasks(settings)],
+        baselines=[files.baselines(settings, task) for task in targets.student_tasks(settings)],
     output:
         shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
     params:
         code=fingerprint("tabulate_students.py"),
-        tasks=pate.descriptions(config, targets.pate_tasks(config)),
+        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
     log:
         "logs/tabulate_students/table1.log",
     benchmark:
@@ -131,12 +131,12 @@ rule tabulate_sanitized_privacy:
     message:
         "Tabulating sanitised privacy costs, table2"
     input:
-        collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(config)),
+        collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
     output:
         shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
         code=fingerprint("tabulate_sanitized_privacy.py"),
-        tasks=pate.descriptions(config, targets.pate_tasks(config)),
+        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
     log:
         "logs/tabulate_sanitized_privacy/table2.log",
     benchmark:
@@ -151,13 +151,13 @@ rule compare_equal_budgets:
     message:
         "Comparing mechanisms at the same total budget, equal_budget"
     input:
-        targets.pate_votes(config).values(),
+        targets.pate_votes(settings).values(),
     output:
         shown("results/pate/tables/equal_budget.csv", "pate_equal_budget", "PATE", "Mechanisms"),
     params:
         code=fingerprint("compare_equal_budgets.py"),
-        votes=targets.pate_votes(config),
-        tasks=lambda wc: pate.budgets(config, targets.pate_tasks(config)),
+        votes=targets.pate_votes(settings),
+        tasks=lambda wc: settings.pate.budgets(targets.pate_tasks(settings)),
         seed=config["seed"],
     log:
         "logs/compare_equal_budgets/equal_budget.log",
@@ -198,15 +198,15 @@ rule draw_students:
     message:
         "Drawing students, privacy and consensus, figure1"
     input:
-        unpack(lambda wc: files.students_figure(config, targets.figure1_task(config))),
+        unpack(lambda wc: files.students_figure(settings, targets.figure1_task(settings))),
     output:
         png=shown("results/pate/figures/figure1.png", "pate_figure1", "PATE", "Students"),
         pdf="results/pate/figures/figure1.pdf",
         data="results/pate/tables/figure1.csv",
     params:
         code=fingerprint("draw_students.py"),
-        task=targets.figure1_task(config),
-        settings=lambda wc: pate.students_figure(config, targets.figure1_task(config)),
+        task=targets.figure1_task(settings),
+        settings=lambda wc: settings.pate.students_figure(targets.figure1_task(settings)),
     log:
         "logs/draw_students/figure1.log",
     benchmark:
@@ -220,14 +220,14 @@ rule compare_noise:
     message:
         "Comparing Laplace and Gaussian noise, figure4"
     input:
-        votes=files.synthetic_votes(config, "figure4"),
+        votes=files.synthetic_votes(settings, "figure4"),
     output:
         png=shown("results/pate/figures/figure4.png", "pate_figure4", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure4.pdf",
         data="results/pate/tables/figure4.csv",
     params:
         code=fingerprint("compare_noise.py"),
-        settings=pate.with_orders(config, "figure4"),
+        settings=settings.pate.with_orders("figure4"),
     log:
         "logs/compare_noise/figure4.log",
     benchmark:
@@ -242,14 +242,14 @@ rule draw_threshold_effects:
     message:
         "Drawing what the noisy threshold does, figure5"
     input:
-        votes=files.synthetic_votes(config, "figure5"),
+        votes=files.synthetic_votes(settings, "figure5"),
     output:
         png=shown("results/pate/figures/figure5.png", "pate_figure5", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure5.pdf",
         data="results/pate/tables/figure5.csv",
     params:
         code=fingerprint("draw_threshold_effects.py"),
-        settings=pate.with_orders(config, "figure5"),
+        settings=settings.pate.with_orders("figure5"),
     log:
         "logs/draw_threshold_effects/figure5.log",
     benchmark:

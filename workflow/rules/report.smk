@@ -13,19 +13,19 @@ rule compare_published:
     message:
         "Comparing with the published numbers"
     input:
-        tables=targets.table_files(config),
-        teachers=targets.teachers_cost(config),
-        datasets=targets.label_datasets(config),
-        records=targets.bagged_records(config),
+        tables=targets.table_files(settings),
+        teachers=targets.teachers_cost(settings),
+        datasets=targets.label_datasets(settings),
+        records=targets.bagged_records(settings),
     output:
         shown("results/fidelity.csv", "fidelity", "Comparison"),
     params:
         code=fingerprint("compare_published.py", also=["../published/*"]),
         data=config["data"],
-        darrm=settings.darrm_claims(config) if "darrm" in config["papers"] else {},
-        tasks=pate.parameters(config, targets.pate_tasks(config)),
-        dpbag=dpbag_config.claims(config) if "dpbag" in config["papers"] else {},
-        nzc=nzc.facts(config, targets.nzc_tasks(config)) if "nzc" in config["papers"] else {},
+        darrm=settings.darrm.claims() if "darrm" in config["papers"] else {},
+        tasks=settings.pate.parameters(targets.pate_tasks(settings)),
+        dpbag=settings.dpbag.claims() if "dpbag" in config["papers"] else {},
+        nzc=settings.nzc.facts(targets.nzc_tasks(settings)) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -43,18 +43,18 @@ rule build_index:
     input:
         fidelity="results/fidelity.csv",
         tables=[
-            targets.table_files(config),
-            targets.ledger(config)["totals"],
+            targets.table_files(settings),
+            targets.ledger(settings)["totals"],
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.audit,
         ],
         figures=[
-            targets.figure_files(config),
-            targets.ledger(config)["figures"],
+            targets.figure_files(settings),
+            targets.ledger(settings)["figures"],
             rules.plan_mechanisms.output.png,
         ],
-        teachers=targets.teachers_cost(config),
-        ledger=targets.ledger(config)["ledger"],
+        teachers=targets.teachers_cost(settings),
+        ledger=targets.ledger(settings)["ledger"],
     output:
         "results/index.html",
     params:
@@ -75,10 +75,10 @@ rule publish_docs:
     message:
         "Copying tables and figures into docs/"
     input:
-        **targets.published(config),
+        **targets.published(settings),
         fidelity="results/fidelity.csv",
     output:
-        **files.docs(targets.published(config)),
+        **files.docs(targets.published(settings)),
         fidelity="docs/fidelity.csv",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:

@@ -33,7 +33,7 @@ rule tabulate_amplification:
         shown("results/darrm/tables/amplification.csv", "amplification", "DaRRM", "Noise functions"),
     params:
         code=fingerprint("tabulate_amplification.py"),
-        settings=[config["darrm"][name] for name in targets.pure_shapes(config)],
+        settings=[config["darrm"][name] for name in targets.pure_shapes(settings)],
     log:
         "logs/tabulate_amplification/amplification.log",
     benchmark:
@@ -50,8 +50,8 @@ rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, figure9"
     input:
-        U=lambda wc: files.gammas(config, prior_points(config, "U")),
-        P=lambda wc: files.gammas(config, prior_points(config, "P")),
+        U=lambda wc: files.gammas(settings, prior_points(settings.darrm, "U")),
+        P=lambda wc: files.gammas(settings, prior_points(settings.darrm, "P")),
     output:
         png=shown("results/darrm/figures/figure9.png", "figure9", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/figure9.pdf",
@@ -78,7 +78,7 @@ rule solve_sweep:
     params:
         code=fingerprint("solve_sweep.py"),
         point=files.point(files.SWEEP_POINT),
-        m=lambda wc: settings.sweep_allowances(config, int(wc.K)),
+        m=lambda wc: settings.darrm.sweeps.allowances(int(wc.K)),
         prior=lookup(within=config, dpath="darrm/sweeps/prior"),
         solver=config["solver"],
     log:
@@ -116,7 +116,7 @@ rule draw_sweeps:
     message:
         "Drawing the sweeps"
     input:
-        points=files.sweeps(config),
+        points=files.sweeps(settings),
         double_subsampling=collect(
             "results/darrm/sweeps/double_subsampling,K={K}.csv",
             K=lookup(within=config, dpath="darrm/sweeps/double_subsampling/K"),

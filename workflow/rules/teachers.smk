@@ -19,7 +19,7 @@ rule train_teachers:
         # Plain teachers have no noise of their own.
         noise=lambda wc: config["noise"] if wc.kind == "private" else "reproducible",
         backend=lookup(within=config, dpath="teachers/backend"),
-        settings=lambda wc: settings.teachers(config, wc.dataset, wc.kind, int(wc.K)),
+        settings=lambda wc: settings.training(wc.dataset, wc.kind, int(wc.K)),
         device=config["device"],
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
@@ -54,7 +54,7 @@ rule cast_votes:
         "results/votes/{dataset}/kind={kind},K={K},seed={seed}.npz",
     params:
         code=fingerprint("cast_votes.py"),
-        model=lambda wc: settings.teachers(config, wc.dataset, wc.kind, int(wc.K))["model"],
+        model=lambda wc: settings.training(wc.dataset, wc.kind, int(wc.K))["model"],
         device=config["device"],
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
@@ -75,7 +75,7 @@ rule account_teachers:
     params:
         code=fingerprint("account_teachers.py"),
         K=lookup(within=config, dpath="darrm/K"),
-        datasets=settings.accounting(config),
+        datasets=settings.darrm.accounting(),
     log:
         "logs/account_teachers/teachers.log",
     benchmark:

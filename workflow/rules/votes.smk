@@ -13,7 +13,7 @@ rule cast_forest_votes:
         K=lambda wc: int(wc.K),
         training_seed=lambda wc: int(wc.seed),
         seed=config["seed"],
-        settings=settings.forest_teachers(config),
+        settings=settings.forest_teachers.parameters(),
     log:
         "logs/cast_forest_votes/{dataset}/K={K},seed={seed}.log",
     cache: SHARED

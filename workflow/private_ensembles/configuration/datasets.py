@@ -1,8 +1,21 @@
-"""The configuration's data sets: what no single key can show, and the slices that rules need."""
+"""The section `datasets`: the data sets, where their files come from, and what rules need."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, RootModel
+
+from private_ensembles.configuration.types import (
+    LEFT_OUT,
+    Count,
+    Mistake,
+    Named,
+    Section,
+    Several,
+    integer,
+)
 
 # The roles of the files that each format needs; those without files ship with scikit-learn.
 ROLES = {
@@ -17,97 +30,155 @@ ROLES = {
 # Numbers of classes of the formats that do not choose among classes.
 CLASSES = {"mat": 10, "adult": 2, "breast_cancer": 2, "digits": 10, "digits_parity": 2}
 TABLES = ("adult", "breast_cancer")
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def mistakes(datasets: dict) -> Iterator[tuple]:
-    """Yield (path, value, allowed) for what the schema lets pass and must not be."""
-    for name, settings in datasets.items():
-        path, form = f"datasets.{name}", settings["format"]
-        if form in CLASSES and "classes" in settings:
-            yield f"{path}.classes", settings["classes"], f"left out where format is {form}"
-        if form not in CLASSES and "classes" not in settings:
-            yield f"{path}.classes", None, f"at least two class numbers, since format is {form}"
-        if "files_of" in settings:
-            if "files" in settings:
-                yield f"{path}.files", list(settings["files"]), "left out beside files_of"
-            owners = [other for other in datasets if "files" in datasets[other]]
-            if settings["files_of"] not in owners:
+Format = Literal["idx", "idx_pool", "mat", "adult", "breast_cancer", "digits", "digits_parity"]
+ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"]
+Role = Literal[ImageRole, "images", "labels", "train", "test"]
+
+
+class File(Section):
+    """A file to download."""
+
+    role: Role = Field(description="What the file holds; each format has its own roles.")
+    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum.")
+    urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
+        min_length=1, description="Public addresses, in the order in which they are tried."
+    )
+
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test)$")]
+
+
+class Dataset(Section):
+    """One data set."""
+
+    format: Format = Field(
+        description="How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
+        "`seed`, equal images kept once. mat: SVHN's two MATLAB files. adult: UCI Adult's two "
+        "files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
+        "scikit-learn's digits, as ten classes or as even and odd, split from `seed`."
+    )
+    files_of: str = Field(LEFT_OUT, description="The data set whose files are read.")
+    classes: Several[integer(ge=0, le=255)] = Field(
+        LEFT_OUT,
+        description="The classes of IDX files that are kept; they become labels 0, 1, ...",
+    )
+    n_train: Count = Field(description="Training records of the classes.")
+    n_test: Count = Field(description="Test records of the classes.")
+    stand_in: bool = Field(
+        False, description="Whether it only stands in for one of a paper's; false if left out."
+    )
+    optional: bool = Field(
+        False,
+        description="Whether it is left out where its files are neither in data/raw nor in a "
+        "data_mirror that is a folder; false if left out.",
+    )
+    files: dict[FileName, File] = Field(LEFT_OUT, description="The files to download, by name.")
+
+    def mistakes(self) -> Iterator[Mistake]:
+        form = self.format
+        if form in CLASSES and self.classes is not None:
+            yield "classes", self.classes, f"left out where format is {form}"
+        if form not in CLASSES and self.classes is None:
+            yield "classes", None, f"at least two class numbers, since format is {form}"
+        if self.files_of is not None and self.files is not None:
+            yield "files", list(self.files), "left out beside files_of"
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return CLASSES.get(self.format) or len(self.classes)
+
+    @property
+    def holds(self) -> str:
+        """What its records are: "a table" or "images"."""
+        return "a table" if self.format in TABLES else "images"
+
+
+class Datasets(RootModel[Named[Dataset]]):
+    """The data sets, by name."""
+
+    model_config = ConfigDict(strict=True)
+
+    def __getitem__(self, name: str) -> Dataset:
+        return self.root[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.root
+
+    def __iter__(self):
+        return iter(self.root)
+
+    def conflicts(self) -> Iterator[Mistake]:
+        """Yield what is wrong between one data set and the files of another."""
+        owners = [name for name in self if self[name].files is not None]
+        for name in self:
+            path, form, owner = f"datasets.{name}", self[name].format, self[name].files_of
+            if owner is not None and owner not in owners:
                 allowed = f"one of the data sets that have files: {', '.join(owners)}"
-                yield f"{path}.files_of", settings["files_of"], allowed
-        roles = sorted(file["role"] for file in _files(datasets, name).values())
-        if roles != sorted(ROLES[form]):
-            wanted = ", ".join(ROLES[form])
-            allowed = f"one file for each role {wanted}" if wanted else "left out"
-            yield f"{path}.files", roles, f"{allowed}, since format is {form}"
+                yield f"{path}.files_of", owner, allowed
+            roles = sorted(file.role for file in self._files(name).values())
+            if roles != sorted(ROLES[form]):
+                wanted = ", ".join(ROLES[form])
+                allowed = f"one file for each role {wanted}" if wanted else "left out"
+                yield f"{path}.files", roles, f"{allowed}, since format is {form}"
 
+    def of(self, holds: str, *, stand_in: bool, n_classes: int | None = None) -> list[str]:
+        """Return the names of the data sets that are stand-ins, or not, and hold what is asked."""
+        return [
+            name
+            for name, data in self.root.items()
+            if (data.holds, data.stand_in) == (holds, stand_in)
+            and n_classes in (None, data.n_classes)
+        ]
 
-def has_two_classes_of_images(settings: dict) -> bool:
-    """Tell whether DaRRM's ensembles can be trained on a data set of these settings."""
-    form = settings["format"]
-    return form not in TABLES and CLASSES.get(form, len(settings.get("classes", ()))) == 2
+    def file_pattern(self) -> str:
+        """Return the regular expression of the names of all files that may be downloaded."""
+        names = {name for data in self.root.values() for name in data.files or ()}
+        return "|".join(map(re.escape, sorted(names))) or "none"
 
+    def raw_file(self, dataset: str, file: str) -> dict:
+        """Return role, sha256 and urls of a file to download. Raises ValueError if it is none."""
+        files = self[dataset].files or {}
+        if file not in files:
+            known = ", ".join(files) or "none, nothing is downloaded"
+            raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
+        return files[file].plain()
 
-def is_stand_in(config: dict, dataset: str) -> bool:
-    """Tell whether a data set only stands in for one of a paper's."""
-    return config["datasets"][dataset].get("stand_in", False)
+    def raw_files(self, dataset: str) -> dict[str, str]:
+        """Return the paths of a data set's downloaded files by role; empty if none are needed."""
+        folder = f"data/raw/{self._owner(dataset)}"
+        return {file.role: f"{folder}/{name}" for name, file in self._files(dataset).items()}
 
+    def checksums(self, dataset: str) -> dict[str, str]:
+        """Return the sha256 of a data set's downloaded files by role."""
+        return {file.role: file.sha256 for file in self._files(dataset).values()}
 
-def file_pattern(config: dict) -> str:
-    """Return the regular expression of the names of all files that may be downloaded."""
-    names = {name for each in config["datasets"].values() for name in each.get("files", ())}
-    return "|".join(map(re.escape, sorted(names))) or "none"
+    def preparation(self, dataset: str) -> dict:
+        """Return format, n_train, n_test and, for IDX, classes of a data set."""
+        return self[dataset].pick("format", "classes", "n_train", "n_test")
 
+    def available(self, dataset: str, mirror: str | None = None, folder=".") -> bool:
+        """Tell whether a data set takes part; an optional one does only if its files are at hand.
 
-def raw_file(config: dict, dataset: str, file: str) -> dict:
-    """Return role, sha256 and urls of a file to download. Raises ValueError if there is none."""
-    files = config["datasets"][dataset].get("files", {})
-    if file not in files:
-        known = ", ".join(files) or "none, nothing is downloaded"
-        raise ValueError(f"file = {file!r}: must be one of the files of {dataset}: {known}")
-    return files[file]
+        At hand means in data/raw below `folder` or in the mirror, which must be a folder: what an
+        address serves is not known before a job asks. (With `optional: false` it is asked.)
+        """
+        if not self[dataset].optional:
+            return True
+        owner = self._owner(dataset)
+        places = [Path(folder, "data", "raw", owner)]
+        if mirror and not ADDRESS.match(mirror):
+            places.append(Path(mirror, owner))
+        return all(
+            any((place / name).is_file() for place in places) for name in self._files(dataset)
+        )
 
+    def _owner(self, name: str) -> str:
+        return self[name].files_of or name
 
-def raw_files(config: dict, dataset: str) -> dict[str, str]:
-    """Return the paths of a data set's downloaded files by role; empty where none are needed."""
-    owner = _owner(config["datasets"], dataset)
-    return {
-        file["role"]: f"data/raw/{owner}/{name}"
-        for name, file in _files(config["datasets"], dataset).items()
-    }
-
-
-def checksums(config: dict, dataset: str) -> dict[str, str]:
-    """Return the sha256 of a data set's downloaded files by role."""
-    return {file["role"]: file["sha256"] for file in _files(config["datasets"], dataset).values()}
-
-
-def preparation(config: dict, dataset: str) -> dict:
-    """Return format, n_train, n_test and, for IDX, classes of a data set."""
-    settings = config["datasets"][dataset]
-    return {
-        key: settings[key] for key in ("format", "classes", "n_train", "n_test") if key in settings
-    }
-
-
-def available(config: dict, dataset: str, folder=".") -> bool:
-    """Tell whether a data set takes part; an optional one does only if its files are at hand.
-
-    At hand means in data/raw below `folder` or in the mirror, which must be a folder: what an
-    address serves is not known before a job asks. (With `optional: false` it is asked.)
-    """
-    if not config["datasets"][dataset].get("optional", False):
-        return True
-    owner = _owner(config["datasets"], dataset)
-    places = [Path(folder, "data", "raw", owner)]
-    if (mirror := config["data_mirror"]) and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", mirror):
-        places.append(Path(mirror, owner))
-    names = _files(config["datasets"], dataset)
-    return all(any((place / name).is_file() for place in places) for name in names)
-
-
-def _owner(datasets: dict, name: str) -> str:
-    return datasets[name].get("files_of", name)
-
-
-def _files(datasets: dict, name: str) -> dict:
-    return datasets.get(_owner(datasets, name), {}).get("files", {})
+    def _files(self, name: str) -> dict[str, File]:
+        owner = self._owner(name)
+        return (self[owner].files if owner in self else None) or {}

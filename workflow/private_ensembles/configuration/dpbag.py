@@ -1,9 +1,27 @@
-"""The configuration's section `dpbag`: what no single key can show, and the slices rules need."""
+"""The section `dpbag`: the experiments of the DPBag paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
+from typing import Literal
 
-from private_ensembles.configuration.datasets import TABLES
+from pydantic import Field
+
+from private_ensembles.configuration.models import LEARNING_RATE
 from private_ensembles.configuration.naming import instance
+from private_ensembles.configuration.types import (
+    Count,
+    Counts,
+    Distinct,
+    Epsilons,
+    MainSection,
+    Maybe,
+    Mistake,
+    Positive,
+    Section,
+    Seed,
+    SmallDelta,
+    integer,
+    number,
+)
 
 # Model -> its settings that are no parameters of training.
 MODELS = ("logistic", "boosted_trees")
@@ -13,102 +31,145 @@ ACCURACY_TABLES = {"table5": "logistic", "table7": "boosted_trees"}
 LABEL_TABLES = {"table6": "logistic", "table8": "boosted_trees"}
 
 
-def mistakes(config: dict) -> Iterator[tuple]:
-    """Yield (path, value, allowed) for what the schema lets pass and must not be."""
-    section, datasets = config["dpbag"], config["datasets"]
-    tables = [name for name in datasets if datasets[name]["format"] in TABLES]
-    for path, owner, wanted in (
-        ("dpbag", section, False),
-        ("dpbag.embedded", section["embedded"], True),
-    ):
-        name = owner["dataset"]
-        known = [each for each in tables if datasets[each].get("stand_in", False) == wanted]
-        if name not in known:
-            kind = "stand-ins" if wanted else "data sets"
-            yield f"{path}.dataset", name, f"one of the {kind} that are tables: {', '.join(known)}"
-            continue
-        third = (datasets[name]["n_train"] + datasets[name]["n_test"]) // 3
-        for model in MODELS:
-            for index, n in enumerate((owner[model] or {}).get("n", ())):
-                if n > third:
-                    allowed = f"at most {third}, a third of the records of {name}"
-                    yield f"{path}.{model}.n[{index}]", n, allowed
+class Bagging(Section):
+    """Which ensembles are trained: n shards, k partitions, and splits of the data."""
+
+    n: Counts
+    k: Counts
+    seeds: Distinct[Seed] = Field(
+        description="Numbers from which the splits of the data are drawn."
+    )
+
+    def training(self) -> dict:
+        """Return the parameters with which the model is trained."""
+        return {key: value for key, value in self.plain().items() if key not in _GRID}
 
 
-def _owner(config: dict) -> dict:
-    section = config["dpbag"]
-    return section if config["data"] == "paper" else section["embedded"]
+class Logistic(Bagging):
+    """DPBag with logistic regressions."""
+
+    C: Positive = Field(description="Weight of the records against the penalty.")
+    tolerance: number(ge=1e-9, le=1e-3) = Field(
+        description="Proven distance of each coefficient from the optimum."
+    )
 
 
-def dataset(config: dict) -> str:
-    """Return the data set of this configuration."""
-    return _owner(config)["dataset"]
+class BoostedTrees(Bagging):
+    """DPBag with gradient-boosted trees."""
+
+    rounds: Count = Field(description="Trees of one model.")
+    learning_rate: Positive = Field(description=LEARNING_RATE)
+    leaves: integer(ge=2) = Field(description="Most leaves of a tree.")
+    records_per_leaf: Count = Field(description="Fewest records of a leaf.")
 
 
-def models(config: dict) -> list[str]:
-    """Return the models whose teachers are trained."""
-    return [model for model in MODELS if _owner(config)[model] is not None]
+class Bagged(Section):
+    """A data set and the models that are trained on it; null leaves a model out."""
+
+    dataset: str = Field(description="A name under `datasets`.")
+    logistic: Maybe[Logistic]
+    boosted_trees: Maybe[BoostedTrees]
+
+    def models(self) -> dict[str, Bagging]:
+        """Return the models whose teachers are trained, by name."""
+        found = {name: getattr(self, name) for name in MODELS}
+        return {name: model for name, model in found.items() if model is not None}
 
 
-def tables(config: dict, kind: str) -> list[str]:
-    """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
-    found = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
-    return [item for item, model in found.items() if model in models(config)]
+class Conjecture(Section):
+    """The small ensembles on which the conjecture is compared with exact losses."""
+
+    teachers: integer(ge=2) = Field(description="Teachers per partition.")
+    partitions: Count = Field(description="Number of partitions.")
+    noise: Distinct[Positive] = Field(description="Values of lambda.")
+    orders: Counts
 
 
-def grid(config: dict, model: str) -> dict[str, list[int]]:
-    """Return n, k (increasing) and seeds of a model."""
-    found = {key: _owner(config)[model][key] for key in _GRID}
-    return found | {"k": sorted(found["k"])}
+class Dpbag(Bagged, MainSection):
+    """The experiments of the DPBag paper."""
 
+    epsilon: Epsilons
+    delta: SmallDelta
+    delta_of_counts: SmallDelta
+    noise: Positive = Field(description="Inverse scale of the noise, times the number of shards.")
+    order_max: Count = Field(description="Largest order of the moments.")
+    scaling: Literal["data", "public"] = Field(description="Where the range of features is from.")
+    draws: Count = Field(description="Repetitions of the noise.")
+    partitions_per_job: Count = Field(description="Partitions whose teachers one job trains.")
+    embedded: Bagged
+    conjecture: Conjecture
 
-def training(config: dict, model: str) -> dict:
-    """Return the parameters with which a model is trained."""
-    return {key: value for key, value in _owner(config)[model].items() if key not in _GRID}
+    def conflicts(self) -> Iterator[Mistake]:
+        datasets = self._settings.datasets
+        for path, owner in (("dpbag", self), ("dpbag.embedded", self.embedded)):
+            name, stand_in = owner.dataset, owner is not self
+            known = datasets.of("a table", stand_in=stand_in)
+            if name not in known:
+                kind = "stand-ins" if stand_in else "data sets"
+                allowed = f"one of the {kind} that are tables: {', '.join(known)}"
+                yield f"{path}.dataset", name, allowed
+            third = (datasets[name].n_train + datasets[name].n_test) // 3
+            for model, settings in owner.models().items():
+                for index, n in enumerate(settings.n):
+                    if n > third:
+                        allowed = f"at most {third}, a third of the records of {name}"
+                        yield f"{path}.{model}.n[{index}]", n, allowed
 
+    @property
+    def used(self) -> Bagged:
+        """The paper's data set and models, or their stand-in's."""
+        return self if self._settings.data == "paper" else self.embedded
 
-def budget(config: dict) -> dict:
-    """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
-    keys = ("epsilon", "delta", "delta_of_counts", "noise", "order_max")
-    return {key: config["dpbag"][key] for key in keys}
+    def run_tables(self, kind: str) -> list[str]:
+        """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
+        found = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
+        return [item for item, model in found.items() if model in self.used.models()]
 
+    def grid(self, model: str) -> dict[str, list[int]]:
+        """Return n, k (increasing) and seeds of a model."""
+        found = self.used.models()[model].pick(*_GRID)
+        return found | {"k": sorted(found["k"])}
 
-def claims(config: dict) -> dict:
-    """Return what the printed numbers rest on, as `workflow/published/dpbag.yaml` names it.
+    def training(self, model: str) -> dict:
+        """Return the parameters with which a model is trained."""
+        return self.used.models()[model].training()
 
-    Of training only where it is on the paper's data; how exactly a model is fitted and how often
-    the noise is drawn makes our numbers more precise and is not in it.
-    """
-    found = budget(config)
-    del found["epsilon"]  # every budget has numbers of its own
-    if config["data"] == "paper":
-        found["scaling"] = config["dpbag"]["scaling"]
-        for model in models(config):
-            found[model] = training(config, model)
-    return found
+    def budget(self) -> dict:
+        """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
+        return self.pick("epsilon", "delta", "delta_of_counts", "noise", "order_max")
 
+    def claims(self) -> dict:
+        """Return what the printed numbers rest on, as `published` names it.
 
-def first_partitions(config: dict, model: str) -> range:
-    """Return the first partition of each job that casts votes."""
-    return range(0, max(grid(config, model)["k"]), config["dpbag"]["partitions_per_job"])
+        Of training only where it is on the paper's data; how exactly a model is fitted and how
+        often the noise is drawn makes our numbers more precise and is not in it.
+        """
+        found = self.budget()
+        del found["epsilon"]  # every budget has numbers of its own
+        if self.used is self:
+            found["scaling"] = self.scaling
+            for model in self.models():
+                found[model] = self.training(model)
+        return found
 
+    def first_partitions(self, model: str) -> range:
+        """Return the first partition of each job that casts votes."""
+        return range(0, max(self.grid(model)["k"]), self.partitions_per_job)
 
-def partitions(config: dict, model: str, first: int) -> list[int]:
-    """Return the numbers of the partitions of the job that starts with partition `first`."""
-    last = min(first + config["dpbag"]["partitions_per_job"], max(grid(config, model)["k"]))
-    return list(range(first, last))
+    def partitions(self, model: str, first: int) -> list[int]:
+        """Return the numbers of the partitions of the job that starts with partition `first`."""
+        last = min(first + self.partitions_per_job, max(self.grid(model)["k"]))
+        return list(range(first, last))
 
+    def label_counts(self, model: str) -> list[str]:
+        """Return the files that say how many labels each budget buys, for all n and seeds."""
+        grid = self.grid(model)
+        points = [
+            instance(model=model, n=n, seed=seed) for n in grid["n"] for seed in grid["seeds"]
+        ]
+        return [f"results/dpbag/privacy/{self.used.dataset}/{point}.csv" for point in points]
 
-def label_counts(config: dict, model: str) -> list[str]:
-    """Return the files that say how many labels each budget buys, for all n and seeds."""
-    found = grid(config, model)
-    folder = f"results/dpbag/privacy/{dataset(config)}"
-    points = (instance(model=model, n=n, seed=seed) for n in found["n"] for seed in found["seeds"])
-    return [f"{folder}/{point}.csv" for point in points]
-
-
-def shards(config: dict) -> list[int]:
-    """Return every number n of shards of the paper's grid and of its stand-in's."""
-    owners = config["dpbag"], config["dpbag"]["embedded"]
-    sections = (owner[model] for owner in owners for model in MODELS)
-    return sorted({n for section in sections if section for n in section["n"]})
+    def shards(self) -> list[int]:
+        """Return every number n of shards of the paper's grid and of its stand-in's."""
+        models = [*self.models().values(), *self.embedded.models().values()]
+        return sorted({n for model in models for n in model.n})

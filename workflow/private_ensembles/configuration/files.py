@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from private_ensembles.configuration import check, dpbag, nzc, pate
 from private_ensembles.configuration.naming import delta_of, instance, multiply, parse_instance
+from private_ensembles.configuration.root import Configuration
 
 # How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
 # cluster Snakemake hands wildcards over in a list that a comma would cut.
@@ -18,7 +18,7 @@ def point(pattern: str) -> Callable[[Mapping], dict]:
     return lambda wildcards: parse_instance(pattern.format(**wildcards))
 
 
-def gamma(config: Mapping, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
+def gamma(settings: Configuration, *, K, m, epsilon, Delta, delta=None, prior=None) -> str:
     """The optimised noise function at one point; delta by default as in DaRRM section 6.1."""
     name = instance(
         K=K,
@@ -26,65 +26,64 @@ def gamma(config: Mapping, *, K, m, epsilon, Delta, delta=None, prior=None) -> s
         epsilon=epsilon,
         Delta=Delta,
         delta=delta_of(m, Delta) if delta is None else delta,
-        prior=config["darrm"]["prior"] if prior is None else prior,
+        prior=settings.darrm.prior if prior is None else prior,
     )
     return f"results/darrm/gamma/{name}.json"
 
 
-def gammas(config: Mapping, points: Iterable[Mapping]) -> list[str]:
+def gammas(settings: Configuration, points: Iterable[Mapping]) -> list[str]:
     """The optimised noise functions at several points."""
-    return [gamma(config, **each) for each in points]
+    return [gamma(settings, **each) for each in points]
 
 
-def shape_gammas(config: Mapping, points: Callable, figure: str) -> dict[str, str]:
+def shape_gammas(settings: Configuration, points: Callable, figure: str) -> dict[str, str]:
     """One figure's optimised noise functions, by how many teachers gamma_sub draws.
 
     points: the function that returns them (`experiments.grid_points.shape_points`).
     """
-    shape = config["darrm"][figure]
-    drawn = shape["subsamples"] if "subsamples" in shape else shape["m"]
-    found = gammas(config, points(config, figure))
+    found = gammas(settings, points(settings.darrm, figure))
+    drawn = getattr(settings.darrm, figure).drawn
     return {f"drawn_{number}": file for number, file in zip(drawn, found, strict=True)}
 
 
-def audited_gammas(config: Mapping) -> dict[str, str]:
+def audited_gammas(settings: Configuration) -> dict[str, str]:
     """The optimised noise functions of the ledger, by the name of their budget."""
-    names = nzc.audit(config)["budgets"]
-    return dict(zip(names, gammas(config, nzc.gammas(config)), strict=True))
+    names = settings.ledger()["budgets"]
+    return dict(zip(names, gammas(settings, settings.gammas()), strict=True))
 
 
-def sigma(config: Mapping, dataset: str, m: int) -> str:
+def sigma(settings: Configuration, dataset: str, m: int) -> str:
     """GNMax's sigma for (m epsilon, m Delta) on one data set, DaRRM appendix D.2.1."""
-    cost = check.dataset_settings(config, dataset)
+    cost = settings.darrm.dataset_settings(dataset)
     name = instance(
         mechanism="gnmax",
-        K=config["darrm"]["K"],
+        K=settings.darrm.K,
         epsilon=multiply(m, cost["epsilon"]),
         delta=multiply(m, cost["Delta"]),
     )
     return f"results/darrm/privacy/{name}.csv"
 
 
-def sigmas(config: Mapping, m: int) -> list[str]:
+def sigmas(settings: Configuration, m: int) -> list[str]:
     """GNMax's sigmas at one m on the paper's data sets, of which several may share one."""
-    return [sigma(config, dataset, m) for dataset in config["darrm"]["datasets"]]
+    return [sigma(settings, dataset, m) for dataset in settings.darrm.datasets]
 
 
-def label_inputs(config: Mapping, dataset: str, m: int) -> dict[str, str]:
+def label_inputs(settings: Configuration, dataset: str, m: int) -> dict[str, str]:
     """What DaRRM's labels on one data set at one m rest on.
 
     Votes of private and of plain teachers by training seed, gamma, sigma, and the proof of what the
     teachers cost.
     """
-    darrm, cost = config["darrm"], check.dataset_settings(config, dataset)
+    darrm, cost = settings.darrm, settings.darrm.dataset_settings(dataset)
     found = {}
     for kind in ("private", "plain"):
-        for seed in darrm["training_seeds"]:
-            name = instance(kind=kind, K=darrm["K"], seed=seed)
+        for seed in darrm.training_seeds:
+            name = instance(kind=kind, K=darrm.K, seed=seed)
             found[f"{kind}_{seed}"] = f"results/votes/{dataset}/{name}.npz"
-    point = {"K": darrm["K"], "m": m, "epsilon": cost["epsilon"], "Delta": cost["Delta"]}
-    found["gamma"] = gamma(config, **point)
-    found["sigma"] = sigma(config, dataset, m)
+    point = {"K": darrm.K, "m": m, "epsilon": cost["epsilon"], "Delta": cost["Delta"]}
+    found["gamma"] = gamma(settings, **point)
+    found["sigma"] = sigma(settings, dataset, m)
     found["proof"] = TEACHERS_COST
     return found
 
@@ -96,115 +95,115 @@ def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:
     return [f"results/teachers/{dataset}/{name}.pt" for name in names]
 
 
-def labels(config: Mapping, m: int) -> list[str]:
+def labels(settings: Configuration, m: int) -> list[str]:
     """DaRRM's released labels and their accuracy at one m, of every data set of this run."""
-    names = (instance(dataset=dataset, m=m) for dataset in check.label_datasets(config))
+    names = (instance(dataset=dataset, m=m) for dataset in settings.darrm.label_datasets())
     return [f"results/darrm/labels/{name}.csv" for name in names]
 
 
-def sweeps(config: Mapping) -> list[str]:
+def sweeps(settings: Configuration) -> list[str]:
     """Every point of the sweeps: all m of one K, epsilon and Delta in one job."""
-    grid = config["darrm"]["sweeps"]
+    grid = settings.darrm.sweeps
     return [
         f"results/darrm/sweeps/{instance(K=K, epsilon=epsilon, Delta=Delta)}.json"
-        for K in grid["K"]
-        for epsilon in grid["epsilon"]
-        for Delta in grid["Delta"]
+        for K in grid.K
+        for epsilon in grid.epsilon
+        for Delta in grid.Delta
     ]
 
 
-def pate_dataset(config: Mapping, task: str) -> str:
+def pate_dataset(settings: Configuration, task: str) -> str:
     """The data set of one of PATE's tasks."""
-    return f"results/datasets/{config['pate']['tasks'][task]['dataset']}.npz"
+    return f"results/datasets/{settings.pate.tasks[task].dataset}.npz"
 
 
-def pate_votes(config: Mapping, task: str) -> str:
+def pate_votes(settings: Configuration, task: str) -> str:
     """The votes of a task's ensemble on all test images or records."""
-    name = instance(**pate.ensemble(config, task))
-    return f"results/votes/{config['pate']['tasks'][task]['dataset']}/{name}.npz"
+    name = instance(**settings.pate.ensemble(task))
+    return f"results/votes/{settings.pate.tasks[task].dataset}/{name}.npz"
 
 
-def synthetic_votes(config: Mapping, figure: str) -> list[str]:
+def synthetic_votes(settings: Configuration, figure: str) -> list[str]:
     """The synthetic votes that one of PATE's figures shows, one file for each ensemble."""
-    seed = config["pate"]["training_seed"]
+    seed = settings.pate.training_seed
     names = (
-        instance(kind="synthetic", K=K, seed=seed) for K in pate.figure_teachers(config, figure)
+        instance(kind="synthetic", K=K, seed=seed) for K in settings.pate.figure_teachers(figure)
     )
     return [f"results/votes/glyph/{name}.npz" for name in names]
 
 
-def students(config: Mapping, task: str, suffix: str = "csv") -> list[str]:
+def students(settings: Configuration, task: str, suffix: str = "csv") -> list[str]:
     """Summaries (or "history.csv": histories) of all students of one of PATE's tasks."""
     names = (
         instance(task=task, aggregator=aggregator, seed=seed)
-        for aggregator in pate.aggregators(config, task)
-        for seed in pate.student_seeds(config, task)
+        for aggregator in settings.pate.aggregators(task)
+        for seed in settings.pate.seeds(task)
     )
     return [f"results/pate/students/{name}.{suffix}" for name in names]
 
 
-def students_figure(config: Mapping, task: str | None) -> dict:
+def students_figure(settings: Configuration, task: str | None) -> dict:
     """What PATE's Figure 1 shows of one task; nothing without a task."""
     if task is None:
         return {}
     return {
-        "votes": pate_votes(config, task),
+        "votes": pate_votes(settings, task),
         "labels": f"results/pate/labels/task={task}.npz",
-        "histories": students(config, task, "history.csv"),
+        "histories": students(settings, task, "history.csv"),
     }
 
 
-def baselines(config: Mapping, task: str) -> list[str]:
+def baselines(settings: Configuration, task: str) -> list[str]:
     """Summaries of the non-private baselines of one of PATE's tasks."""
-    names = (instance(task=task, seed=seed) for seed in pate.student_seeds(config, task))
+    names = (instance(task=task, seed=seed) for seed in settings.pate.seeds(task))
     return [f"results/pate/baselines/{name}.csv" for name in names]
 
 
-def nzc_dataset(config: Mapping, task: str) -> str:
+def nzc_dataset(settings: Configuration, task: str) -> str:
     """The data set of one of NZC's tasks."""
-    return f"results/datasets/{config['nzc']['tasks'][task]['dataset']}.npz"
+    return f"results/datasets/{settings.nzc.dataset(task)}.npz"
 
 
-def nzc_votes(config: Mapping, task: str) -> dict[int, str]:
+def nzc_votes(settings: Configuration, task: str) -> dict[int, str]:
     """The votes of each of a task's ensembles, by number of teachers."""
-    folder = f"results/votes/{config['nzc']['tasks'][task]['dataset']}"
-    names = {K: instance(**nzc.ensemble(config, K)) for K in nzc.sizes(config, task)}
+    folder = f"results/votes/{settings.nzc.dataset(task)}"
+    names = {K: instance(**settings.nzc.ensemble(K)) for K in settings.nzc.sizes(task)}
     return {K: f"{folder}/{name}.npz" for K, name in names.items()}
 
 
-def nzc_label_votes(config: Mapping, task: str) -> dict[str, str]:
+def nzc_label_votes(settings: Configuration, task: str) -> dict[str, str]:
     """The votes of the two ensembles of NZC's Table 1, `many` and `few` teachers."""
-    votes = nzc_votes(config, task)
-    few = config["nzc"]["tasks"][task]["few"]
-    return {"many": votes[nzc.largest(config, task)], "few": votes[few]}
+    votes = nzc_votes(settings, task)
+    few = settings.nzc.tasks[task].few
+    return {"many": votes[settings.nzc.largest(task)], "few": votes[few]}
 
 
-def nzc_students(config: Mapping, task: str) -> list[str]:
+def nzc_students(settings: Configuration, task: str) -> list[str]:
     """Summaries of all students of one of NZC's tasks."""
-    names = (instance(task=task, seed=seed) for seed in nzc.student_seeds(config, task))
+    names = (instance(task=task, seed=seed) for seed in settings.nzc.seeds(task))
     return [f"results/nzc/students/{name}.csv" for name in names]
 
 
-def bagged(config: Mapping, kind: str, model: str, dataset: str, seed) -> list[str]:
+def bagged(settings: Configuration, kind: str, model: str, dataset: str, seed) -> list[str]:
     """Counts ("privacy", CSV) or costs ("costs", npz) of one split's labels, for every n shards."""
     suffix = {"privacy": "csv", "costs": "npz"}[kind]
-    names = (instance(model=model, n=n, seed=int(seed)) for n in dpbag.grid(config, model)["n"])
+    names = (instance(model=model, n=n, seed=int(seed)) for n in settings.dpbag.grid(model)["n"])
     return [f"results/dpbag/{kind}/{dataset}/{name}.{suffix}" for name in names]
 
 
-def bagged_votes(config: Mapping, model: str, dataset: str, n, seed) -> list[str]:
+def bagged_votes(settings: Configuration, model: str, dataset: str, n, seed) -> list[str]:
     """The votes of all partitions of one split into n shards, in the order of the partitions."""
     names = (
         instance(model=model, n=int(n), seed=int(seed), first=first)
-        for first in dpbag.first_partitions(config, model)
+        for first in settings.dpbag.first_partitions(model)
     )
     return [f"results/dpbag/votes/{dataset}/{name}.npz" for name in names]
 
 
-def bagged_students(config: Mapping, model: str) -> list[str]:
+def bagged_students(settings: Configuration, model: str) -> list[str]:
     """What the students of every split of one model achieve."""
-    names = (instance(model=model, seed=seed) for seed in dpbag.grid(config, model)["seeds"])
-    return [f"results/dpbag/students/{dpbag.dataset(config)}/{name}.csv" for name in names]
+    names = (instance(model=model, seed=seed) for seed in settings.dpbag.grid(model)["seeds"])
+    return [f"results/dpbag/students/{settings.dpbag.used.dataset}/{name}.csv" for name in names]
 
 
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:

@@ -1,182 +1,210 @@
-"""The slices of the configuration's `nzc` and `audit` sections that their rules need."""
+"""The section `nzc`: the experiments of the NZC paper, and the slices that its rules need."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
 
-from private_ensembles.configuration.datasets import CLASSES
-from private_ensembles.configuration.pate import task_of
+from pydantic import Field
 
-
-def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
-    """Return the tasks that this configuration runs, in the order of config.yaml.
-
-    available: whether the files of an optional data set can be had (`datasets.available`).
-    """
-    return [
-        name
-        for name, task in config["nzc"]["tasks"].items()
-        if task is not None
-        and task["data"] == config["data"]
-        and task_of(config, task["dataset"]) is not None  # whose teachers it shares
-        and available(task["dataset"])
-    ]
-
-
-def ensemble(config: Mapping, K: int) -> dict:
-    """Return kind, K and seed, which name an ensemble; the largest are those of PATE's tasks."""
-    return {"kind": "plain", "K": K, "seed": config["pate"]["training_seed"]}
-
-
-def sizes(config: Mapping, task: str) -> list[int]:
-    """Return the sizes of a task's ensembles, ascending: Figure 2's, and the two of Table 1."""
-    settings = config["nzc"]["tasks"][task]
-    return sorted({largest(config, task), *(each["K"] for each in settings["ensembles"])})
+from private_ensembles.configuration.models import EPOCHS, NetworkStudent
+from private_ensembles.configuration.pate import Task
+from private_ensembles.configuration.types import (
+    LEFT_OUT,
+    Count,
+    Distinct,
+    MainSection,
+    Maybe,
+    Mistake,
+    Name,
+    NotNegative,
+    Positive,
+    Queries,
+    Section,
+    Seed,
+    integer,
+    number,
+)
 
 
-def largest(config: Mapping, task: str) -> int:
-    """Return the teachers of Tables 1 and 2: those of PATE's task on the same data set."""
-    return task_of(config, config["nzc"]["tasks"][task]["dataset"])["K"]
+class Ensemble(Section):
+    """A further ensemble on the same data."""
+
+    K: Count = Field(description="Teachers.")
+    epochs: Count = Field(description=EPOCHS)
 
 
-def retraining(config: Mapping, dataset: str, K: int) -> dict:
-    """Return what else than PATE's parameters an ensemble of K teachers trains with: its epochs.
+class NzcTask(Section):
+    """The labels asked of the teachers of one of PATE's tasks, and of smaller ensembles."""
 
-    Nothing for the ensemble of PATE's task itself.
-    """
-    task = task_of(config, dataset)
-    if task is None or task["K"] == K:
-        return {}
-    for task in config["nzc"]["tasks"].values():
-        if task is not None and task["dataset"] == dataset:
-            for each in task["ensembles"]:
-                if each["K"] == K:
-                    return {"epochs": each["epochs"]}
-    return {}
+    task: str = Field(
+        description="The plain task of PATE whose data, teachers, pool, delta and scale are used."
+    )
+    few: Count = Field(description="Teachers of the small ensemble of Table 1.")
+    queries: Queries
+    ensembles: Annotated[list[Ensemble], Field(min_length=1)] = Field(
+        description="Further ensembles on the same data."
+    )
+    student_seeds: Distinct[Seed] = Field(LEFT_OUT, description="Instead of `nzc.student_seeds`.")
+    student_parameters: NetworkStudent = LEFT_OUT
 
-
-def mechanism(config: Mapping) -> dict:
-    """Return constant, gamma, noise and ties of the immutable noisy ArgMax."""
-    return {key: config["nzc"][key] for key in ("constant", "gamma", "noise", "ties")}
-
-
-def labels(config: Mapping, task: str) -> dict:
-    """Return what labels of a task cost and how they are drawn: all but how anything trains."""
-    settings = config["nzc"]["tasks"][task]
-    keys = ("few", "pool", "delta", "lnmax")
-    found = {key: settings[key] for key in keys}
-    return found | {"K": largest(config, task), "mechanism": mechanism(config)}
-
-
-def student(config: Mapping, task: str) -> dict:
-    """Return method, pool and parameters of a task's students, which see labelled queries only."""
-    settings = config["nzc"]["tasks"][task]
-    parameters = config["nzc"]["student"] | settings.get("student_parameters", {})
-    return {"method": "supervised", "pool": settings["pool"], "parameters": parameters}
-
-
-def student_seeds(config: Mapping, task: str) -> list[int]:
-    """Return the training seeds of a task's students: its own, or those of all tasks."""
-    return config["nzc"]["tasks"][task].get("student_seeds", config["nzc"]["student_seeds"])
-
-
-def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return, by task, what tables say about it: stand-in or not, sizes of ensembles."""
-    found = {}
-    for name in names:
-        task = config["nzc"]["tasks"][name]
-        stand_in = bool(config["datasets"][task["dataset"]].get("stand_in", False))
-        found[name] = {"stand_in": stand_in, "K": largest(config, name), "few": task["few"]}
-    return found
-
-
-def facts(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return, by task, the sizes that section 5.1 prints: n_train, n_test and pool."""
-    found = {}
-    for name in names:
-        task = config["nzc"]["tasks"][name]
-        sizes = config["datasets"][task["dataset"]]
-        found[name] = {"n_train": sizes["n_train"], "n_test": sizes["n_test"], "pool": task["pool"]}
-    return found
-
-
-def ensembles(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return sizes and pool by task, for Figure 2."""
-    pools = {name: config["nzc"]["tasks"][name]["pool"] for name in names}
-    return {name: {"sizes": sizes(config, name), "pool": pool} for name, pool in pools.items()}
-
-
-def audit(config: Mapping) -> dict:
-    """Return what the ledger depends on: budgets, the noise of PATE's tasks, and NZC's claim."""
-    names = ("K", "delta", "confident", "lnmax", "two_rounds")
-    found = {"budgets": {}, "student_score": None, "totals": None} | (config["audit"] or {})
-    noise = {
-        name: {key: task[key] for key in names if key in task}
-        | {"n_classes": n_classes(config, task["dataset"])}
-        for name, task in config["pate"]["tasks"].items()
-        if task is not None
-    }
-    votes = config["dpbag"]["logistic"]
-    bagging = {
-        "n": max(votes["n"]),
-        "k": max(votes["k"]),
-        "noise": config["dpbag"]["noise"],
-        "delta": config["dpbag"]["delta"],
-    }
-    queries = {
-        name: {"pool": task["pool"], "delta": task["delta"]}
-        for name, task in config["nzc"]["tasks"].items()
-        if task is not None
-    }
-    common = {"dpbag": bagging, "mechanism": mechanism(config)}
-    return found | {"pate": noise, "nzc": queries} | common
-
-
-def gammas(config: Mapping) -> list[dict]:
-    """Return K, m, epsilon and Delta of the noise functions that the ledger's budgets need."""
-    budgets = audit(config)["budgets"].values()
-    return [{key: budget[key] for key in ("K", "m", "epsilon", "Delta")} for budget in budgets]
-
-
-def n_classes(config: Mapping, dataset: str) -> int:
-    """Return the number of classes of a data set, or of synthetic votes that go by its name."""
-    if dataset in config["synthetic_votes"]:
-        return config["synthetic_votes"][dataset]["n_classes"]
-    settings = config["datasets"][dataset]
-    return CLASSES.get(settings["format"], len(settings.get("classes", ())))
-
-
-def mistakes(config: Mapping):
-    """Yield (path, value, allowed) for what the schema lets pass and must not be."""
-    for name, budget in (config["audit"] or {"budgets": {}})["budgets"].items():
-        if budget["m"] > budget["K"]:
-            yield f"audit.budgets.{name}.m", budget["m"], f"at most K = {budget['K']}"
-    if "nzc" not in config["papers"]:
-        return  # its ensembles are PATE's, which may have been changed without it in mind
-    plain = [
-        task["dataset"]
-        for task in config["pate"]["tasks"].values()
-        if task is not None and task["kind"] == "plain"
-    ]
-    for name, task in config["nzc"]["tasks"].items():
-        if task is None or task["data"] != config["data"]:
-            continue  # not run
-        path, sizes = f"nzc.tasks.{name}", config["datasets"].get(task["dataset"])
-        if task["dataset"] not in plain:
-            known = ", ".join(plain) or "none"
-            yield f"{path}.dataset", task["dataset"], f"that of a plain task of PATE: {known}"
-            continue
-        trained = [each["K"] for each in task["ensembles"]]
+    def mistakes(self) -> Iterator[Mistake]:
+        trained = [each.K for each in self.ensembles]
         for index, K in enumerate(trained):
-            if sizes["n_train"] < K:
-                most = f"datasets.{task['dataset']}.n_train = {sizes['n_train']}"
-                yield f"{path}.ensembles[{index}].K", K, f"at most {most}"
             if K in trained[:index]:
-                yield f"{path}.ensembles[{index}].K", K, "a size that is not there yet"
-        if task["few"] not in trained:
-            yield f"{path}.few", task["few"], f"one of the sizes of {path}.ensembles"
-        if task["pool"] >= sizes["n_test"]:
-            most = f"datasets.{task['dataset']}.n_test = {sizes['n_test']}"
-            yield f"{path}.pool", task["pool"], f"below {most}"
-        for index, queries in enumerate(task["lnmax"]["queries"]):
-            if queries > task["pool"]:
-                allowed = f"at most {path}.pool = {task['pool']}"
-                yield f"{path}.lnmax.queries[{index}]", queries, allowed
+                yield f"ensembles[{index}].K", K, "a size that is not there yet"
+        if self.few not in trained:
+            yield "few", self.few, "one of the sizes of {here}.ensembles"
+
+
+class Leads(Section):
+    """Histograms over which one label is audited."""
+
+    teachers: Distinct[integer(ge=1, le=20)] = Field(description="Sizes of ensembles.")
+    classes: Distinct[integer(ge=2, le=4)] = Field(description="Numbers of classes.")
+    epsilon: number(ge=0, le=500) = Field(description="Where delta is given.")
+
+
+class Nzc(MainSection):
+    """The experiments of the NZC paper."""
+
+    constant: NotNegative = Field(description="Votes added to the largest count.")
+    gamma: Positive = Field(description="Scale of the noise.")
+    noise: Literal["laplace", "gaussian"] = Field(description="Kind of noise.")
+    ties: Literal["first", "last", "random"] = Field(
+        description="Which of several largest counts is raised."
+    )
+    tasks: dict[Name, Maybe[NzcTask]] = Field(
+        description="Labels asked of PATE's votes; null leaves a task out."
+    )
+    student_seeds: Distinct[Seed] = Field(
+        description="Students of every aggregator are trained once per seed."
+    )
+    student: NetworkStudent
+    distances: Distinct[number(ge=0, lt=1)] = Field(
+        description="Distances of Figure 2b as shares of the number of teachers."
+    )
+    leads: Leads
+
+    def conflicts(self) -> Iterator[Mistake]:
+        if "nzc" not in self._settings.papers:
+            return  # its ensembles are PATE's, which may have been changed without it in mind
+        tasks = self._settings.pate.given()
+        plain = [name for name, task in tasks.items() if task.kind == "plain"]
+        for name, task in self.given().items():
+            path = f"nzc.tasks.{name}"
+            if task.task not in plain:
+                known = ", ".join(plain) or "none"
+                yield f"{path}.task", task.task, f"a plain task of PATE: {known}"
+            pate = tasks[task.task]
+            if pate.data != self._settings.data:
+                continue  # not run
+            data, owner = self._settings.datasets[pate.dataset], f"pate.tasks.{task.task}"
+            for index, ensemble in enumerate(task.ensembles):
+                if data.n_train < ensemble.K:
+                    allowed = f"at most datasets.{pate.dataset}.n_train = {data.n_train}"
+                    yield f"{path}.ensembles[{index}].K", ensemble.K, allowed
+            if pate.pool >= data.n_test:
+                allowed = f"below datasets.{pate.dataset}.n_test = {data.n_test}, since the rest "
+                yield f"{owner}.pool", pate.pool, f"{allowed}evaluates the students of {path}"
+            for index, queries in enumerate(task.queries):
+                if queries > pate.pool:
+                    allowed = f"at most {owner}.pool = {pate.pool}"
+                    yield f"{path}.queries[{index}]", queries, allowed
+
+    def given(self) -> dict[str, NzcTask]:
+        """Return all tasks but those that are null."""
+        return {name: task for name, task in self.tasks.items() if task is not None}
+
+    def running(self, available: Callable[[str], bool] | None = None) -> list[str]:
+        """Return the tasks that this configuration runs, in the order of config.yaml.
+
+        available: as for PATE's tasks, whose teachers are shared.
+        """
+        shared = self._settings.pate.running(available)
+        return [name for name, task in self.given().items() if task.task in shared]
+
+    def pate_task(self, task: str) -> Task:
+        """Return the task of PATE that a task names."""
+        return self._settings.pate.tasks[self.tasks[task].task]
+
+    def ensemble(self, K: int) -> dict:
+        """Return kind, K and seed, which name an ensemble; the largest are those of PATE's."""
+        return {"kind": "plain", "K": K, "seed": self._settings.pate.training_seed}
+
+    def dataset(self, task: str) -> str:
+        """Return the name of a task's data set."""
+        return self.pate_task(task).dataset
+
+    def largest(self, task: str) -> int:
+        """Return the teachers of Tables 1 and 2: those of PATE's task."""
+        return self.pate_task(task).K
+
+    def sizes(self, task: str) -> list[int]:
+        """Return the sizes of a task's ensembles, ascending: Figure 2's, and the two of Table 1."""
+        return sorted({self.largest(task), *(each.K for each in self.tasks[task].ensembles)})
+
+    def retraining(self, dataset: str, K: int | None) -> dict:
+        """Return what else than PATE's parameters an ensemble of K teachers trains with: epochs.
+
+        Nothing for the ensemble of PATE's task itself.
+        """
+        if self._settings.pate.task_of(dataset).K == K:
+            return {}
+        for name, task in self.given().items():
+            if self.dataset(name) == dataset:
+                for ensemble in task.ensembles:
+                    if ensemble.K == K:
+                        return ensemble.pick("epochs")
+        return {}
+
+    def mechanism(self) -> dict:
+        """Return constant, gamma, noise and ties of the immutable noisy ArgMax."""
+        return self.pick("constant", "gamma", "noise", "ties")
+
+    def labels(self, task: str) -> dict:
+        """Return what labels of a task cost and how they are drawn: all but how anything trains."""
+        pate, settings = self.pate_task(task), self.tasks[task]
+        return {
+            "few": settings.few,
+            **pate.pick("pool", "delta"),
+            "lnmax": {"scale": pate.lnmax.scale, "queries": settings.queries},
+            "K": pate.K,
+            "mechanism": self.mechanism(),
+        }
+
+    def student_of(self, task: str) -> dict:
+        """Return method, pool and parameters of a task's students (of labelled queries only)."""
+        own = self.tasks[task].pick("student_parameters").get("student_parameters", {})
+        return {
+            "method": "supervised",
+            "pool": self.pate_task(task).pool,
+            "parameters": self.student.plain() | own,
+        }
+
+    def seeds(self, task: str) -> list[int]:
+        """Return the training seeds of a task's students: its own, or those of all tasks."""
+        return self.tasks[task].student_seeds or self.student_seeds
+
+    def descriptions(self, names: list[str]) -> dict[str, dict]:
+        """Return, by task, what tables say about it: stand-in or not, sizes of ensembles."""
+        return {
+            name: {
+                "stand_in": self._settings.datasets[self.dataset(name)].stand_in,
+                "K": self.largest(name),
+                "few": self.tasks[name].few,
+            }
+            for name in names
+        }
+
+    def facts(self, names: list[str]) -> dict[str, dict]:
+        """Return, by task, the sizes that section 5.1 prints: n_train, n_test and pool."""
+        found = {}
+        for name in names:
+            sizes = self._settings.datasets[self.dataset(name)].pick("n_train", "n_test")
+            found[name] = sizes | {"pool": self.pate_task(name).pool}
+        return found
+
+    def ensembles(self, names: list[str]) -> dict[str, dict]:
+        """Return sizes and pool by task, for Figure 2."""
+        return {
+            name: {"sizes": self.sizes(name), "pool": self.pate_task(name).pool} for name in names
+        }

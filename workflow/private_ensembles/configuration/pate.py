@@ -1,133 +1,445 @@
-"""The slices of the configuration's `pate` section that its rules need.
+"""The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
-Beside `check`, which checks everything (`pate_checks` across keys) and cuts the other slices.
-"""
+from collections.abc import Callable, Iterator
+from typing import Literal
 
-from collections.abc import Mapping
+from pydantic import Field
 
+from private_ensembles.configuration.models import ForestStudent, NetworkStudent, PlainTeachers
+from private_ensembles.configuration.types import (
+    LEFT_OUT,
+    Count,
+    Counts,
+    Distinct,
+    Epsilons,
+    MainSection,
+    Maybe,
+    Mistake,
+    Named,
+    Orders,
+    Pair,
+    Positive,
+    Queries,
+    Section,
+    Seed,
+    Share,
+    SmallDelta,
+    Votes,
+    integer,
+    number,
+)
 
-def tasks(config: Mapping, available=lambda dataset: True) -> list[str]:
-    """Return the tasks that this configuration runs, in the order of config.yaml.
-
-    available: whether the files of an optional data set can be had (`datasets.available`).
-    """
-    wanted = ("any", config["data"])
-    return [
-        name
-        for name, task in config["pate"]["tasks"].items()
-        if task is not None
-        and task["data"] in wanted
-        and (task["kind"] == "synthetic" or available(task["dataset"]))
-    ]
-
-
-def task_of(config: Mapping, dataset: str) -> dict | None:
-    """Return the settings of the task whose votes are cast on `dataset`, or None."""
-    found = [task for task in config["pate"]["tasks"].values() if task]
-    return next((task for task in found if task["dataset"] == dataset), None)
-
-
-def ensemble(config: Mapping, task: str) -> dict:
-    """Return kind, K and seed, which name a task's ensemble."""
-    settings = config["pate"]["tasks"][task]
-    return {"kind": settings["kind"], "K": settings["K"], "seed": config["pate"]["training_seed"]}
-
-
-def accounting(config: Mapping, task: str) -> dict:
-    """Return what the accounting of one task depends on: all but how votes and students train."""
-    settings = config["pate"]["tasks"][task]
-    keys = ("pool", "delta", "confident", "lnmax", "printed")
-    shared = {
-        "draws": settings.get("draws", config["pate"]["draws"]),
-        "orders": config["pate"]["orders"],
-        "release": config["pate"]["release"],
-        "two_rounds": settings.get("two_rounds"),
-    }
-    return {key: settings[key] for key in keys} | shared
+# What each kind of teachers, and each kind of student, learns from.
+_LEARNS = {"plain": "images", "forest": "a table"}
+_STUDIES = {"vat": "images", "forest": "a table"}
+ANSWERS = "Queries answered."
+ORDER = "Renyi order."
+BETA = "Smoothness."
+SIGMA_SS = "Noise in units of smooth sensitivity."
+THRESHOLD = "Votes that the plurality must have."
+Shares = Distinct[Positive]
+Score = number(ge=0, le=1)
 
 
-def answers(config: Mapping, task: str) -> dict:
-    """Return what the labels bought for a task's students depend on."""
-    settings = config["pate"]["tasks"][task]
-    cap = config["pate"]["release"]["answer_cap"]
-    return {key: settings[key] for key in ("pool", "confident", "lnmax")} | {"answer_cap": cap}
+class Confident(Section):
+    """Confident-GNMax (or its interactive kind) on a number of queries."""
+
+    queries: Count = Field(description="Queries asked.")
+    threshold: number() = Field(description=THRESHOLD)
+    sigma1: Votes
+    sigma2: Votes
 
 
-def student(config: Mapping, task: str) -> dict:
-    """Return method, pool and parameters of a task's student."""
-    settings = config["pate"]["tasks"][task]
-    method = settings["student"]
-    return {
-        "method": method,
-        "pool": settings["pool"],
-        "parameters": config["pate"]["students"][method] | settings.get("student_parameters", {}),
-    }
+class Lnmax(Section):
+    """The aggregator of PATE 2017."""
+
+    scale: Votes
+    queries: Queries
 
 
-def student_seeds(config: Mapping, task: str) -> list[int]:
-    """Return the training seeds of a task's students: its own, or those of all tasks."""
-    return config["pate"]["tasks"][task].get("student_seeds", config["pate"]["student_seeds"])
+class Printed(Section):
+    """What Table 2 prints."""
+
+    answers: Count = Field(description=ANSWERS)
+    order: number(gt=1) = Field(description=ORDER)
+    beta: Positive = Field(description=BETA)
+    sigma_ss: Positive = Field(description=SIGMA_SS)
 
 
-def aggregators(config: Mapping, task: str) -> list[str]:
-    """Return the names of what labels a task's students: `confident`, and `lnmax-Q` for each Q."""
-    queries = config["pate"]["tasks"][task]["lnmax"]["queries"]
-    return [*(f"lnmax-{q}" for q in queries), "confident"]
+class PrintedRounds(Section):
+    """What Table 2 prints for the two rounds, one number each."""
+
+    answers: Count = Field(description=ANSWERS)
+    order: number(gt=1) = Field(description=ORDER)
+    beta: Pair[Positive] = Field(description=BETA)
+    sigma_ss: Pair[Positive] = Field(description=SIGMA_SS)
 
 
-def baseline(config: Mapping, task: str) -> dict:
-    """Return method, pool and parameters of a task's non-private baseline."""
-    settings = student(config, task)
-    parameters = dict(config["pate"]["baselines"][settings["method"]])
-    parameters |= config["pate"]["tasks"][task].get("baseline_parameters", {})
-    return settings | {"method": parameters.pop("method"), "parameters": parameters}
+class TwoRounds(Section):
+    """A confident round and an interactive one."""
+
+    student_accuracy: Share = Field(
+        description="How often the student of the second round is right."
+    )
+    student_score: Share = Field(
+        description="Its score for the class that it predicts; the others share the rest."
+    )
+    first: Confident
+    second: Confident
+    printed: PrintedRounds
 
 
-def descriptions(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return, by task, what tables say about it: data set, stand-in or not, synthetic or not."""
-    datasets = config["datasets"]
-    found = {}
-    for name in names:
-        task = config["pate"]["tasks"][name]
-        stand_in = bool(datasets.get(task["dataset"], {}).get("stand_in", False))
-        synthetic = task["kind"] == "synthetic"
-        found[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task["K"]}
-    return found
+class Task(Section):
+    """One vote matrix and what is asked of it."""
+
+    data: Literal["any", "embedded", "paper"] = Field(
+        description="The value of `data` that runs it."
+    )
+    dataset: str = Field(description="Data set (or name of the synthetic votes).")
+    kind: Literal["plain", "forest", "synthetic"] = Field(description="Kind of teachers.")
+    K: Count = Field(description="Teachers.")
+    pool: Count = Field(description="Public queries; the rest evaluates.")
+    delta: SmallDelta
+    confident: Confident
+    lnmax: Lnmax
+    printed: Maybe[Printed] = Field(
+        description="What Table 2 prints; null where it has no such row."
+    )
+    student: Maybe[Literal["vat", "forest"]] = Field(description="How the student learns.")
+    draws: Count = Field(LEFT_OUT, description="Instead of `pate.draws`.")
+    two_rounds: TwoRounds = LEFT_OUT
+    student_seeds: Distinct[Seed] = Field(LEFT_OUT, description="Instead of `pate.student_seeds`.")
+    teachers: PlainTeachers = LEFT_OUT
+    student_parameters: NetworkStudent = LEFT_OUT
+    baseline_parameters: NetworkStudent = LEFT_OUT
+
+    def mistakes(self) -> Iterator[Mistake]:
+        asked = {f"lnmax.queries[{i}]": number for i, number in enumerate(self.lnmax.queries)}
+        for key, queries in ({"confident.queries": self.confident.queries} | asked).items():
+            if queries > self.pool:
+                yield key, queries, f"at most {{here}}.pool = {self.pool}"
+        if self.two_rounds:
+            first, second = self.two_rounds.first.queries, self.two_rounds.second.queries
+            if first + second > self.pool:
+                allowed = f"at most {{here}}.pool = {self.pool} together with the first round's"
+                yield "two_rounds.second.queries", second, f"{allowed} {first}"
 
 
-def students_figure(config: Mapping, task: str) -> dict:
-    """Return what Figure 1 depends on beside its inputs."""
-    settings = accounting(config, task)
-    return {key: settings[key] for key in ("pool", "delta", "confident", "lnmax", "orders")}
+class Students(Section):
+    """Parameters of students by method; what is missing has a default."""
+
+    vat: NetworkStudent
+    forest: ForestStudent
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for name, parameters in self:
+            if parameters.method is not None:
+                yield f"{name}.method", parameters.method, "left out"
 
 
-def parameters(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return, by task, the parameters that Table 1 prints, and those of two rounds if any."""
-    keys = ("K", "delta", "confident", "lnmax", "two_rounds")
-    found = {}
-    for name in names:
-        task = config["pate"]["tasks"][name]
-        found[name] = {key: task[key] for key in keys if key in task}
-    return found
+class Baselines(Section):
+    """Method and parameters of the baseline beside each method of students."""
+
+    vat: NetworkStudent
+    forest: ForestStudent
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for name, parameters in self:
+            if parameters.method is None:
+                yield f"{name}.method", None, "given"
 
 
-def budgets(config: Mapping, names: list[str]) -> dict[str, dict]:
-    """Return, by task, what the comparison at equal budgets depends on."""
-    found = {}
-    for name, facts in descriptions(config, names).items():
-        task = config["pate"]["tasks"][name]
-        found[name] = {key: task[key] for key in ("pool", "delta")}
-        found[name] |= {"queries": task["lnmax"]["queries"], **config["pate"]["equal_budget"]}
-        found[name] |= {key: facts[key] for key in ("stand_in", "synthetic")}
-    return found
+class Release(Section):
+    """Accounting for a release, chosen before looking at the votes."""
+
+    report: Literal["sanitized", "data_independent", "both"] = Field(
+        description="What is published."
+    )
+    confidence: number(gt=0, lt=1) = Field(description="Of the published upper bound.")
+    target_epsilon: Positive = Field(description="A guess that sets the order.")
+    answer_cap: Maybe[Count] = Field(description="Answers after which it stops.")
 
 
-def with_orders(config: Mapping, figure: str) -> dict:
-    """Return a figure's settings and the grid of orders."""
-    return {**(config["pate"][figure] or {}), "orders": config["pate"]["orders"]}
+class EqualBudget(Section):
+    """Mechanisms at the same total epsilon."""
+
+    epsilon: Epsilons
 
 
-def figure_teachers(config: Mapping, figure: str) -> list[int]:
-    """Return the sizes of the synthetic ensembles that a figure shows; none without the figure."""
-    teachers = (config["pate"][figure] or {"teachers": []})["teachers"]
-    return teachers if isinstance(teachers, list) else [teachers]
+class NoiseFigure(Section):
+    """Noise and sizes that are compared."""
+
+    teachers: Counts = Field(description="Sizes of ensembles.")
+    laplace_teachers: Count = Field(
+        description="The size at which Laplace and Gaussian noise are compared; one of `teachers`."
+    )
+    queries: Count = Field(description="Number of queries.")
+    delta: SmallDelta
+    gnmax: Shares = Field(description="Scales of noise as shares of the number of teachers.")
+    lnmax: Shares = Field(description="Scales of noise as shares of the number of teachers.")
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.laplace_teachers not in self.teachers:
+            known = ", ".join(map(str, self.teachers))
+            yield "laplace_teachers", self.laplace_teachers, f"one of {{here}}.teachers: {known}"
+
+
+class Threshold(Section):
+    """A noisy threshold."""
+
+    threshold: number() = Field(description=THRESHOLD)
+    sigma1: Votes
+
+
+class Thresholds(Section):
+    """Noisy thresholds by name."""
+
+    moderate: Threshold = LEFT_OUT
+    aggressive: Threshold = LEFT_OUT
+
+
+class ThresholdFigure(Section):
+    """Thresholds whose effect is shown."""
+
+    teachers: Count = Field(description="Size of the ensemble.")
+    queries: Count = Field(description="Number of queries.")
+    delta: SmallDelta
+    sigma2: Votes
+    checks: Thresholds
+    scale: Votes
+    points: integer(ge=2) = Field(description="Points of a curve.")
+    order: number(gt=1) = Field(description="Renyi order of the dots.")
+
+
+class Pate(MainSection):
+    """The experiments of the PATE paper."""
+
+    tasks: Named[Maybe[Task]] = Field(
+        description="Vote matrices, what is asked of them and who learns from the answers; null "
+        "leaves a task out."
+    )
+    training_seed: Seed = Field(description="Training seed of every task's ensemble.")
+    student_seeds: Distinct[Seed] = Field(
+        description="One student of each aggregator is trained per seed."
+    )
+    students: Students
+    baselines: Baselines
+    release: Release
+    draws: Count = Field(description="Random draws of the queries.")
+    orders: Orders
+    equal_budget: Maybe[EqualBudget]
+    figure1: Maybe[Distinct[str]] = Field(
+        description="The first of these tasks that is run is shown; null leaves the figure out."
+    )
+    figure4: Maybe[NoiseFigure]
+    figure5: Maybe[ThresholdFigure]
+
+    # What only shows beside other keys ---------------------------------------------------------
+
+    def mistakes(self) -> Iterator[Mistake]:
+        # A null task is left out, here as elsewhere.
+        known = [name for name, task in self.tasks.items() if task is None or task.student]
+        for index, name in enumerate(self.figure1 or ()):
+            if name not in known:
+                allowed = f"one of the tasks that have a student: {', '.join(known)}"
+                yield f"figure1[{index}]", name, allowed
+        least = 1 + self.orders.order_step
+        if self.orders.order_max <= least:
+            yield "orders.order_max", self.orders.order_max, f"above 1 + order_step = {least:g}"
+
+    def conflicts(self) -> Iterator[Mistake]:
+        for name, task in self.given().items():
+            path = f"pate.tasks.{name}"
+            yield from self._source(path, task)
+            yield from self._student(path, task)
+            if task.data in ("any", self._settings.data):
+                yield from self._sizes(path, task)
+        yield from self._shared()
+        profile = self._settings.synthetic_votes.get("glyph")
+        for name, figure in (("figure4", self.figure4), ("figure5", self.figure5)):
+            if figure is not None and profile is None:
+                yield f"pate.{name}", figure.plain(), "null where synthetic_votes has no glyph"
+            if figure is not None and figure.queries > profile.n_queries:
+                allowed = f"at most synthetic_votes.glyph.n_queries = {profile.n_queries}"
+                yield f"pate.{name}.queries", figure.queries, allowed
+
+    def _source(self, path: str, task: Task) -> Iterator[Mistake]:
+        """Whose votes: the data set, or the profile of synthetic votes, and how teachers train."""
+        kind, dataset = task.kind, task.dataset
+        section = "synthetic_votes" if kind == "synthetic" else "datasets"
+        names = list(getattr(self._settings, section))
+        if dataset not in names:
+            known = ", ".join(names) or "none"
+            allowed = f"one of those under {section}, since kind is {kind}: {known}"
+            yield f"{path}.dataset", dataset, allowed
+        if kind != "synthetic" and self._settings.datasets[dataset].holds != _LEARNS[kind]:
+            allowed = f"one that holds {_LEARNS[kind]}, since kind is {kind}"
+            yield f"{path}.dataset", dataset, allowed
+        if kind == "plain" and task.teachers is None:
+            yield f"{path}.teachers", None, "given, since kind is plain"
+        if kind != "plain" and task.teachers is not None:
+            yield f"{path}.teachers", task.teachers.plain(), f"left out where kind is {kind}"
+
+    def _student(self, path: str, task: Task) -> Iterator[Mistake]:
+        """A student needs inputs of its kind, and parameters of its own method."""
+        method = task.student
+        if method is not None and task.kind == "synthetic":
+            yield f"{path}.student", method, "null, since synthetic votes have no inputs"
+        if method is not None:
+            holds = self._settings.datasets[task.dataset].holds
+            fit = next(name for name, needs in _STUDIES.items() if needs == holds)
+            if method != fit:
+                yield f"{path}.student", method, f"null or {fit} for {task.dataset}"
+        for key in ("student_parameters", "baseline_parameters"):
+            # They are those of networks; a forest's are the same for all tasks.
+            if method == "forest" and (parameters := getattr(task, key)):
+                yield f"{path}.{key}", parameters.plain(), "left out where student is forest"
+
+    def _sizes(self, path: str, task: Task) -> Iterator[Mistake]:
+        """Teachers and the pool fit into the data set of a task that is run."""
+        dataset, pool = task.dataset, task.pool
+        if task.kind == "synthetic":
+            most = self._settings.synthetic_votes[dataset].n_queries
+            if pool > most:
+                yield f"{path}.pool", pool, f"at most synthetic_votes.{dataset}.n_queries = {most}"
+            return
+        data = self._settings.datasets[dataset]
+        if data.n_train < task.K:
+            yield f"{path}.K", task.K, f"at most datasets.{dataset}.n_train = {data.n_train}"
+        if pool > data.n_test or (task.student and pool == data.n_test):
+            # What the pool leaves over is what the student is evaluated on.
+            limit = "below" if task.student else "at most"
+            yield f"{path}.pool", pool, f"{limit} datasets.{dataset}.n_test = {data.n_test}"
+
+    def _shared(self) -> Iterator[Mistake]:
+        """Teachers are looked up by their data set, which therefore has one kind of plain ones."""
+        darrm = self._settings.darrm
+        owners: dict[str, str] = {}
+        for name, task in self.given().items():
+            if task.kind != "plain":
+                continue
+            path, dataset = f"pate.tasks.{name}", task.dataset
+            if dataset in darrm.datasets or dataset == darrm.embedded.dataset:
+                allowed = "another data set than DaRRM's, whose plain teachers are others"
+                yield f"{path}.dataset", dataset, allowed
+            owner = owners.setdefault(dataset, name)
+            if task.teachers != self.tasks[owner].teachers:
+                allowed = f"those of pate.tasks.{owner}, whose data set it shares"
+                yield f"{path}.teachers", task.teachers.plain(), allowed
+
+    # Slices ------------------------------------------------------------------------------------
+
+    def given(self) -> dict[str, Task]:
+        """Return all tasks but those that are null."""
+        return {name: task for name, task in self.tasks.items() if task is not None}
+
+    def running(self, available: Callable[[str], bool] | None = None) -> list[str]:
+        """Return the tasks that this configuration runs, in the order of config.yaml.
+
+        available: whether the files of an optional data set can be had; the configuration's own
+        answer if left out.
+        """
+        available = available or self._settings.available
+        return [
+            name
+            for name, task in self.given().items()
+            if task.data in ("any", self._settings.data)
+            and (task.kind == "synthetic" or available(task.dataset))
+        ]
+
+    def task_of(self, dataset: str) -> Task | None:
+        """Return the task whose votes are cast on `dataset`, or None."""
+        tasks = self.given().values()
+        return next((task for task in tasks if task.dataset == dataset), None)
+
+    def ensemble(self, task: str) -> dict:
+        """Return kind, K and seed, which name a task's ensemble."""
+        return self.tasks[task].pick("kind", "K") | {"seed": self.training_seed}
+
+    def accounting(self, task: str) -> dict:
+        """Return what a task's accounting depends on: all but how votes and students train."""
+        settings = self.tasks[task]
+        return {
+            **settings.pick("pool", "delta", "confident", "lnmax", "printed"),
+            "draws": settings.draws or self.draws,
+            **self.pick("orders", "release"),
+            "two_rounds": settings.two_rounds and settings.two_rounds.plain(),
+        }
+
+    def answers(self, task: str) -> dict:
+        """Return what the labels bought for a task's students depend on."""
+        asked = self.tasks[task].pick("pool", "confident", "lnmax")
+        return asked | {"answer_cap": self.release.answer_cap}
+
+    def student(self, task: str) -> dict:
+        """Return method, pool and parameters of a task's student."""
+        settings = self.tasks[task]
+        parameters = getattr(self.students, settings.student).plain()
+        own = settings.pick("student_parameters").get("student_parameters", {})
+        return {
+            "method": settings.student,
+            "pool": settings.pool,
+            "parameters": parameters | own,
+        }
+
+    def seeds(self, task: str) -> list[int]:
+        """Return the training seeds of a task's students: its own, or those of all tasks."""
+        return self.tasks[task].student_seeds or self.student_seeds
+
+    def aggregators(self, task: str) -> list[str]:
+        """Return the names of what labels a task's students: `lnmax-Q` for each Q, `confident`."""
+        return [*(f"lnmax-{q}" for q in self.tasks[task].lnmax.queries), "confident"]
+
+    def baseline(self, task: str) -> dict:
+        """Return method, pool and parameters of a task's non-private baseline."""
+        settings = self.tasks[task]
+        parameters = getattr(self.baselines, settings.student).plain()
+        parameters |= settings.pick("baseline_parameters").get("baseline_parameters", {})
+        method = parameters.pop("method")
+        return {"method": method, "pool": settings.pool, "parameters": parameters}
+
+    def descriptions(self, names: list[str]) -> dict[str, dict]:
+        """Return, by task, what tables say about it: stand-in or not, synthetic or not, K."""
+        found = {}
+        for name in names:
+            task = self.tasks[name]
+            synthetic = task.kind == "synthetic"
+            stand_in = not synthetic and self._settings.datasets[task.dataset].stand_in
+            found[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task.K}
+        return found
+
+    def students_figure(self, task: str) -> dict:
+        """Return what Figure 1 depends on beside its inputs."""
+        settings = self.tasks[task].pick("pool", "delta", "confident", "lnmax")
+        return settings | self.pick("orders")
+
+    def parameters(self, names: list[str]) -> dict[str, dict]:
+        """Return, by task, the parameters that Table 1 prints, and those of two rounds if any."""
+        keys = ("K", "delta", "confident", "lnmax", "two_rounds")
+        return {name: self.tasks[name].pick(*keys) for name in names}
+
+    def budgets(self, names: list[str]) -> dict[str, dict]:
+        """Return, by task, what the comparison at equal budgets depends on."""
+        found = {}
+        for name, facts in self.descriptions(names).items():
+            task = self.tasks[name]
+            found[name] = {
+                **task.pick("pool", "delta"),
+                "queries": task.lnmax.queries,
+                **self.equal_budget.plain(),
+                "stand_in": facts["stand_in"],
+                "synthetic": facts["synthetic"],
+            }
+        return found
+
+    def with_orders(self, figure: str) -> dict:
+        """Return a figure's settings and the grid of orders."""
+        settings = getattr(self, figure)
+        return {**(settings.plain() if settings else {}), **self.pick("orders")}
+
+    def figure_teachers(self, figure: str) -> list[int]:
+        """Return the sizes of the synthetic ensembles of a figure; none without the figure."""
+        settings = getattr(self, figure)
+        if settings is None:
+            return []
+        return settings.teachers if figure == "figure4" else [settings.teachers]

@@ -1,14 +1,14 @@
-"""The configuration's `pate` section: one line for each mistake that spans several keys."""
+"""The section `pate`: one line for each mistake that spans several keys, and its slices."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import yaml
 
-from private_ensembles.configuration import pate as pate_settings
-from private_ensembles.configuration.check import SCHEMA, ConfigError, check
+from private_ensembles.configuration.check import ConfigError, check
 
-DEFAULT = yaml.safe_load((SCHEMA.parents[2] / "config.yaml").read_text(encoding="utf-8"))
+DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 GONE = object()
 ROUND = {"threshold": 40, "sigma1": 30, "sigma2": 8}
 ROUNDS = {
@@ -179,7 +179,12 @@ def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
     "changes",
     [
         {"pate.tasks.mnist": None, "nzc.tasks.mnist": None},  # though figure1 names it
-        {"data": "paper", "pate.tasks.svhn.student": None, "pate.tasks.svhn.pool": 26032},
+        {
+            "data": "paper",
+            "pate.tasks.svhn.student": None,
+            "pate.tasks.svhn.pool": 26032,
+            "nzc.tasks.svhn": None,  # which has students
+        },
         {"datasets.svhn.n_test": 1, "nzc.tasks.svhn": None},  # of a task that is not run
         {"pate.tasks.digits.two_rounds": ROUNDS, "pate.tasks.digits.pool": 598},
         {
@@ -190,6 +195,7 @@ def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():
         },
         {"pate.orders": {"order_max": 1.6, "order_step": 0.5}},
         {"pate.figure1": None},
+        {"pate.tasks.adult.dataset": "breast-cancer"},  # a table, too
     ],
 )
 def test_what_is_allowed_passes(changes):
@@ -199,34 +205,41 @@ def test_what_is_allowed_passes(changes):
 # Slices ------------------------------------------------------------------------------------------
 
 
+PATE = check(DEFAULT).pate
+
+
+def running(changes, available=lambda dataset: True):
+    return check(changed(changes)).pate.running(available)
+
+
 def test_tasks_of_a_run_are_those_of_its_data_and_whose_files_are_at_hand():
-    assert pate_settings.tasks(DEFAULT) == ["glyph", "digits"]
-    paper = changed({"data": "paper"})
-    assert pate_settings.tasks(paper) == ["mnist", "svhn", "adult", "glyph"]
+    assert running({}) == ["glyph", "digits"]
+    paper = {"data": "paper"}
+    assert running(paper) == ["mnist", "svhn", "adult", "glyph"]
     # Synthetic votes are no data set, so nobody asks for their files.
-    assert pate_settings.tasks(paper, {"adult": True}.get) == ["adult", "glyph"]
-    assert pate_settings.tasks(changed({"pate.tasks.glyph": None})) == ["digits"]
+    assert running(paper, {"adult": True}.get) == ["adult", "glyph"]
+    assert running({"pate.tasks.glyph": None}) == ["digits"]
 
 
 def test_accounting_depends_on_nothing_that_only_training_needs():
-    settings = pate_settings.accounting(DEFAULT, "glyph")
+    settings = PATE.accounting("glyph")
     assert settings["draws"] == 1
     assert settings["two_rounds"]["first"]["queries"] == 6000
     assert not {"teachers", "student", "K", "dataset"} & set(settings)
-    assert pate_settings.accounting(DEFAULT, "mnist")["draws"] == 10
-    assert pate_settings.accounting(DEFAULT, "mnist")["two_rounds"] is None
+    assert PATE.accounting("mnist")["draws"] == 10
+    assert PATE.accounting("mnist")["two_rounds"] is None
 
 
 def test_a_tasks_own_values_replace_the_common_ones():
-    digits = pate_settings.student(DEFAULT, "digits")
+    digits = PATE.student("digits")
     assert digits["method"] == "vat"
     own = DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
     assert digits["parameters"] == DEFAULT["pate"]["students"]["vat"] | own
     common = DEFAULT["pate"]["students"]["vat"]
-    assert pate_settings.student(DEFAULT, "mnist")["parameters"] == common
-    assert pate_settings.student_seeds(DEFAULT, "digits") == [0]
-    assert pate_settings.student_seeds(DEFAULT, "mnist") == [0, 1, 2]
-    baseline = pate_settings.baseline(DEFAULT, "digits")
+    assert PATE.student("mnist")["parameters"] == common
+    assert PATE.seeds("digits") == [0]
+    assert PATE.seeds("mnist") == [0, 1, 2]
+    baseline = PATE.baseline("digits")
     own = DEFAULT["pate"]["tasks"]["digits"]["baseline_parameters"]
     assert baseline["method"] == "supervised"
     assert baseline["parameters"]["epochs"] == own["epochs"]
@@ -235,21 +248,21 @@ def test_a_tasks_own_values_replace_the_common_ones():
 
 
 def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
-    assert pate_settings.aggregators(DEFAULT, "mnist") == ["lnmax-100", "lnmax-1000", "confident"]
-    assert pate_settings.answers(DEFAULT, "mnist")["answer_cap"] is None
+    assert PATE.aggregators("mnist") == ["lnmax-100", "lnmax-1000", "confident"]
+    assert PATE.answers("mnist")["answer_cap"] is None
 
 
 def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():
-    found = pate_settings.descriptions(DEFAULT, ["mnist", "glyph", "digits"])
+    found = PATE.descriptions(["mnist", "glyph", "digits"])
     assert [(d["stand_in"], d["synthetic"], d["K"]) for d in found.values()] == [
         (False, False, 250), (False, True, 5000), (True, False, 50)
     ]  # fmt: skip
 
 
 def test_figures_that_are_left_out_need_no_votes():
-    assert pate_settings.figure_teachers(DEFAULT, "figure4") == [100, 500, 1000, 5000]
-    assert pate_settings.figure_teachers(DEFAULT, "figure5") == [5000]
-    without = changed({"pate.figure4": None, "pate.figure5": None})
-    assert pate_settings.figure_teachers(without, "figure4") == []
-    assert pate_settings.figure_teachers(without, "figure5") == []
-    assert pate_settings.with_orders(without, "figure4") == {"orders": DEFAULT["pate"]["orders"]}
+    assert PATE.figure_teachers("figure4") == [100, 500, 1000, 5000]
+    assert PATE.figure_teachers("figure5") == [5000]
+    without = check(changed({"pate.figure4": None, "pate.figure5": None})).pate
+    assert without.figure_teachers("figure4") == []
+    assert without.figure_teachers("figure5") == []
+    assert without.with_orders("figure4") == {"orders": DEFAULT["pate"]["orders"]}

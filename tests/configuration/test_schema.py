@@ -1,0 +1,115 @@
+"""The JSON schema: made from the models, complete, and what config.yaml holds to."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles.configuration.schema import schema as made
+from private_ensembles.configuration.schema import text
+from private_ensembles.student.forest import train_forest
+from private_ensembles.student.training import Training
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+# Parameters of students, whose code has defaults (compared below).
+PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters", ".nzc.student")
+
+
+def test_default_configuration_is_valid_for_any_json_schema_validator():
+    schema = made()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(DEFAULT, schema)
+
+
+def _resolved(rule):
+    rule = rule["anyOf"][0] if "anyOf" in rule else rule  # a section or null
+    return made()["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
+
+
+def _named(rule):
+    """What stands behind the names of a mapping whose keys the user chooses."""
+    return list(rule.get("patternProperties", {}).values())
+
+
+def _keys(rule, path=""):
+    """Yield every key with its rule, and with a description that is the key's or its section's."""
+    rule = rule if "description" in rule else _resolved(rule)
+    yield path, rule
+    rule = _resolved(rule)
+    for key, below in rule.get("properties", {}).items():
+        yield from _keys(below, f"{path}.{key}")
+    for below in [*_named(rule), *([rule["items"]] if "items" in rule else [])]:
+        yield from _keys(below, f"{path}.*")
+
+
+def test_file_is_what_the_models_say():
+    assert SCHEMA.read_text(encoding="utf-8") == text()  # else: see the module's docstring
+    assert yaml.safe_load(text()) == made()
+
+
+def test_no_key_is_defined_twice():
+    class Strict(yaml.SafeLoader):
+        """PyYAML takes the last of equal keys and says nothing."""
+
+    def mapping(loader, node):
+        keys = [loader.construct_object(key) for key, _ in node.value]
+        assert len(keys) == len(set(keys)), keys
+        return loader.construct_mapping(node, deep=True)
+
+    Strict.add_constructor("tag:yaml.org,2002:map", mapping)
+    for path in (SCHEMA, ROOT / "config.yaml"):
+        yaml.load(path.read_text(encoding="utf-8"), Strict)
+
+
+def test_every_key_is_explained_and_no_mapping_lets_unknown_keys_through():
+    found = dict(_keys(made()))
+    assert len(found) > 400
+    for path, rule in found.items():
+        assert path == "" or path.endswith("*") or rule.get("description"), path
+        if _resolved(rule).get("type") == "object":
+            assert _resolved(rule)["additionalProperties"] is False, path
+
+
+def test_every_key_of_the_schema_is_in_the_default_configuration():
+    schema = made()
+
+    def walk(rule, value, path):
+        rule = _resolved(rule)
+        for key, below in rule.get("properties", {}).items():
+            if path.endswith(PARAMETERS):
+                continue
+            if path.startswith((".audit.budgets.", ".audit.totals")) and key not in value:
+                continue  # what is left out is DaRRM's
+            if match := re.fullmatch(r"\.(datasets|(?:pate|nzc)\.tasks)\.[^.]+", path):
+                # Each format, and each kind of votes, has keys of its own.
+                named = DEFAULT
+                for step in match[1].split("."):
+                    named = named[step]
+                assert any(key in each for each in named.values()), key
+                if key not in value:
+                    continue
+            assert key in value, f"{path}.{key}"
+            if value[key] is not None:
+                walk(below, value[key], f"{path}.{key}")
+        for below in _named(rule):
+            for key, item in value.items():
+                if item is not None:
+                    walk(below, item, f"{path}.{key}")
+
+    walk(schema, DEFAULT, "")
+
+
+def test_schema_knows_the_parameters_of_students_and_no_others():
+    kinds = made()["$defs"]
+    network = {field.name for field in dataclasses.fields(Training)}
+    assert set(kinds["NetworkStudent"]["properties"]) == {*network, "method"}
+    with pytest.raises(ValueError, match="must be one of") as error:
+        train_forest(np.zeros((1, 1)), np.zeros(1, int), np.zeros(1, int), 2, {"x": 1}, seed=0)
+    known = set(str(error.value).rsplit("one of ", 1)[1].split(", "))
+    assert set(kinds["ForestStudent"]["properties"]) == {*known, "method"}

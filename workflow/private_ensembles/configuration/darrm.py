@@ -1,0 +1,360 @@
+"""The section `darrm`: the experiments of the DaRRM paper, and the slices that its rules need."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from private_ensembles.configuration.models import PlainTeachers, PrivateTeachers
+from private_ensembles.configuration.naming import delta_of, multiply
+from private_ensembles.configuration.types import (
+    Allowance,
+    Allowances,
+    Count,
+    Counts,
+    Delta,
+    Deltas,
+    Distinct,
+    Epsilon,
+    Epsilons,
+    K,
+    MainSection,
+    Maybe,
+    Mistake,
+    Named,
+    Prior,
+    Queries,
+    Section,
+    Seed,
+    Share,
+    Sizes,
+    SmallDelta,
+    Truth,
+    integer,
+    number,
+)
+
+SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
+ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
+TRAINING = ("epsilon", "Delta", "private_teachers", "plain_teachers")
+
+
+class Tables(Section):
+    """The m of each table of the paper; null leaves the table out."""
+
+    table1: Maybe[Allowance]
+    table6: Maybe[Allowance]
+    table8: Maybe[Allowance]
+    table10: Maybe[Allowance]
+    table2: Maybe[Allowance]
+    table5: Maybe[Allowance]
+    table7: Maybe[Allowance]
+    table9: Maybe[Allowance]
+    table4: Maybe[Allowance]
+
+
+class SigmaSearch(Section):
+    """Grid of Renyi orders for GNMax's sigma."""
+
+    order_max: number(gt=1) = Field(description="Largest order.")
+    order_step: number(gt=0) = Field(description="Distance of the orders.")
+
+
+class Shape(Section):
+    """Parameters of a figure of noise functions."""
+
+    K: K
+    m: Allowances
+    epsilon: Epsilon
+    Delta: Delta
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for index, m in enumerate(self.m):
+            if m > self.K:
+                yield f"m[{index}]", m, f"at most {{here}}.K = {self.K}"
+        if self.Delta >= 0.5:
+            yield "Delta", self.Delta, "below 0.5"
+
+    @property
+    def drawn(self) -> list[int]:
+        """How many teachers gamma_sub draws."""
+        return self.m
+
+
+class Composition(Section):
+    """Parameters of Figure 6 and Table 3."""
+
+    K: K
+    subsamples: Counts = Field(
+        description="Numbers of teachers that gamma_sub draws (the paper's M), each from 1 to K."
+    )
+    epsilon: Epsilon
+    Delta: Delta
+    delta_prime: SmallDelta = Field(description="Slack of general composition.")
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for index, drawn in enumerate(self.subsamples):
+            if drawn > self.K:
+                yield f"subsamples[{index}]", drawn, f"at most {{here}}.K = {self.K}"
+        if self.Delta >= 0.5:
+            yield "Delta", self.Delta, "below 0.5"
+
+    @property
+    def drawn(self) -> list[int]:
+        """How many teachers gamma_sub draws."""
+        return self.subsamples
+
+
+class PriorShapes(Shape):
+    """Parameters of Figure 9."""
+
+    prior_U: Prior
+    prior_P: Prior
+    actual: Distinct[Truth] = Field(
+        description="How the p_i are really distributed: a prior, or fixed:p where every p_i is p."
+    )
+
+
+class DoubleSubsampling(Section):
+    """Grid on which double subsampling is checked for all teachers."""
+
+    K: Sizes
+    m_values: integer(ge=2) = Field(
+        description="Most values of m at one K, spread evenly over 1..(K+1)/2."
+    )
+    epsilon: Epsilons
+    Delta: Deltas
+
+
+class Sweeps(Section):
+    """The grid of the target `sweeps`, beyond the paper and outside of `all`."""
+
+    K: Sizes
+    m: Allowances
+    least_share: Share = Field(description="Every m below this share of K is left out.")
+    epsilon: Epsilons
+    Delta: Deltas
+    prior: Prior
+    double_subsampling: DoubleSubsampling
+
+    def allowances(self, K: int) -> list[int]:
+        """Return the m that are solved at K teachers."""
+        return [m for m in self.m if self.least_share * K <= m <= K]
+
+
+class SigmaFigure(Section):
+    """Parameters of Figure 10."""
+
+    m: Allowance
+
+
+class Objectives(Section):
+    """The paper's Monte-Carlo objectives against the exact one."""
+
+    K: Sizes = Field(description="Teachers per ensemble, one column of the figure for each.")
+    m: Allowance
+    epsilon: Epsilon
+    Delta: Delta
+    draws: Counts = Field(description="Numbers of draws, increasing.")
+    repetitions: Count = Field(description="Independent repetitions.")
+
+    def mistakes(self) -> Iterator[Mistake]:
+        for index, teachers in enumerate(self.K):
+            if teachers < self.m:
+                yield f"K[{index}]", teachers, f"at least {{here}}.m = {self.m}"
+
+
+class Cost(Section):
+    """What one private teacher costs."""
+
+    epsilon: Epsilon
+    Delta: Delta
+
+
+class StandIn(Section):
+    """What takes the place of the paper's data where nothing is downloaded."""
+
+    dataset: str = Field(description="A name under `datasets`.")
+    epsilon: Epsilon
+    Delta: Delta
+    private_teachers: PrivateTeachers
+    plain_teachers: PlainTeachers
+
+
+class Darrm(MainSection):
+    """The experiments of the DaRRM paper."""
+
+    K: K
+    m: Allowances
+    prior: Prior
+    queries: Queries = Field(description="Numbers of queries to release labels for.")
+    draws: Count = Field(description="Random draws of the queries.")
+    training_seeds: Distinct[Seed] = Field(
+        description="One ensemble of each kind is trained per seed."
+    )
+    delta_prime: SmallDelta = Field(description="The delta' of general composition.")
+    tables: Tables
+    sigma_search: SigmaSearch
+    figure2: Shape
+    figure6: Maybe[Composition]
+    figure7: Maybe[Shape]
+    figure8: Maybe[Shape]
+    figure9: Maybe[PriorShapes]
+    sweeps: Sweeps
+    figure10: SigmaFigure
+    objectives: Objectives
+    datasets: Named[Cost] = Field(
+        description="What one private teacher costs, by data set of the paper."
+    )
+    shards: Literal["permutation", "keyed_hash"] = Field(
+        description="Which record goes to which teacher."
+    )
+    private_teachers: PrivateTeachers
+    plain_teachers: PlainTeachers
+    embedded: StandIn
+
+    def mistakes(self) -> Iterator[Mistake]:
+        allowed = f"at most {{here}}.K = {self.K}"
+        for index, m in enumerate(self.m):
+            if m > self.K:
+                yield f"m[{index}]", m, allowed
+        for item, m in self.tables:
+            if m is not None and m > self.K:
+                yield f"tables.{item}", m, allowed
+        if self.figure10.m > self.K:
+            yield "figure10.m", self.figure10.m, allowed
+        # One job draws for all m at once what costs m * Delta, which must be a probability.
+        most = max(self.label_allowances() + [m or 1 for _, m in self.tables])
+        costs = {f"datasets.{name}": cost for name, cost in self.datasets.items()}
+        for path, cost in (costs | {"embedded": self.embedded}).items():
+            if most * cost.Delta >= 1:
+                yield f"{path}.Delta", cost.Delta, f"below 1/{most}, since a label costs m * Delta"
+            if cost.Delta == 0:
+                # DP-SGD has no pure guarantee, and GNMax's sigma is infinite at delta = 0.
+                allowed = "above 0, since the teachers are trained with Gaussian noise"
+                yield f"{path}.Delta", cost.Delta, allowed
+
+    def conflicts(self) -> Iterator[Mistake]:
+        datasets = self._settings.datasets
+        used = {f"darrm.datasets.{name}": name for name in self.datasets}
+        for path, name in (used | {"darrm.embedded.dataset": self.embedded.dataset}).items():
+            stand_in = path not in used
+            known = datasets.of("images", stand_in=stand_in, n_classes=2)
+            if name not in known:
+                kind = "stand-ins" if stand_in else "data sets"
+                allowed = f"one of the {kind} with two classes of images: {', '.join(known)}"
+                yield path, name, allowed
+            if datasets[name].n_train < self.K:
+                yield (
+                    f"datasets.{name}.n_train",
+                    datasets[name].n_train,
+                    f"at least darrm.K = {self.K}",
+                )
+        for name in self.label_datasets():
+            n_test = datasets[name].n_test
+            for index, queries in enumerate(self.queries):
+                if queries > n_test:
+                    allowed = f"at most datasets.{name}.n_test = {n_test}"
+                    yield f"darrm.queries[{index}]", queries, allowed
+
+    def label_datasets(self) -> list[str]:
+        """Return the data sets whose labels are released in this configuration."""
+        return list(self.datasets) if self._settings.data == "paper" else [self.embedded.dataset]
+
+    def label_allowances(self) -> list[int]:
+        """Return every m that labels are released for: those of `m` and of accuracy tables."""
+        tables = (getattr(self.tables, item) for item in ACCURACY_TABLES)
+        return sorted({*self.m, *(m for m in tables if m is not None)})
+
+    def shapes(self) -> list[str]:
+        """Return the figures of gamma's shape that are asked for (a null leaves one out)."""
+        return [name for name in SHAPE_FIGURES if getattr(self, name)]
+
+    def dataset_settings(self, dataset: str) -> dict:
+        """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""
+        common = self.pick(*TRAINING)
+        own = self.datasets.get(dataset, self.embedded).pick(*TRAINING)
+        return {key: own.get(key, common.get(key)) for key in TRAINING}
+
+    def training(self, dataset: str, kind: str, K: int | None = None) -> dict:
+        """Return the training parameters of one kind ("private" or "plain") of (K) teachers."""
+        settings = self.dataset_settings(dataset)[f"{kind}_teachers"]
+        if self.shards == "permutation":
+            return settings
+        settings["shards"] = self.shards
+        if kind == "private":
+            # What a shard holds is private then, so schedules follow from the stated numbers alone.
+            settings["shard_size"] = self.shard_size(dataset, K)
+        return settings
+
+    def shard_size(self, dataset: str, K: int | None = None) -> int:
+        """Return how many records a teacher of (K) learns from, at least."""
+        return self._settings.datasets[dataset].n_train // (K or self.K)
+
+    def accounting(self) -> dict[str, dict]:
+        """Return, by data set, what the accountant of private teachers needs."""
+        result = {}
+        for dataset in [*self.datasets, self.embedded.dataset]:
+            settings, data = self.dataset_settings(dataset), self._settings.datasets[dataset]
+            training = settings["private_teachers"]
+            result[dataset] = {
+                "stand_in": data.stand_in,
+                "n_train": data.n_train,
+                "epsilon": settings["epsilon"],
+                "Delta": settings["Delta"],
+                "private_teachers": {
+                    key: training[key] for key in ("noise_multiplier", "batch_size", "epochs")
+                },
+            }
+        return result
+
+    def query_cost(self, dataset: str, m: int) -> dict:
+        """Return (epsilon, Delta) of a teacher and (m epsilon, m Delta) of a label (Table 2)."""
+        cost = self.datasets.get(dataset, self.embedded)
+        return {
+            "stand_in": self._settings.datasets[dataset].stand_in,
+            "epsilon": cost.epsilon,
+            "Delta": cost.Delta,
+            "epsilon_query": multiply(m, cost.epsilon),
+            "delta_query": multiply(m, cost.Delta),
+        }
+
+    def paper_query_costs(self, m: int) -> dict[str, dict]:
+        """Return `query_cost` of the paper's data sets, by name."""
+        return {name: self.query_cost(name, m) for name in self.datasets}
+
+    def query_costs(self, m: int) -> dict[str, dict]:
+        """Return `query_cost` of the paper's data sets and of those whose labels are released."""
+        names = dict.fromkeys([*self.datasets, *self.label_datasets()])
+        return {name: self.query_cost(name, m) for name in names}
+
+    def label_experiment(self, dataset: str, m: int) -> dict:
+        """Return what the release of labels on one data set with one m needs.
+
+        delta_query is GNMax's m * Delta, delta_gamma is DaRRM's 1 - (1 - Delta)^m (section 6.1).
+        """
+        cost = self.query_cost(dataset, m)
+        return {
+            **cost,
+            "K": self.K,
+            "m": m,
+            "shards": self.shards,
+            "delta_gamma": delta_of(m, cost["Delta"]),
+            **self.pick("queries", "draws", "training_seeds"),
+        }
+
+    def claims(self) -> dict:
+        """Return what DaRRM's printed numbers rest on, as `published` names it.
+
+        Of teachers that are only accounted for, what the accountant needs.
+        """
+        found = self.pick("K", "prior", "delta_prime", "sigma_search", "tables")
+        figure = self.figure6.plain() if self.figure6 else {}
+        found["figure6"] = {key: value for key, value in figure.items() if key != "subsamples"}
+        found["datasets"], accounted = {}, self.accounting()
+        for name in self.datasets:
+            sizes = self._settings.datasets[name].pick("n_train", "classes")
+            trained = name in self.label_datasets()
+            costs = self.dataset_settings(name) if trained else accounted[name]
+            found["datasets"][name] = costs | sizes
+        return found

@@ -1,0 +1,186 @@
+"""The whole configuration: values that no paper owns, and the sections."""
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from private_ensembles.configuration.audit import PATE, Audit
+from private_ensembles.configuration.darrm import Darrm
+from private_ensembles.configuration.datasets import ADDRESS, Datasets
+from private_ensembles.configuration.dpbag import Dpbag
+from private_ensembles.configuration.models import ForestTeachers, Teachers
+from private_ensembles.configuration.nzc import Nzc
+from private_ensembles.configuration.pate import Pate
+from private_ensembles.configuration.planner import Planner, SyntheticVotes
+from private_ensembles.configuration.types import (
+    Count,
+    Distinct,
+    MainSection,
+    Maybe,
+    Mistake,
+    Name,
+    Section,
+    Seed,
+    SmallDelta,
+    integer,
+    number,
+    wrong,
+)
+
+
+class Configuration(Section):
+    """Configuration of private_ensembles."""
+
+    data: Literal["embedded", "paper"] = Field(
+        description="Which data the accuracies are measured on; `embedded` downloads nothing."
+    )
+    papers: Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = Field(
+        description="Papers that the default target, the comparison and the page cover."
+    )
+    data_mirror: Maybe[Annotated[str, Field(min_length=1)]] = Field(
+        description="Folder or start of an address tried before the public addresses."
+    )
+    seed: Seed = Field(description="Origin of all randomness.")
+    noise: Literal["reproducible", "secure"] = Field(
+        description="Origin of the noise; `secure` is for releases of real data."
+    )
+    votes: Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = Field(
+        description="File of your own votes, on which everything runs in place of the papers."
+    )
+    votes_kind: Literal["auto", "votes", "counts"] = Field(
+        description="What the file holds; `auto` asks the file."
+    )
+    n_classes: Maybe[integer(ge=2, le=10000)] = Field(
+        description="Classes of your own votes; null takes the largest vote plus one."
+    )
+    labels_wanted: Maybe[Count] = Field(
+        description="Labels to release at most; null wants one for every query."
+    )
+    epsilon: number(gt=0, le=100) = Field(
+        description="Budget of all labels of your own votes together."
+    )
+    delta: SmallDelta = Field(description="Budget of all labels of your own votes together.")
+    download_timeout: number(gt=0, le=86400) = Field(
+        description="Longest silence of a download, in seconds."
+    )
+    solver: Literal["auto", "gurobi", "highs"] = Field(
+        description="Solver of the linear programs; `auto` is Gurobi where its licence allows."
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        description="Where teachers train; `auto` takes a GPU if there is one."
+    )
+    teachers: Teachers
+    darrm: Darrm
+    pate: Pate
+    dpbag: Dpbag
+    nzc: Nzc
+    audit: Maybe[Audit] = Field(description="Settings of the ledger; null leaves it out.")
+    forest_teachers: ForestTeachers
+    synthetic_votes: dict[Name, SyntheticVotes] = Field(
+        description="Profiles of the consensus of ensembles that do not exist, by name."
+    )
+    planner: Planner
+    datasets: Datasets
+
+    # Checks across sections --------------------------------------------------------------------
+
+    @field_validator("data_mirror")
+    @classmethod
+    def _mirror_is_there(cls, mirror: str | None, info: ValidationInfo) -> str | None:
+        if mirror is None or ADDRESS.match(mirror):
+            return mirror
+        paths = _places(mirror, info)
+        found = next(filter(os.path.isdir, paths), None)
+        if found is None and info.data.get("data") == "paper":
+            raise wrong("", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL")
+        return found or paths[0]
+
+    @field_validator("votes")
+    @classmethod
+    def _votes_are_there(cls, votes: str | None, info: ValidationInfo) -> str | None:
+        if votes is None:
+            return None
+        paths = _places(votes, info)
+        found = next(filter(os.path.isfile, paths), None)
+        if found is None:
+            raise wrong("", votes, f"an existing file (looked at {' and '.join(paths)})")
+        return found
+
+    @model_validator(mode="after")
+    def _sections_fit(self):
+        sections = [part for _, part in self if isinstance(part, MainSection)]
+        for section in sections:
+            section._settings = self
+        for section in (self, self.datasets, *sections):
+            for mistake in section.conflicts():
+                raise wrong(*mistake)
+        return self
+
+    def conflicts(self) -> Iterator[Mistake]:
+        """Yield what is wrong between parts that are no sections of their own."""
+        for name in self.synthetic_votes:
+            if name in self.datasets:  # their votes would be one folder
+                allowed = "another name than those under datasets"
+                yield f"synthetic_votes.{name}", name, allowed
+
+    # What rules ask that concerns several sections ---------------------------------------------
+
+    def available(self, dataset: str) -> bool:
+        """Tell whether the files of a data set, if it is optional, are at hand."""
+        return self.datasets.available(dataset, self.data_mirror)
+
+    def training(self, dataset: str, kind: str, K: int | None = None) -> dict:
+        """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
+
+        Those of a task of PATE, where its votes are cast on this data set, else DaRRM's. Ensembles
+        of other sizes, which NZC compares, may train for another number of epochs.
+        """
+        task = self.pate.task_of(dataset)
+        if task is not None and task.kind == kind:
+            return task.teachers.plain() | self.nzc.retraining(dataset, K)
+        return self.darrm.training(dataset, kind, K)
+
+    def classes(self, dataset: str) -> int:
+        """Return the classes of a data set, or of synthetic votes that go by its name."""
+        synthetic = self.synthetic_votes.get(dataset)
+        return synthetic.n_classes if synthetic else self.datasets[dataset].n_classes
+
+    def ledger(self) -> dict:
+        """Return what the ledger depends on: budgets, the noise of PATE's tasks, NZC's claim."""
+        audit, votes = self.audit, self.dpbag.logistic
+        return {
+            "budgets": {name: audit.budget(name) for name in audit.budgets} if audit else {},
+            "student_score": audit.student_score if audit else None,
+            "totals": audit.totals_of() if audit else None,
+            "pate": {
+                name: task.pick(*PATE) | {"n_classes": self.classes(task.dataset)}
+                for name, task in self.pate.given().items()
+            },
+            "nzc": {
+                name: self.pate.tasks[task.task].pick("pool", "delta")
+                for name, task in self.nzc.given().items()
+                if task.task in self.pate.given()
+            },
+            "dpbag": {
+                "n": max(votes.n),
+                "k": max(votes.k),
+                **self.dpbag.pick("noise", "delta"),
+            },
+            "mechanism": self.nzc.mechanism(),
+        }
+
+    def gammas(self) -> list[dict]:
+        """Return K, m, epsilon and Delta of the noise functions that the ledger's budgets need."""
+        budgets = self.ledger()["budgets"].values()
+        keys = ("K", "m", "epsilon", "Delta")
+        return [{key: budget[key] for key in keys} for budget in budgets]
+
+
+def _places(name: str, info: ValidationInfo) -> list[str]:
+    """Return where a relative path may lead: from each folder that it may be relative to."""
+    folders = (info.context or {}).get("folders") or ["."]
+    wanted = os.path.expanduser(name)
+    paths = (os.path.abspath(os.path.join(folder, wanted)) for folder in folders)
+    return list(dict.fromkeys(paths))

@@ -1,0 +1,213 @@
+"""The types that sections of the configuration share, and how a section says what is wrong."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+# What is wrong: the key (from where it is said on), its value, and what is allowed.
+Mistake = tuple[str, object, str]
+# The default of a key that may be left out; where it stands, it has a value of its type.
+LEFT_OUT: Any = None
+
+
+def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
+    """Return the error of a :data:`Mistake`; `allowed` may say {here} for the path of the section.
+
+    An empty key is the value that is looked at itself.
+    """
+    return PydanticCustomError("mistake", "{key}", {"key": key, "value": value, "allowed": allowed})
+
+
+class Section(BaseModel):
+    """A part of the configuration: no unknown keys, and values of exactly the stated types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield what no single key of this section can show; keys are relative to it."""
+        return iter(())
+
+    @model_validator(mode="after")
+    def _has_no_mistakes(self):
+        for mistake in self.mistakes():
+            raise wrong(*mistake)
+        return self
+
+    def plain(self) -> dict:
+        """Return what was given, as dictionaries, lists, text and numbers."""
+        return self.model_dump(exclude_unset=True)
+
+    def pick(self, *names: str) -> dict:
+        """Return what was given of `names`, in their order, as :meth:`plain` does."""
+        given = self.plain()
+        return {name: given[name] for name in names if name in given}
+
+
+class MainSection(Section):
+    """A section at the top of the configuration, which knows the whole of it."""
+
+    _settings: Any = PrivateAttr(None)  # a Configuration, once all of it has been read
+
+    def conflicts(self) -> Iterator[Mistake]:
+        """Yield what only shows beside other sections; keys start at the top."""
+        return iter(())
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+def _from_text(value):
+    """Return the number that a text stands for: YAML reads 1e-5 as text."""
+    for kind in (int, float) if isinstance(value, str) else ():
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _whole(value, check):
+    value = _from_text(value)
+    return check(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _real(value, check):
+    value = _from_text(value)
+    check(value)
+    return value  # which may be an integer and stays one: 1, not 1.0
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise PydanticCustomError("odd", "must be odd")
+    return value
+
+
+def integer(**limits):
+    """Return the type of integers, also written as 3.0 or as text; limits: as for a Field."""
+    return Annotated[int, Field(**limits), WrapValidator(_whole)]
+
+
+def odd(**limits):
+    """Return the type of odd integers."""
+    even = {"not": {"multipleOf": 2}}
+    return Annotated[integer(json_schema_extra=even, **limits), AfterValidator(_odd)]
+
+
+def number(**limits):
+    """Return the type of finite numbers, also written as text; limits: as for a Field."""
+    return Annotated[float, Field(allow_inf_nan=False, **limits), WrapValidator(_real)]
+
+
+Count = integer(ge=1)
+Seed = integer(ge=0)
+Positive = number(gt=0)
+NotNegative = number(ge=0)
+Share = number(ge=0, le=1)
+
+
+# Lists, and what may be null ---------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+def _distinct(values: list) -> list:
+    if len(set(map(repr, values))) < len(values):
+        raise PydanticCustomError("repetition", "must be a list without repetition")
+    return values
+
+
+def _null(value):
+    """`--config n_classes=null` hands over text."""
+    is_null = isinstance(value, str) and value.strip().lower() in ("null", "~", "none")
+    return None if is_null else value
+
+
+Distinct = Annotated[
+    list[T],
+    Field(min_length=1, json_schema_extra={"uniqueItems": True}),
+    AfterValidator(_distinct),
+]
+# The same, of two values or more.
+Several = Annotated[
+    list[T],
+    Field(min_length=2, json_schema_extra={"uniqueItems": True}),
+    AfterValidator(_distinct),
+]
+Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
+Maybe = Annotated[T | None, BeforeValidator(_null)]
+# Names become parts of paths and of wildcards.
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
+Named = Annotated[dict[Name, T], Field(min_length=1)]
+
+
+# What the papers speak of ------------------------------------------------------------------------
+
+K_WORDS = "Teachers per ensemble; odd, so that two classes never tie."
+K = Annotated[odd(ge=1), Field(description=K_WORDS)]
+Allowance = Annotated[Count, Field(description="Privacy allowance m.")]
+Allowances = Annotated[
+    Distinct[Count], Field(description="Privacy allowances m, each from 1 to K.")
+]
+Sizes = Annotated[Distinct[odd(ge=1)], Field(description="Numbers of teachers, odd.")]
+Epsilon = Annotated[Positive, Field(description="Privacy loss epsilon of one teacher.")]
+Epsilons = Annotated[Distinct[Positive], Field(description="Privacy losses epsilon.")]
+Delta = Annotated[number(ge=0, lt=1), Field(description="Privacy loss Delta of one teacher.")]
+Deltas = Annotated[
+    Distinct[number(ge=0, lt=0.5)],
+    Field(description="Privacy losses Delta of one teacher, below 1/2."),
+]
+SmallDelta = Annotated[
+    number(gt=0, lt=1), Field(description="Probability with which a guarantee may fail.")
+]
+Counts = Annotated[Distinct[Count], Field(description="Whole numbers from 1 on.")]
+Queries = Annotated[Distinct[Count], Field(description="Numbers of queries.")]
+Votes = Annotated[Positive, Field(description="A number of votes, such as the scale of noise.")]
+
+
+def _interval(prior: str) -> str:
+    kind, _, interval = prior.partition(":")
+    if kind != "fixed":
+        low, high = map(float, interval.split(","))
+        if not (low < high and (low + high >= 1 or kind == "absolute-uniform")):
+            raise wrong("", prior, "kind:a,b with a < b and a + b >= 1")
+    return prior
+
+
+Prior = Annotated[
+    str,
+    Field(
+        pattern=r"^(uniform|common|absolute-uniform):(0|0?\.[0-9]+),(1|0?\.[0-9]+)$",
+        description="Prior of the teachers' p_i in the objective: uniform:a,b for independent "
+        "ones, common:a,b for one p that all share, absolute-uniform:a,b for independent ones and "
+        "the true error, with its absolute value; 0 <= a < b <= 1, and a + b >= 1 for the first "
+        "two.",
+    ),
+    AfterValidator(_interval),
+]
+Truth = Annotated[
+    str,
+    Field(
+        pattern=r"^((absolute-)?uniform:(0|0?\.[0-9]+),(1|0?\.[0-9]+)|fixed:(0|1|0?\.[0-9]+))$",
+        description="A prior, or fixed:p.",
+    ),
+    AfterValidator(_interval),
+]
+
+
+class Orders(Section):
+    """Grid of Renyi orders."""
+
+    order_max: number(gt=1, le=10000) = Field(description="Largest order.")
+    order_step: number(ge=0.01) = Field(description="Distance of the orders.")
