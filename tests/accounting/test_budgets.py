@@ -12,7 +12,7 @@ from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, tot
 from private_ensembles.accounting.calibrate import least_holding
 from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
 from private_ensembles.audit import delta_curve, two_class_matrix, two_class_pairs
-from private_ensembles.mechanisms.ladder_steps import ladder_matrix
+from private_ensembles.mechanisms.families.ladder_steps import ladder_matrix
 from private_ensembles.pate.gnmax import analytic_epsilon
 
 

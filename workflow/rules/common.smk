@@ -30,7 +30,7 @@ from private_ensembles.configuration.naming import (
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
 from private_ensembles.jobs.fingerprint import fingerprint
-from private_ensembles.mechanisms import offered
+from private_ensembles.mechanisms import names
 from private_ensembles.teachers.slices import slice_names
 
 # In place: scripts and later rules see the checked values, and nothing else.
@@ -38,7 +38,7 @@ settings.check_or_exit(
     config,
     settings.standpoints(workflow.overwrite_workdir, workflow.basedir),
     settings.sources(workflow.configfiles, workflow.config_settings.config),
-    offered(),
+    names(),
 )
 
 

@@ -4,7 +4,7 @@ import csv
 import json
 from pathlib import Path
 
-from private_ensembles.experiments.darrm import parameters, run
+from private_ensembles.experiments.darrm import budget_of, parameters, run
 from private_ensembles.jobs import io
 from private_ensembles.votes.cache import read_votes
 
@@ -21,7 +21,7 @@ with io.job(snakemake) as job:
         job.params.dataset,
         settings,
         votes,
-        parameters(settings, gamma, sigma, job.params.noise),
+        parameters(budget_of(settings, job.params.noise), gamma, sigma),
         job.params.seed,
         job.params.noise,
     )

@@ -25,7 +25,6 @@ _HOME = {
     "lnmax_distribution": "lnmax_quadrature",
     "lnmax_privacy": "lnmax_accounting",
     "lnmax_rdp": "lnmax_accounting",
-    "release": "gnmax",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",
 }

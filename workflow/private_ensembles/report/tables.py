@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
 from private_ensembles.configuration.naming import multiply
-from private_ensembles.mechanisms.registry import MECHANISMS
 from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
 
 ACCURACY_KEY = [
@@ -70,7 +70,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
             }
         )
     table = pd.DataFrame(rows)
-    order = {name: place for place, name in enumerate(MECHANISMS)}
+    order = {name: place for place, name in enumerate(mechanisms.every())}
     ranked = table.assign(
         _dataset=table["dataset"].map({n: i for i, n in enumerate(table["dataset"].unique())}),
         _mechanism=table["mechanism"].map(lambda name: order.get(name, len(order))),
