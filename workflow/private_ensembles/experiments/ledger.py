@@ -103,7 +103,8 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
     """
     private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
     for way, (epsilon, Delta) in _one_replaced(budget).items():
-        leak = delta_of(budget["m"], Delta)
+        # Where everything leaks a task has no budget; a bit less is as good.
+        Delta, leak = (min(x, math.nextafter(1, 0)) for x in (Delta, delta_of(budget["m"], Delta)))
         teacher = replace(
             given.budget, teacher_epsilon=epsilon, teacher_Delta=Delta, delta_gamma=leak
         )
