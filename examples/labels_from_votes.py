@@ -8,7 +8,8 @@ import numpy as np
 
 from private_ensembles import darrm, mechanisms
 from private_ensembles.experiments import planner
-from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Seeded
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 # 1. Votes. Here those of an ensemble that does not exist: 100 teachers, 4 classes, 300 queries.
@@ -24,9 +25,10 @@ for plan in planner.plan(task, counts, truth):
     note = plan.refusal or f"{plan.correct:6.1f} right labels expected, epsilon {plan.epsilon:.3f}"
     print(f"  {plan.mechanism:18} {note}")
 
-# 4. Release labels with the best of them. None in place of the generator: secure noise.
+# 4. Release labels with the best of them. Secure() in place of Seeded(...): secure noise.
 best = planner.plan(task, counts, truth)[0]
-labels = mechanisms.load(best.mechanism).release(counts, best.parameters, np.random.default_rng(1))
+noise = Seeded(np.random.default_rng(1))
+labels = mechanisms.load(best.mechanism).release(counts, best.parameters, noise)
 answered = labels >= 0
 right = (labels[answered] == truth[answered]).sum()
 print(f"{best.mechanism}: {answered.sum()} labels released, {right} right")

@@ -10,7 +10,7 @@ from private_ensembles.audit import (
     leading_pairs,
     sorted_histograms,
 )
-from private_ensembles.mechanisms.selection import exponential_distribution
+from private_ensembles.mechanisms.families.selection import exponential_distribution
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 

@@ -21,7 +21,7 @@ from private_ensembles.audit import (
     reduced_histograms,
     renyi_curve,
 )
-from private_ensembles.mechanisms.selection import (
+from private_ensembles.mechanisms.families.selection import (
     exponential_distribution,
     permute_and_flip_distribution,
 )

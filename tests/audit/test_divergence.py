@@ -19,7 +19,7 @@ from private_ensembles.audit import (
     two_class_pairs,
     worst_pair,
 )
-from private_ensembles.mechanisms.laplace import lnmax_matrix
+from private_ensembles.mechanisms.families.laplace import lnmax_matrix
 from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
 
 from . import oracle

@@ -16,7 +16,7 @@ from private_ensembles.audit import (
     two_class_matrix,
     two_class_pairs,
 )
-from private_ensembles.mechanisms.selection import exponential_distribution
+from private_ensembles.mechanisms.families.selection import exponential_distribution
 
 from . import oracle
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.release import label_probability, release
@@ -42,3 +43,17 @@ def test_same_generator_same_labels():
 def test_counts_out_of_range_are_refused(count):
     with pytest.raises(ValueError, match="counts"):
         release([count], np.ones(12), np.random.default_rng(0))
+
+
+def test_secure_labels_come_at_their_probability():
+    gamma, trials = gamma_subsampling(5, 3), 4000
+    for ones, p in enumerate(label_probability(gamma)):
+        labels = release(np.full(trials, ones), gamma, None)
+        found = stats.binomtest(int(labels.sum()), trials, float(p))
+        assert found.pvalue > 1e-7
+
+
+@pytest.mark.parametrize("ones", [-1, 6])
+def test_secure_release_refuses_counts_beyond_the_teachers(ones):
+    with pytest.raises(ValueError, match="counts"):
+        release(np.array([ones]), gamma_subsampling(5, 3), None)

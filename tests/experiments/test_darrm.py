@@ -3,12 +3,22 @@
 import numpy as np
 import pytest
 
+from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import replace_one
 from private_ensembles.configuration.naming import delta_of
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.experiments.darrm import claims, ones, parameters, run
-from private_ensembles.mechanisms.release import MECHANISMS, expected_accuracy, label_probability
+from private_ensembles.experiments.darrm import (
+    budget_of,
+    claims,
+    expected_accuracy,
+    ones,
+    parameters,
+    run,
+)
+from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.pate.gnmax import gnmax_sigma
 from private_ensembles.votes.cache import Votes
 
 K = 5
@@ -17,23 +27,9 @@ SETTINGS = {
     "delta_query": 3e-4, "delta_gamma": delta_of(3, 1e-4), "queries": [4, 10], "draws": 3,
     "shards": "permutation", "training_seeds": [0, 1],
 }  # fmt: skip
-PARAMETERS = {
-    "gnmax": {"sigma": 3.0},
-    "gnmax_improved": {"sigma": 2.5},
-    "gnmax_analytic": {"sigma": 2.0},
-    "gnmax_exact": {"sigma": 1.5},
-    "lnmax_pure": {"scale": 3.0},
-    "lnmax_improved": {"scale": 2.9},
-    "lnmax_analytic": {"scale": 2.8},
-    "lnmax_exact": {"scale": 2.0},
-    "exponential": {"rate": 0.2},
-    "permute_and_flip": {"rate": 0.2},
-    "ladder": {"epsilon": 0.3, "delta": 1e-3},
-    "darrm_sub": {"gamma": gamma_subsampling(K, 3)},
-    "darrm_opt": {"gamma": np.ones(K + 1)},
-    "majority_private": {},
-}
 SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic", "exact")}
+PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
+MECHANISMS = [mechanism.name for mechanism in mechanisms.of_one_label()]
 PRIVATE = ("darrm_sub", "darrm_opt", "majority_private")
 
 
@@ -87,7 +83,8 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
         caches = votes[kind][0]
         released = arrays["labels_40"][i, 0]
         measured = (released == caches.labels[index]).mean()
-        probability = label_probability(str(name), K, **PARAMETERS[str(name)])
+        mechanism = mechanisms.load(str(name))
+        probability = mechanism.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
         exact = expected_accuracy(probability, ones(caches, K), caches.labels)
         # 16,000 independent labels (every draw holds all queries): below 1e-9 by Hoeffding.
         assert abs(measured - exact) < np.sqrt(np.log(2e9) / 32_000)
@@ -100,14 +97,14 @@ def test_votes_of_another_ensemble_are_refused(votes):
 
 def test_every_gamma_that_releases_labels_is_certified():
     gamma = optimize_gamma(K, 3, 0.1, 1e-4).gamma
-    chosen = parameters(SETTINGS, gamma, SIGMAS)
+    chosen = parameters(budget_of(SETTINGS), gamma, SIGMAS)
     assert set(chosen) == set(MECHANISMS)
     for name in ("darrm_sub", "darrm_opt"):
-        assert certify(chosen[name]["gamma"], 3, 0.1, 1e-4, SETTINGS["delta_gamma"]).holds
-    np.testing.assert_allclose(chosen["darrm_sub"]["gamma"], gamma_subsampling(K, 3), rtol=1e-10)
+        assert certify(chosen[name].gamma, 3, 0.1, 1e-4, SETTINGS["delta_gamma"]).holds
+    np.testing.assert_allclose(chosen["darrm_sub"].gamma, gamma_subsampling(K, 3), rtol=1e-10)
     wrong = {**SETTINGS, "m": 1}
     with pytest.raises(ValueError, match="must be private"):
-        parameters(wrong, gamma, SIGMAS)
+        parameters(budget_of(wrong), gamma, SIGMAS)
 
 
 def test_unknown_labels_are_refused():
@@ -121,10 +118,39 @@ def test_more_queries_than_images_are_refused(votes):
 
 
 def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():
-    hashed = claims(SETTINGS | {"shards": "keyed_hash"})["majority_private"]
+    hashed = claims(budget_of(SETTINGS | {"shards": "keyed_hash"}))["majority_private"]
     assert hashed["adjacency"] == "add_remove"
     assert (hashed["epsilon"], hashed["delta"]) == (0.1, 1e-4)
-    cut = claims(SETTINGS)["majority_private"]
+    cut = claims(budget_of(SETTINGS))["majority_private"]
     assert cut["adjacency"] == "replace_one"
     assert cut["epsilon"] == pytest.approx(0.2)
     assert cut["delta"] > 2e-4
+
+
+def test_experiment_repeats_itself_unless_it_is_secure(votes):
+    def experiment(noise):
+        gamma = PARAMETERS["darrm_opt"].gamma
+        chosen = parameters(budget_of(SETTINGS, noise), gamma, SIGMAS)
+        chosen["darrm_opt"] = chosen["darrm_sub"]  # the optimal one hardly needs noise here
+        return run("digits", SETTINGS | {"queries": [40]}, votes, chosen, 0, noise)
+
+    (_, fixed), (_, again) = experiment("reproducible"), experiment("reproducible")
+    (rows, one), (_, other) = experiment("secure"), experiment("secure")
+    assert np.array_equal(fixed["labels_40"], again["labels_40"])
+    # The queries are public and stay; every noisy mechanism's labels differ.
+    assert np.array_equal(one["queries_40"], fixed["queries_40"])
+    for i, name in enumerate(one["mechanisms"]):
+        alike = np.array_equal(one["labels_40"][i], other["labels_40"][i])
+        assert alike == (name == "majority_private"), name
+    assert replace_one(0.1, 1e-4).epsilon in {row["epsilon"] for row in rows}
+
+
+def test_secure_sigma_is_raised_for_the_analysis_of_continuous_noise_alone():
+    gamma = PARAMETERS["darrm_opt"].gamma
+    tight = {**SIGMAS, "sigma_analytic": gnmax_sigma(0.2676, 3e-4, method="analytic")}
+    settings = SETTINGS | {"epsilon_query": 0.2676}
+    seeded = parameters(budget_of(settings), gamma, tight)
+    secure = parameters(budget_of(settings, "secure"), gamma, tight)
+    assert secure["gnmax_analytic"].sigma > seeded["gnmax_analytic"].sigma
+    for name in ("gnmax", "gnmax_improved", "gnmax_exact"):
+        assert secure[name] == seeded[name]

@@ -12,19 +12,14 @@ import pytest
 import torch
 from scipy import stats
 
-from private_ensembles.accounting.composition import replace_one
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.release import label_probability
-from private_ensembles.experiments.darrm import run
-from private_ensembles.mechanisms.one_label import noise_parameters
-from private_ensembles.mechanisms.release import MECHANISMS, release
+from private_ensembles.darrm.release import release
 from private_ensembles.noise import secure as secure
-from private_ensembles.noise.streams import generator
-from private_ensembles.pate import gnmax
+from private_ensembles.noise.sources import Secure
+from private_ensembles.pate.mechanisms import gnmax
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, train_private_teacher
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.models import build_model
-from private_ensembles.votes.cache import Votes
 
 CHANCE = 1e-7
 
@@ -100,95 +95,6 @@ def test_noise_of_no_scale_is_refused(sigma):
         secure.add_discrete_gaussian(np.array([1]), sigma)
 
 
-def brute_lead(sigma, reach=80):
-    """Pr[D = d] of the difference of two discrete Gaussians, by convolution."""
-    x = np.arange(-reach, reach + 1)
-    pmf = np.exp(-(x**2) / (2 * sigma**2))
-    pmf /= pmf.sum()
-    return np.arange(-2 * reach, 2 * reach + 1), np.convolve(pmf, pmf)
-
-
-@pytest.mark.parametrize("sigma", [0.4, 1.0, 5.0])
-def test_label_probability_is_that_of_the_convolution(sigma):
-    K = 5
-    d, pmf = brute_lead(sigma)
-    for n, p in enumerate(secure.gnmax_label_probability(K, sigma)):
-        lead = 2 * n - K + d
-        assert p == pytest.approx(pmf[lead > 0].sum() + pmf[lead == 0].sum() / 2, abs=1e-12)
-
-
-def test_classes_are_on_a_par():
-    p = secure.gnmax_label_probability(11, 2.5)
-    assert p + p[::-1] == pytest.approx(1, abs=1e-14)
-
-
-def test_discrete_and_continuous_noise_agree_where_sigma_is_large():
-    difference = secure.gnmax_label_probability(11, 21.46) - gnmax.label_probability(11, 21.46)
-    assert abs(difference).max() < 1e-4
-
-
-@pytest.mark.parametrize("sigma", [0.5, 4.0])
-def test_released_labels_of_gnmax_come_at_their_probability(sigma):
-    K, trials = 5, 4000
-    for ones, p in enumerate(secure.gnmax_label_probability(K, sigma)):
-        labels = secure.gnmax_release(np.full(trials, ones), K, sigma)
-        assert labels.dtype == np.uint8
-        assert agrees(labels.sum(), trials, p)
-
-
-def test_released_labels_of_darrm_come_at_their_probability():
-    gamma, trials = gamma_subsampling(5, 3), 4000
-    for ones, p in enumerate(label_probability(gamma)):
-        labels = secure.darrm_release(np.full(trials, ones), gamma)
-        assert agrees(labels.sum(), trials, p)
-
-
-@pytest.mark.parametrize("ones", [-1, 6])
-def test_counts_beyond_the_teachers_are_refused(ones):
-    with pytest.raises(ValueError, match="counts"):
-        secure.gnmax_release(np.array([ones]), 5, 1.0)
-    with pytest.raises(ValueError, match="counts"):
-        secure.darrm_release(np.array([ones]), gamma_subsampling(5, 3))
-
-
-@pytest.mark.parametrize(("sigma", "epsilon"), [(0.6, 1.0), (1.0, 0.5), (3.0, 0.3), (0.3, 10.0)])
-def test_lead_delta_is_the_hockey_stick_of_both_noisy_counts(sigma, epsilon):
-    # The whole two-dimensional mechanism, neighbours (0, 0) and (1, -1).
-    x = np.arange(-40, 41)
-    pmf = np.exp(-(x**2) / (2 * sigma**2))
-    pmf /= pmf.sum()
-    here = np.outer(pmf, pmf)
-    there = np.outer(np.roll(pmf, 1), np.roll(pmf, -1))
-    exact = np.maximum(here - math.exp(epsilon) * there, 0).sum()
-    assert secure.lead_delta(sigma, epsilon) == pytest.approx(exact, rel=1e-8)
-    assert secure.lead_delta(sigma, epsilon) >= exact * (1 - 1e-12)
-
-
-BUDGETS = [(0.0892, 1e-4), (0.2676, 3e-4), (0.33, 3e-4), (1.0, 1e-5), (5.0, 1e-5), (20.0, 1e-6)]
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
-def test_analytic_sigma_is_raised_until_the_discrete_mechanism_is_private(epsilon, delta):
-    analytic = gnmax.gnmax_sigma(epsilon, delta, method="analytic")
-    sigma = secure.sufficient_sigma(analytic, epsilon, delta)
-    assert secure.lead_delta(sigma, epsilon) <= delta
-    assert analytic <= sigma <= 1.1 * analytic
-
-
-def test_analytic_sigma_alone_is_not_private_for_discrete_noise():
-    # Why it is raised: delta is exceeded by 0.1 % in one case and by 92 % in the other.
-    for epsilon, delta in ((0.2676, 3e-4), (20.0, 1e-6)):
-        analytic = gnmax.gnmax_sigma(epsilon, delta, method="analytic")
-        assert secure.lead_delta(analytic, epsilon) > delta
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS[:4])
-@pytest.mark.parametrize("method", ["rdp", "improved_rdp"])
-def test_renyi_sigma_serves_discrete_noise_as_it_is(epsilon, delta, method):
-    sigma = gnmax.gnmax_sigma(epsilon, delta, method=method, order_max=5000)
-    assert secure.lead_delta(sigma, epsilon) <= delta
-
-
 def seed_everything():
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 - the point is that it has no influence
@@ -202,7 +108,8 @@ def test_no_seed_has_any_influence():
         "discrete": lambda: secure.add_discrete_gaussian(np.zeros(300, int), 5.0),
         "uniform": lambda: secure.uniform(10),
         "normal": lambda: secure.normal((10,)),
-        "gnmax": lambda: secure.gnmax_release(np.full(300, 2), 5, 5.0),
+        "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, Secure()),
+        "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), None),
         "batch": lambda: poisson_batch(1000, 0.5, None),
     }
     for name, draw in draws.items():
@@ -281,52 +188,6 @@ def test_secure_mode_changes_private_teachers_and_leaves_plain_ones():
     assert not torch.equal(train("private", "secure"), train("private", "secure"))
     with pytest.raises(ValueError, match="noise = 'none'"):
         train("private", "none")
-
-
-def experiment(noise):
-    K, Q = 5, 60
-    source = np.random.default_rng(1)
-    votes = Votes(2, source.integers(0, 2, Q), source.integers(0, 2, (Q, K)).astype(np.uint8))
-    settings = {
-        "stand_in": True,
-        "K": K,
-        "m": 3,
-        "epsilon": 0.1,
-        "Delta": 1e-4,
-        "epsilon_query": 0.3,
-        "delta_query": 3e-4,
-        "delta_gamma": 2.9997e-4,
-        "shards": "permutation",
-        "queries": [50],
-        "draws": 2,
-        "training_seeds": [0],
-    }
-    gamma = gamma_subsampling(K, 3)
-    parameters = {
-        name: {"sigma": 3.0} if "gnmax" in name else {"gamma": gamma} if "darrm" in name else {}
-        for name in MECHANISMS
-    } | noise_parameters(0.3, 3e-4, K)
-    return run("digits", settings, {"private": [votes], "plain": [votes]}, parameters, 0, noise)
-
-
-def test_experiment_repeats_itself_unless_it_is_secure():
-    (_, fixed), (_, again) = experiment("reproducible"), experiment("reproducible")
-    (rows, one), (_, other) = experiment("secure"), experiment("secure")
-    assert np.array_equal(fixed["labels_50"], again["labels_50"])
-    # The queries are public and stay; every noisy mechanism's labels differ.
-    assert np.array_equal(one["queries_50"], fixed["queries_50"])
-    for i, name in enumerate(one["mechanisms"]):
-        alike = np.array_equal(one["labels_50"][i], other["labels_50"][i])
-        assert alike == (name == "majority_private"), name
-    assert replace_one(0.1, 1e-4).epsilon in {row["epsilon"] for row in rows}
-
-
-def test_generator_is_what_makes_a_release_reproducible():
-    counts = np.full(200, 2)
-    same = [release("gnmax", counts, 5, generator(0, "x"), sigma=5.0) for _ in range(2)]
-    assert np.array_equal(*same)
-    secret = [release("gnmax", counts, 5, None, sigma=5.0) for _ in range(2)]
-    assert not np.array_equal(*secret)
 
 
 def test_unknown_mode_is_refused():

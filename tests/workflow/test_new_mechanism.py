@@ -1,6 +1,9 @@
-"""docs/add-a-mechanism.md, followed to the letter: one file, one entry, one line."""
+"""docs/add-a-mechanism.md, followed to the letter: one file, one line, and the tests it names."""
 
 import re
+import shutil
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -16,10 +19,9 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     """A copy of the workflow with the documented mechanism, planned and applied to votes."""
     folder = copy_workflow(tmp_path_factory.mktemp("new") / "copy")
     text = (root / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
-    module, entry, line = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)
+    module, line = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)
     package = folder / "workflow" / "private_ensembles"
     (package / "mechanisms" / f"{NAME}.py").write_text(module, encoding="utf-8")
-    insert(package / "registry.py", "for mechanism in (\n", f"{entry.rstrip()},\n")
     insert(folder / "config.yaml", "  mechanisms:\n", line)
     votes = "\n".join(",".join("0011122201"[i:] + "0011122201"[:i]) for i in range(10))
     (folder / "votes.csv").write_text(votes + "\n")
@@ -36,6 +38,23 @@ def insert(path, after, text):
     content = path.read_text(encoding="utf-8")
     assert content.count(after) == 1, after
     path.write_text(content.replace(after, after + text), encoding="utf-8")
+
+
+def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, root):
+    """Its claim, its sampler, its twin, secure noise and the page of its proof."""
+    shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
+    shutil.copytree(root / "docs", extended / "docs")
+    shutil.copy2(root / "tests" / "conftest.py", extended / "tests")
+    files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-k", NAME, *(f"mechanisms/{f}" for f in files)],
+        cwd=extended / "tests",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 20
 
 
 def test_the_new_mechanism_is_in_the_planner_s_table(extended):

@@ -23,7 +23,7 @@ from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
 from private_ensembles.jobs.fingerprint import fingerprint
-from private_ensembles.mechanisms import offered
+from private_ensembles.mechanisms import names
 from private_ensembles.teachers.slices import slice_names
 
 # Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
@@ -31,7 +31,7 @@ settings = check_or_exit(
     config,
     standpoints(workflow.rundir, workflow.basedir),
     sources(workflow.configfiles, workflow.config_settings.config),
-    offered(),
+    names(),
 )
 
 

@@ -14,7 +14,7 @@ with io.job(snakemake) as job:
         job.log.info("%d teachers: %d queries", votes.n_teachers, len(ensembles[-1][1]))
     data = noise_comparison(
         ensembles,
-        {name: settings[name] for name in ("gnmax", "lnmax")},
+        settings,
         settings["laplace_teachers"],
         settings["delta"],
         order_grid(settings["orders"]),

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
 from private_ensembles.configuration.naming import multiply
-from private_ensembles.mechanisms.registry import MECHANISMS
 from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
 
 ACCURACY_KEY = [
@@ -83,8 +83,11 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         row["training_seeds"] = len(draws)
         rows.append(row)
     table = pd.DataFrame(rows)
-    # Data sets as they come, mechanisms in the order of the registry.
-    rank = {"dataset": list(table["dataset"].unique()), "mechanism": list(MECHANISMS)}
+    # Data sets as they come, mechanisms in their order.
+    rank = {
+        "dataset": list(table["dataset"].unique()),
+        "mechanism": list(mechanisms.every()),
+    }
     return table.sort_values(
         ["dataset", "queries", "mechanism"],
         key=lambda column: column.map(rank[column.name].index) if column.name in rank else column,

@@ -14,7 +14,7 @@ from private_ensembles import mechanisms
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.experiments.planner_study import words
-from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.mechanisms.families.task import Task
 
 
 def compare(
@@ -40,8 +40,7 @@ def compare(
                 n_teachers=int(counts[0].sum()),
                 n_classes=counts.shape[1],
             )
-            for name in mechanisms.offered():
-                mechanism = mechanisms.load(name)
+            for name, mechanism in mechanisms.every().items():
                 if mechanism.refusal(wanted) or not mechanism.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)

@@ -1,33 +1,26 @@
 """The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
 
-Nothing here looks at votes. Exact values are the audit's (`catalogue`), at delta times 1 + 1e-6: a
+Nothing here looks at votes. Exact values are the audit's, at delta times 1 + 1e-6: a
 leak that uses up delta to its last bit must not read as an infinite loss.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from private_ensembles.accounting.composition import optimal_homogeneous, replace_one
-from private_ensembles.audit.shared_data import shared_data_epsilon
+from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import replace_one
+from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.configuration.naming import delta_of, multiply
-from private_ensembles.darrm.certificate import scale_to_allowance
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.release import label_probability
 from private_ensembles.experiments.ledger_bagging import bagging
-from private_ensembles.experiments.ledger_many_classes import many_classes
 from private_ensembles.experiments.ledger_row import LedgerRow, ledger_row
-from private_ensembles.mechanisms.catalogue.entry import ConfidentNoise, Entry, Setting
-from private_ensembles.mechanisms.catalogue.every import entries, entries_at_noise
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-
-_NEXT = 1 + 1e-6
 
 
 def ledger(
@@ -37,17 +30,17 @@ def ledger(
 
     settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
     published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
-    and DPBag's tables of labels. Raises
-    ValueError where a gamma is not private at its budget.
+    and DPBag's tables of labels. Raises ValueError where a gamma is not private at its budget.
     """
     rows: list[LedgerRow] = []
     for name, budget in settings["budgets"].items():
         rows += _of_budget(name, budget, gammas[name])
     for name, task in settings["pate"].items():
-        rows += _of_noise(name, task, settings["student_score"])
+        noise = {**task, "student_score": settings["student_score"]}
+        rows += at_noise(name, noise, 2)
         rows += _of_table(name, task, published)
         if task["n_classes"] > 2:
-            rows += many_classes(name, task)
+            rows += at_noise(name, noise, task["n_classes"])
     rows += bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
@@ -59,58 +52,73 @@ def ledger(
     return frame
 
 
-def setting(budget: Mapping, gamma: np.ndarray) -> Setting:
-    """Return the catalogue's setting of one budget (K, m, epsilon, Delta) and optimised gamma."""
+@dataclass(frozen=True)
+class Given:
+    """A budget, and every mechanism's parameters of one label within it."""
+
+    budget: Budget
+    parameters: Mapping[str, Parameters]
+
+
+def setting(budget: Mapping, gamma: np.ndarray) -> Given:
+    """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
+
+    gamma: (K + 1,), the optimised one; ValueError where it is not private.
+    """
     K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
-    leak = delta_of(m, Delta)
-    problem = PrivacyProblem(K, m, epsilon, Delta, leak)
-    found = {
-        "darrm_sub": scale_to_allowance(problem, gamma_subsampling(K, m))[0],
-        "darrm_opt": np.asarray(gamma, dtype=np.float64),
+    cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
+    one = Budget(K, m, epsilon, Delta, *cost)
+    found = {"gamma": np.asarray(gamma, dtype=np.float64)}
+    parameters = {
+        mechanism.name: mechanism.for_budget(one, found) for mechanism in mechanisms.of_one_label()
     }
-    return Setting(K, multiply(m, epsilon), multiply(m, Delta), epsilon, Delta, leak, found)
+    return Given(one, parameters)
 
 
 def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
     """One label of two classes by every mechanism that a budget can be spent on."""
     given = setting(budget, gamma)
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
-    for entry in entries(given).values():
-        if entry.name != "nzc":  # its rows are made of logarithms: e^(-1e90) is no float
-            yield _row(entry, where)
-    yield from _replaced(where, budget, given.gamma, given.epsilon)
+    for mechanism in mechanisms.of_one_label():
+        task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        yield ledger_row(
+            mechanism.name,
+            where,
+            delta=task.delta,
+            privacy_model=task.privacy_model,
+            adjacency=task.adjacency,
+            claimed_epsilon=task.epsilon,
+            proven_epsilon=min(task.epsilon, mechanism.cost(task, parameters).proven),
+            exact_epsilon=mechanism.audited(task, parameters).exact_epsilon(task.delta),
+        )
+    yield from _replaced(where, budget, given)
 
 
-def _replaced(where, budget, gammas, claimed) -> Iterator[LedgerRow]:
-    """The same claims where one record is replaced, which costs a teacher two changes.
+def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
+    """The same claims of private teachers where one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
     costs then: by group privacy of two, and by the replace-one accountant where the budget says how
     the teachers are trained. Bounds only: a teacher may cost less.
     """
+    private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
     for way, (epsilon, Delta) in _one_replaced(budget).items():
-        leak = delta_of(budget["m"], Delta)
-        near = min(1.0, leak * _NEXT)
-        setting = f"{where}, teachers by {way}"
-        for name, gamma in gammas.items():
-            yield ledger_row(
-                name,
-                setting,
-                delta=leak,
-                privacy_model="shared_data",
-                adjacency="replace_one",
-                claimed_epsilon=claimed,
-                proven_epsilon=shared_data_epsilon(label_probability(gamma), epsilon, Delta, near),
-            )
-        yield ledger_row(
-            "majority_private",
-            setting,
-            delta=Delta,
-            privacy_model="disjoint_shards",
-            adjacency="replace_one",
-            claimed_epsilon=epsilon,
-            proven_epsilon=epsilon,
+        # Where everything leaks a task has no budget; a bit less is as good.
+        Delta, leak = (min(x, math.nextafter(1, 0)) for x in (Delta, delta_of(budget["m"], Delta)))
+        teacher = replace(
+            given.budget, teacher_epsilon=epsilon, teacher_Delta=Delta, delta_gamma=leak
         )
+        for mechanism in private:
+            task = mechanism.terms(teacher)
+            yield ledger_row(
+                mechanism.name,
+                f"{where}, teachers by {way}",
+                delta=task.delta,
+                privacy_model=task.privacy_model,
+                adjacency="replace_one",
+                claimed_epsilon=task.epsilon,
+                proven_epsilon=mechanism.audited_bound(task, given.parameters[mechanism.name]),
+            )
 
 
 def _one_replaced(budget: Mapping) -> dict[str, tuple[float, float]]:
@@ -129,18 +137,52 @@ def _one_replaced(budget: Mapping) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _of_noise(name: str, task: Mapping, score: float) -> Iterator[LedgerRow]:
-    """One query of two classes at the noise of one of PATE's tasks."""
-    confident = task["confident"]
-    noise = ConfidentNoise(
-        task["lnmax"]["scale"],
-        *(confident[key] for key in ("threshold", "sigma1", "sigma2")),
-        score,
+def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
+    """One query at the noise of one of PATE's tasks, by each of its aggregators.
+
+    noise: K, delta and the task's sections, and student_score. exact or lower: the audit's, by
+    whether all histograms could be looked at. The bound of one query is the same for all votes;
+    data-dependent are the totals.
+    """
+    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
+    # What it may cost is not limited, so that any epsilon serves.
+    one = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
+    for mechanism in mechanisms.aggregators():
+        parameters = mechanism.at_noise(noise, n_classes)
+        if parameters is None:
+            continue
+        cost = mechanism.cost_at_noise(one, parameters)
+        row = ledger_row(
+            mechanism.name,
+            f"{name}: one query, {words}, K = {one.n_teachers}",
+            delta=one.delta,
+            privacy_model=one.privacy_model,
+            adjacency=one.adjacency,
+            claimed_epsilon=cost.claimed,
+            **_bounds(mechanism, one, parameters, cost.proven),
+        )
+        yield replace(row, data_dependent=False)
+
+
+def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: float) -> dict:
+    """What is proven of one query and what the audit says of it."""
+    K, C = one.n_teachers, one.n_classes
+    if C == 2:
+        exact = mechanism.audited(one, parameters).exact_epsilon(one.delta)
+        return {"proven_epsilon": proven, "exact_epsilon": exact}
+    found = epsilon_bounds(
+        lambda counts: mechanism.outcomes(counts, parameters),
+        K,
+        C,
+        one.delta,
+        upper=proven,
+        **mechanism.error(K, C, parameters),
     )
-    where = f"{name}: one query, two classes, K = {task['K']}"
-    for entry in entries_at_noise(task["K"], task["delta"], noise).values():
-        # The bound of one query is the same for all votes; data-dependent are the totals below.
-        yield replace(_row(entry, where), data_dependent=False)
+    return {
+        "proven_epsilon": max(proven, found.upper),
+        "exact_epsilon": found.upper if found.exact else None,
+        "lower_epsilon": None if found.exact else found.lower,
+    }
 
 
 def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
@@ -152,13 +194,10 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
         & (published["column"] == "epsilon")
     ]
     totals = {
-        f"lnmax-{queries}": ("lnmax", queries, _composed(2 / task["lnmax"]["scale"], queries, task))
-        for queries in task["lnmax"]["queries"]
+        row: (mechanism.name, *cost)
+        for mechanism in mechanisms.aggregators()
+        for row, cost in mechanism.printed_totals(task).items()
     }
-    totals["confident"] = ("confident_gnmax", *_answered([task["confident"]], task))
-    if rounds := task.get("two_rounds"):
-        both = [rounds["first"], rounds["second"]]
-        totals["interactive"] = ("interactive_gnmax", *_answered(both, task))
     # Interactive-GNMax's rounds can be left out.
     for cell in table[table["row"].isin(list(totals))].to_dict("records"):
         mechanism, queries, proven = totals[cell["row"]]
@@ -172,20 +211,6 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
             proven_epsilon=proven,
         )
         yield replace(row, release=False)  # a cost that tells about the votes
-
-
-def _composed(epsilon: float, queries: int, task: Mapping) -> float:
-    return optimal_homogeneous(epsilon, 0.0, queries, task["delta"]).epsilon
-
-
-def _answered(rounds: list[Mapping], task: Mapping) -> tuple[int, float]:
-    """Queries of all rounds, and what they cost at most, every one answered."""
-    rho = sum(
-        each["queries"] * (1 / (2 * each["sigma1"] ** 2) + 1 / each["sigma2"] ** 2)
-        for each in rounds
-    )
-    queries = sum(each["queries"] for each in rounds)
-    return queries, exact_data_independent_epsilon(rho, task["delta"])
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
@@ -209,16 +234,3 @@ def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]
                 exact_epsilon=true if queries == 1 else None,
                 lower_epsilon=None if queries == 1 else true,
             )
-
-
-def _row(entry: Entry, where: str) -> LedgerRow:
-    return ledger_row(
-        entry.name,
-        where,
-        delta=entry.delta,
-        privacy_model=entry.privacy_model,
-        adjacency=entry.adjacency,
-        claimed_epsilon=entry.epsilon,
-        proven_epsilon=entry.proven,
-        exact_epsilon=entry.exact_epsilon(),
-    )

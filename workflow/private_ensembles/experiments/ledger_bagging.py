@@ -9,8 +9,8 @@ import pandas as pd
 
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.experiments.ledger_row import LedgerRow, ledger_row
-from private_ensembles.mechanisms.catalogue.entry import BaggingNoise
-from private_ensembles.mechanisms.catalogue.every import entries_of_bagging
+from private_ensembles.mechanisms.dpbag import MECHANISM, BaggingNoise
+from private_ensembles.mechanisms.families.task import Task
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
 _PRINTED = {"noise": 2, "delta": 1e-5}
@@ -28,16 +28,18 @@ def bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
     n, k, delta = settings["n"], settings["k"], settings["delta"]
     rate = settings["noise"] / n
     for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
-        entry = entries_of_bagging(delta, BaggingNoise(n, partitions, rate, share))["dpbag"]
-        exact = entry.exact_epsilon()
+        noise = BaggingNoise(n, partitions, rate, share)
+        task = Task(1.0, delta, 1, 1, partitions * n, 2)
+        cost = MECHANISM.cost(task, noise)
+        exact = MECHANISM.audited(task, noise).exact_epsilon(delta)
         row = ledger_row(
-            "dpbag",
+            MECHANISM.name,
             f"{who}: one label, n = {n}, k = {partitions}",
             delta=delta,
-            privacy_model=entry.privacy_model,
-            adjacency=entry.adjacency,
-            claimed_epsilon=entry.epsilon,
-            proven_epsilon=entry.proven,
+            privacy_model=task.privacy_model,
+            adjacency=task.adjacency,
+            claimed_epsilon=cost.claimed,
+            proven_epsilon=cost.proven,
             exact_epsilon=exact if math.isfinite(exact) else None,  # Laplace tails underflow
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
@@ -53,7 +55,7 @@ def _printed(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow
             continue
         labels, personal = int(cell["published"]), row["k"] is not None
         found = ledger_row(
-            "dpbag",
+            MECHANISM.name,
             f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed",
             delta=_PRINTED["delta"],
             privacy_model="disjoint_shards",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
-from private_ensembles.mechanisms.registry import Mechanism, require
+from private_ensembles import mechanisms
 
 # Exact values are upper bounds that are off by rounding; a claim is not broken by that.
 _ROUNDING = 1e-9
@@ -55,12 +55,13 @@ def ledger_row(
 ) -> LedgerRow:
     """Build a row, its verdict computed.
 
-    mechanism: a name of the registry, whose guarantee must cover privacy_model and adjacency (else
+    mechanism: a name, whose guarantee must cover privacy_model and adjacency (else
     ValueError). A row is for release only if the mechanism is and its claim does not fail. Raises
     ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below the
     exact one, which no proof can give.
     """
-    entry: Mechanism = require(mechanism, privacy_model, adjacency)
+    known = mechanisms.load(mechanism)
+    known.require(privacy_model, adjacency)
     epsilons = {
         "claimed_epsilon": claimed_epsilon,
         "proven_epsilon": proven_epsilon,
@@ -85,8 +86,8 @@ def ledger_row(
         delta=delta,
         privacy_model=privacy_model,
         adjacency=adjacency,
-        data_dependent=entry.data_dependent,
-        release=entry.released and outcome != "fails",
+        data_dependent=known.data_dependent,
+        release=known.releasable and outcome != "fails",
         verdict=outcome,
     )
 

@@ -17,9 +17,10 @@ from private_ensembles import mechanisms
 from private_ensembles.experiments import planner, planner_study
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams as randomness
+from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.votes.cache import Votes
 
 
@@ -73,15 +74,15 @@ def public_table(application: Application) -> pd.DataFrame:
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
     """Release the labels, (queries,), -1 where there is none; secure noise where the task says so.
 
-    Registered mechanisms whose labels may leave, for the task's privacy model and adjacency, alone
-    (`registry.require`).
+    Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
     """
     task, chosen = application.task, application.chosen
-    if not registry.require(chosen.mechanism, task.privacy_model, task.adjacency).released:
-        raise ValueError(f"mechanism = {chosen.mechanism!r}: its labels may not be released")
     mechanism = mechanisms.load(chosen.mechanism)
-    generator = None if task.secure else randomness.generator(seed, "own votes", "release")
-    return mechanism.release(votes.histogram(), chosen.parameters, generator)
+    if refusal := mechanism.refusal(task):
+        raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
+    seeded = Seeded(randomness.generator(seed, "own votes", "release"))
+    noise = Secure() if task.secure else seeded
+    return mechanism.release(votes.histogram(), chosen.parameters, noise)
 
 
 def private_table(
@@ -118,7 +119,7 @@ def private_table(
                 "answers": answers,
                 "agreeing": agreeing,
                 "correct": correct,
-                **_data_dependent(counts, task, one.parameters),
+                **_data_dependent(mechanism, counts, task, one.parameters),
                 "release": NOT_FOR_RELEASE,
             }
         )
@@ -132,28 +133,15 @@ def _sample(n_queries: int) -> NDArray[np.int64]:
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
 
 
-def _data_dependent(counts: NDArray, task: Task, parameters: Mapping[str, float]) -> dict:
-    """The data-dependent cost of Gaussian noise on the queries that are asked; NaN for others."""
-    from private_ensembles.pate.confident import confident_gnmax_privacy, gnmax_privacy
-
-    names = ("epsilon", "sanitized_epsilon", "sanitized_sd", "sanitized_upper")
+def _data_dependent(
+    mechanism: Mechanism, counts: NDArray, task: Task, parameters: Parameters
+) -> dict[str, float]:
+    """The data-dependent cost on the queries that are asked; NaN for mechanisms that have none."""
     options = {"delta": task.delta, "tuning": "rule_of_thumb", "target_epsilon": task.epsilon}
-    if "sigma2" in parameters:
-        found = confident_gnmax_privacy(
-            counts,
-            parameters["threshold"],
-            parameters["sigma1"],
-            parameters["sigma2"],
-            **options,
-            answer_cap=int(parameters["labels"]),
-        )
-    elif "sigma" in parameters:
-        found = gnmax_privacy(counts[: int(parameters["labels"])], parameters["sigma"], **options)
-    else:
-        return dict.fromkeys((f"data_dependent_{names[0]}", *names[1:]), np.nan)
-    return {f"data_dependent_{names[0]}": found.epsilon} | {
-        name: getattr(found, name) for name in names[1:]
-    }
+    found = mechanism.votes_cost(counts, task, parameters, **options)
+    names = ("epsilon", "sanitized_epsilon", "sanitized_sd", "sanitized_upper")
+    values = [np.nan if found is None else getattr(found, name) for name in names]
+    return dict(zip((f"data_dependent_{names[0]}", *names[1:]), values, strict=True))
 
 
 def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:

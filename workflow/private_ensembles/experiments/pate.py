@@ -11,6 +11,8 @@ import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.experiments.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+from private_ensembles.mechanisms.gnmax import MECHANISM as GNMAX
+from private_ensembles.mechanisms.lnmax import MECHANISM as LNMAX
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
@@ -66,14 +68,14 @@ def noise_comparison(
     rows = []
     for teachers, counts, labels in ensembles:
         both = teachers == laplace_teachers
-        for mechanism in ("gnmax", "lnmax") if both else ("gnmax",):
+        for mechanism in (GNMAX.name, LNMAX.name) if both else (GNMAX.name,):
             for share in scales[mechanism]:
                 rows.append(_noise_row(mechanism, counts, labels, share * teachers, delta, orders))
     return pd.DataFrame(rows)
 
 
 def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, object]:
-    if mechanism == "gnmax":
+    if mechanism == GNMAX.name:
         cost, distribution = gnmax_rdp(counts, scale, orders), gnmax_distribution(counts, scale)
         independent = len(counts) * orders / scale**2
     else:

@@ -8,24 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.audit.divergence import exact_epsilon
-from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.configuration.naming import number
 from private_ensembles.experiments import planner
-from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.protocol import Task
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 # An ensemble small enough for all of its histograms.
 _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
-# Distributions come by quadrature, with a relative error below 1e-10.
-_ERRORS = {"relative_error": 1e-10, "absolute_error": 1e-300}
 
 
 def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
@@ -67,7 +62,7 @@ def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:
     return [
         {
             "mechanism": one.mechanism,
-            "name": registry.MECHANISMS[one.mechanism].label,
+            "name": mechanisms.load(one.mechanism).label,
             "budget_epsilon": wanted.epsilon,
             "delta": wanted.delta,
             "epsilon": one.epsilon,
@@ -83,9 +78,10 @@ def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:
     ]
 
 
-def words(parameters: Mapping[str, float]) -> str:
+def words(parameters: Parameters | None) -> str:
     """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
-    return ", ".join(f"{name} = {_short(value)}" for name, value in parameters.items())
+    shown = {} if parameters is None else parameters.shown()
+    return ", ".join(f"{name} = {_short(value)}" for name, value in shown.items())
 
 
 def _short(value: float) -> str:
@@ -101,10 +97,8 @@ def audit_table(settings: Mapping) -> pd.DataFrame:
     rows = []
     for name in settings["mechanisms"]:
         for n_classes in _AUDITED_CLASSES:
-            wanted = task(
-                settings, 1.0, settings["delta"],
-                queries=1, labels=1, n_teachers=_AUDITED_TEACHERS, n_classes=n_classes,
-            )  # fmt: skip
+            one_label = {"queries": 1, "labels": 1, "n_teachers": _AUDITED_TEACHERS}
+            wanted = task(settings, 1.0, settings["delta"], n_classes=n_classes, **one_label)
             rows.append(audit_row(name, wanted))
     return pd.DataFrame(rows)
 
@@ -123,14 +117,9 @@ def audit_row(name: str, wanted: Task) -> dict:
     if refusal := mechanism.refusal(wanted):
         return row | {"verdict": refusal}
     parameters = mechanism.calibrate(wanted)
-    row["claimed"] = mechanism.epsilon(wanted, parameters)
+    row["claimed"] = mechanism.cost(wanted, parameters).claimed
     if not mechanism.hides_votes:
         return row | {"verdict": "rests on the teachers' own privacy"}
-    histograms = enumerate_histograms(wanted.n_teachers, wanted.n_classes)
-    matrix = mechanism.distribution(histograms, parameters)
-    silent = np.clip(1 - matrix.sum(axis=1, keepdims=True), 0, 1)
-    if (silent > 1e-9).any():
-        matrix = np.hstack([matrix, silent])
-    row["exact"] = exact_epsilon(matrix, neighbour_pairs(histograms), wanted.delta, **_ERRORS)
+    row["exact"] = mechanism.audited(wanted, parameters).exact_epsilon(wanted.delta)
     holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
     return row | {"verdict": "holds" if holds else "fails"}

@@ -5,15 +5,18 @@ delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon). N
 votes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from private_ensembles import mechanisms
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
-from private_ensembles.mechanisms.catalogue.entry import Entry, Setting
-from private_ensembles.mechanisms.catalogue.every import entries
+from private_ensembles.experiments.ledger import Given
+from private_ensembles.mechanisms.families.audited import Audited
+from private_ensembles.mechanisms.families.task import Task
 
 FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
@@ -26,7 +29,7 @@ _LEFT = 1e-13
 _FAR = 60.0
 
 
-def totals(settings: Mapping[str, Setting], queries: list[int], delta_prime: float) -> pd.DataFrame:
+def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float) -> pd.DataFrame:
     """Total epsilons over Q labels at one delta for all mechanisms, a row per budget, mechanism, Q.
 
     settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
@@ -38,68 +41,62 @@ def totals(settings: Mapping[str, Setting], queries: list[int], delta_prime: flo
     is all of it with DaRRM: there teachers_once is what is proven (docs/privacy.md).
     """
     rows = []
-    for name, setting in settings.items():
-        for entry in entries(setting).values():
-            if entry.name != "nzc":  # nothing of it composes to a finite number
-                rows += _of_entry(name, entry, setting, queries, delta_prime)
+    for name, given in settings.items():
+        for mechanism in mechanisms.of_one_label():
+            task = mechanism.terms(given.budget)
+            audited = mechanism.audited(task, given.parameters[mechanism.name])
+            for Q in queries:
+                rows.append(
+                    {"budget": name, "mechanism": mechanism.name, "queries": Q}
+                    | {"epsilon": task.epsilon, "delta": task.delta}
+                    | _together(task, audited, Q, delta_prime, mechanism.costs_once)
+                )
     return pd.DataFrame(rows)
 
 
-def _of_entry(
-    name: str, entry: Entry, setting: Setting, queries: list[int], delta_prime: float
-) -> Iterator[dict]:
+def _together(
+    task: Task, audited: Audited, Q: int, delta_prime: float, costs_once: bool
+) -> dict[str, object]:
+    """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
+    total = general(task.epsilon, task.delta, Q, delta_prime)
+    delta, once, holds = total.delta, np.nan, FRESH
+    found = dict.fromkeys(("general", "optimal", "pld"), np.nan)
+    if costs_once:
+        delta, once, holds = task.delta, task.epsilon, ONCE
+    elif delta == 1:  # which everything keeps
+        found = dict.fromkeys(found, 0.0)
+    else:
+        found = total_budgets(task.epsilon, task.delta, Q, delta)
+        found |= {"general": total.epsilon, "pld": _pld(task, audited, Q, delta)}
+    if task.privacy_model == "shared_data":
+        holds = RETRAINED
+        teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
+        once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
+    return {
+        "delta_total": delta,
+        **found,
+        "teachers_once": once,
+        "privacy_model": task.privacy_model,
+        "adjacency": task.adjacency,
+        "holds_for": holds,
+    }
+
+
+def _pld(task: Task, audited: Audited, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
-    ends = {largest_loss(entry), 4 * entry.epsilon}
-    private, shared = entry.name == "majority_private", entry.privacy_model == "shared_data"
-    for Q in queries:
-        total = general(entry.epsilon, entry.delta, Q, delta_prime)
-        row = {
-            "budget": name,
-            "mechanism": entry.name,
-            "queries": Q,
-            "epsilon": entry.epsilon,
-            "delta": entry.delta,
-            "delta_total": total.delta,
-        }
-        if private:
-            found = dict.fromkeys(("general", "optimal", "pld"), np.nan)
-            row["delta_total"], once, holds = entry.delta, entry.epsilon, ONCE
-        elif total.delta == 1:  # which everything keeps
-            found = dict.fromkeys(("general", "optimal", "pld"), 0.0)
-            once, holds = (0.0, RETRAINED) if shared else (np.nan, FRESH)
-        else:
-            found = total_budgets(entry.epsilon, entry.delta, Q, total.delta) | {
-                "general": total.epsilon,
-                "pld": min(
-                    pld_epsilon(
-                        entry.curve, Q, total.delta, largest_epsilon=end, interval=end / _POINTS
-                    )
-                    for end in ends
-                ),
-            }
-            teacher = setting.teacher_epsilon, setting.teacher_Delta
-            once = (
-                optimal_homogeneous(*teacher, setting.K, total.delta).epsilon if shared else np.nan
-            )
-            holds = RETRAINED if shared else FRESH
-        yield (
-            row
-            | found
-            | {
-                "teachers_once": once,
-                "privacy_model": entry.privacy_model,
-                "adjacency": entry.adjacency,
-                "holds_for": holds,
-            }
-        )
+    ends = {largest_loss(audited.curve), 4 * task.epsilon}
+    return min(
+        pld_epsilon(audited.curve, Q, delta, largest_epsilon=end, interval=end / _POINTS)
+        for end in ends
+    )
 
 
-def largest_loss(entry: Entry) -> float:
+def largest_loss(curve: Callable[[NDArray], NDArray]) -> float:
     """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
-    leak = float(entry.curve(np.array([_FAR]))[0])
+    leak = float(curve(np.array([_FAR]))[0])
     low, high = 0.0, _FAR
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        ends = float(entry.curve(np.array([middle]))[0]) <= leak + _LEFT
+        ends = float(curve(np.array([middle]))[0]) <= leak + _LEFT
         low, high = (low, middle) if ends else (middle, high)
     return high

@@ -1,34 +1,64 @@
-"""Mechanisms ready for use: what each makes of votes within a total budget, one file each.
+"""Every way to make labels of votes, one file each: the one place where a mechanism is defined.
 
-A file is named after its mechanism in `registry.MECHANISMS` and defines ``MECHANISM``, a
-`protocol.LabelMechanism`. The planner, the accounting of own votes, the audit and their tables and
-figures take whatever is there; docs/add-a-mechanism.md shows how to add one. Knows neither files
-nor configuration. May import `noise`, `accounting`, `audit`, `votes` and the papers' mathematics.
+A file here is named after its mechanism and defines ``MECHANISM``, an instance of
+`families.base.Mechanism`. The list of mechanisms is the list of these files; the planner, own
+votes, the ledger, the audit and all tables are loops over it. docs/add-a-mechanism.md shows how to
+add one. Knows neither files nor configuration. May import `noise`, `accounting`, `audit`, `votes`
+and the papers' mathematics.
 """
 
+from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from pathlib import Path
 
-from private_ensembles.mechanisms import registry
+# Of one family, from the loosest analysis to the tightest.
+ANALYSES = ("paper", "improved", "analytic", "label")
+
+
+def names() -> list[str]:
+    """Return the names of all mechanisms, sorted; imports none of them."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem[0] != "_")
 
 
 def load(name: str):
-    """Return the mechanism of this name.
-
-    Raises ValueError where the registry does not know the name, or no file implements it.
+    """Return the mechanism of this name; ValueError where there is none.
 
     >>> load("gnmax").free
     {'cap': (0.02, 1.0)}
     """
-    if name not in registry.MECHANISMS:
-        raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(registry.MECHANISMS)}")
-    if find_spec(f"{__name__}.{name}") is None:
-        raise ValueError(
-            f"mechanism = {name!r}: is known, but has no file in private_ensembles/mechanisms"
-        )
+    if name not in names():
+        raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(every())}")
     return import_module(f"{__name__}.{name}").MECHANISM
 
 
+@cache
+def every() -> dict:
+    """Return all mechanisms by name, in their order."""
+    found = sorted(map(load, names()), key=lambda mechanism: (mechanism.order, mechanism.name))
+    return {mechanism.name: mechanism for mechanism in found}
+
+
 def offered() -> list[str]:
-    """Return the names that the registry knows and a file here implements, in its order."""
-    return [name for name in registry.MECHANISMS if find_spec(f"{__name__}.{name}") is not None]
+    """Return the names of those whose noise can be found for a budget, in their order."""
+    return [name for name, mechanism in every().items() if mechanism.keeps_budget]
+
+
+def aggregators() -> list:
+    """Return PATE's aggregators, whose noise its configuration gives, in the papers' order."""
+    found = [one for one in every().values() if one.aggregator is not None]
+    return sorted(found, key=lambda one: one.aggregator)
+
+
+def of_one_label() -> list:
+    """Return those that have one label of a budget in DaRRM's tables and in the ledger.
+
+    Confident-GNMax answers none for certain, so it is left to the planner. Families stay together,
+    each from the loosest analysis to the tightest.
+    """
+    found = [one for one in every().values() if one.keeps_budget and not one.data_dependent]
+    place = {}
+    for one in found:
+        place.setdefault(one.family or one.name, len(place))
+    return sorted(
+        found, key=lambda one: (place[one.family or one.name], ANALYSES.index(one.analysis))
+    )

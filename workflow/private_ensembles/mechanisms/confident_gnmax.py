@@ -6,16 +6,26 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.protocol import CAP, LabelMechanism, Parameters, Task, paid
+from private_ensembles.mechanisms.families.base import CAP, Cost
+from private_ensembles.mechanisms.families.checked import (
+    CheckedMaximum,
+    CheckedNoise,
+    rounds_cost,
+)
+from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
+from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate import mechanisms
 from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
+# Noise scales at which GNMax's accuracy is tabulated for a search.
+_SIGMAS = 32
 
-class ConfidentGNMax(LabelMechanism):
+
+class ConfidentGNMax(CheckedMaximum):
     """The noisy threshold looks at every query of the pool, at most `labels` are answered.
 
     The cost is that of the caps, fixed beforehand: one Gaussian mechanism, exactly (with secure,
@@ -24,50 +34,55 @@ class ConfidentGNMax(LabelMechanism):
     """
 
     name = "confident_gnmax"
+    label = "Confident-GNMax"
+    source = "PATE Algorithm 1"
+    order = 62
+    color = "sky"
+    aggregator = 2
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
-    def calibrate(self, task: Task, **free: float) -> Parameters:
+    def find(self, task, labels, share=0.3, threshold=0.6):
         """Both noises, in votes; without `free`, what suits a pool that mostly agrees."""
-        share = free.get("share", 0.3)
-        labels = paid(task, free)
-        rho = rho_within(task.epsilon, task.delta, self._analysis(task))
+        rho = rho_within(task.epsilon, task.delta, self._conversion(task))
         slack = 1 + 1e-12
-        return {
-            "threshold": free.get("threshold", 0.6) * task.n_teachers,
-            "sigma1": math.sqrt(task.queries / (2 * share * rho)) * slack,
-            "sigma2": math.sqrt(labels / ((1 - share) * rho)) * slack,
-            "queries": task.queries,
-            "labels": labels,
-        }
-
-    @staticmethod
-    def _analysis(task: Task) -> str:
-        return "improved" if task.secure else "exact"
-
-    def epsilon(self, task: Task, parameters: Parameters) -> float:
-        """The cost at the caps."""
-        rho = parameters["queries"] / (2 * parameters["sigma1"] ** 2)
-        rho += parameters["labels"] / parameters["sigma2"] ** 2
-        return rho_cost(rho * (1 + 1e-14), task.delta, self._analysis(task))
-
-    def distribution(self, counts: NDArray, parameters: Parameters) -> NDArray[np.float64]:
-        """Of a query at which the mechanism still runs."""
-        passes = answer_probability(counts, parameters["threshold"], parameters["sigma1"])
-        return passes[:, None] * gnmax_distribution(counts, parameters["sigma2"])
-
-    def release(self, counts, parameters, generator):
-        """Labels up to the caps."""
-        return mechanisms.confident_gnmax(
-            counts,
-            parameters["threshold"],
-            parameters["sigma1"],
-            parameters["sigma2"],
-            generator,
-            query_cap=int(parameters["queries"]),
-            answer_cap=int(parameters["labels"]),
+        return CheckedNoise(
+            threshold=threshold * task.n_teachers,
+            sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
+            sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
+            queries=task.queries,
+            labels=labels,
         )
 
-    def expected(self, counts, labels, task: Task, parameters: Parameters) -> tuple[float, float]:
+    @staticmethod
+    def _conversion(task: Task) -> str:
+        return "improved" if task.secure else "exact"
+
+    def at_noise(self, noise, n_classes):
+        """A task's own."""
+        given = noise["confident"]
+        return CheckedNoise(given["threshold"], given["sigma1"], given["sigma2"])
+
+    def printed_totals(self, task):
+        """Every query answered."""
+        return {"confident": rounds_cost([task["confident"]], task["delta"])}
+
+    def cost(self, task, parameters):
+        """At the caps."""
+        found = rho_cost(parameters.rho * (1 + 1e-14), task.delta, self._conversion(task))
+        return Cost(found, found)
+
+    def sample(self, counts, parameters, noise):
+        """Labels without the caps."""
+        given = parameters.threshold, parameters.sigma1, parameters.sigma2
+        return mechanisms.confident_gnmax(counts, *given, noise.generator)
+
+    def release(self, counts, parameters, noise):
+        """Labels up to the caps."""
+        given = parameters.threshold, parameters.sigma1, parameters.sigma2
+        caps = {"query_cap": parameters.queries, "answer_cap": parameters.labels}
+        return mechanisms.confident_gnmax(counts, *given, noise.generator, **caps)
+
+    def expected(self, counts, labels, task, parameters):
         """Expected answers and right ones over the pool in random order, exact.
 
         For a sample of the pool the cap is taken in proportion.
@@ -76,8 +91,53 @@ class ConfidentGNMax(LabelMechanism):
         right = answered[np.arange(len(labels)), labels]
         passes = np.clip(answered.sum(axis=1), 0, 1)
         scale = task.queries / len(passes)
-        served = served_probability(passes, max(1, round(parameters["labels"] / scale)))
+        served = served_probability(passes, max(1, round(parameters.labels / scale)))
         return float(scale * (served @ passes)), float(scale * (served @ right))
+
+    def search_score(self, counts, labels, task):
+        """By a table of GNMax's accuracy over sigma2: a search asks hundreds of times."""
+        ends = [
+            self.calibrate(task, share=share, cap=cap).sigma2
+            for share, cap in ((0.02, 0.02), (0.9, 1.0))
+        ]
+        log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
+        rows, scale = np.arange(len(labels)), task.queries / len(labels)
+        table = np.array([gnmax_distribution(counts, s)[rows, labels] for s in np.exp(log_sigmas)])
+
+        def score(one: CheckedNoise) -> float:
+            place = (np.log(one.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
+            below = min(int(place), _SIGMAS - 2)
+            right = table[below] + (place - below) * (table[below + 1] - table[below])
+            passes = answer_probability(counts, one.threshold, one.sigma1)
+            return scale * _capped_mean(passes, one.labels / scale) * float(passes @ right)
+
+        return score
+
+    def uncapped_correct(self, counts, labels, task, parameters):
+        """The cap on answers applied to the sum alone."""
+        answered = self.distribution(counts, parameters)[np.arange(len(labels)), labels]
+        return min(float(answered.mean() * task.queries), float(parameters.labels))
+
+    def votes_cost(self, counts, task, parameters, **options):
+        """PATE's, at the cap on answers."""
+        from private_ensembles.pate.confident import confident_gnmax_privacy
+
+        given = parameters.threshold, parameters.sigma1, parameters.sigma2
+        return confident_gnmax_privacy(counts, *given, **options, answer_cap=parameters.labels)
+
+
+def _capped_mean(passes: NDArray, cap: float) -> float:
+    """E min(N, cap) / E N of N answers, by the normal law of that mean and variance: a guide only.
+
+    The plan's own numbers come from the exact law (`expected`).
+    """
+    mean, sd = float(passes.sum()), math.sqrt(float((passes * (1 - passes)).sum())) + 1e-12
+    if mean <= 0:
+        return 0.0
+    z = (cap - mean) / sd
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    over = sd * density - (cap - mean) * (1 - float(ndtr(z)))  # E max(0, N - cap)
+    return max(0.0, mean - over) / mean
 
 
 def served_probability(passes: NDArray, cap: int) -> NDArray[np.float64]:

@@ -7,8 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from private_ensembles.darrm.certificate import certify_problem
+from private_ensembles.darrm.gamma import check_gamma
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.mechanisms.noise_function import NoiseFunction
+from private_ensembles.mechanisms.families.noise_function import NoiseFunction
 
 # With independent p_i the objective says nothing about close votes of many teachers.
 _PRIOR = "common:0.5,1"
@@ -23,16 +25,29 @@ class OptimalNoise(NoiseFunction):
     """gamma by cutting planes, for any real allowance m and the whole of delta."""
 
     name = "darrm_opt"
+    label = "DaRRM, γ optimised"
+    source = "DaRRM section 5, with the exact objective and a certificate"
+    order = 51
+    proof = "method.md#2-three-corners-suffice-for-monotone-γ-three_corner_worst_case"
+    color = "blue"
 
     def allowance(self, task, teacher):
         """The budget over one teacher's epsilon, rounded down; below K, which means no noise."""
         m = task.epsilon / teacher.epsilon * (1 - 1e-12)
         return max(1.0, min(m, math.nextafter(task.n_teachers, 0)))
 
-    def gamma(self, parameters):
+    def own_gamma(self, parameters):
         """Certified for (m epsilon, delta)."""
-        names = ("m", "teacher_epsilon", "teacher_Delta", "delta")
-        return _optimal(int(parameters["K"]), *(float(parameters[name]) for name in names))
+        teacher = float(parameters.teacher_epsilon), float(parameters.teacher_Delta)
+        return _optimal(parameters.K, float(parameters.m), *teacher, float(parameters.delta))
+
+    def gamma_at(self, problem, found):
+        """The one that `optimize_gamma` has found; ValueError where it is not private."""
+        gamma = check_gamma(found["gamma"])
+        if not certify_problem(problem, gamma).holds:
+            size = f"K = {problem.K}, m = {problem.m}"
+            raise ValueError(f"gamma: must be private for {size}, and is not")
+        return gamma
 
 
 MECHANISM = OptimalNoise()

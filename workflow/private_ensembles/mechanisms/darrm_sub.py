@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.darrm.certificate import scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.mechanisms.noise_function import NoiseFunction
+from private_ensembles.mechanisms.families.noise_function import NoiseFunction
 
 
 class Subsampling(NoiseFunction):
     """One label is a function of m teachers, whose optimal composition it costs at most."""
 
     name = "darrm_sub"
+    label = "DaRRM, γ by subsampling"
+    source = "DaRRM Lemma 3.1"
+    order = 50
+    proof = "audit.md#private-teachers"
+    color = "vermilion"
 
     def allowance(self, task, teacher):
         """The largest m whose teachers keep the budget; fewer than K, by bisection."""
@@ -23,27 +29,28 @@ class Subsampling(NoiseFunction):
             fits, too_many = (middle, too_many) if cost.epsilon <= task.epsilon else (fits, middle)
         return float(fits)
 
-    def epsilon(self, task, parameters):
+    def label_cost(self, parameters):
         """That of m teachers."""
-        return _cost(parameters)
+        cost = parameters.teacher_epsilon, parameters.teacher_Delta, int(parameters.m)
+        return optimal_homogeneous(*cost, parameters.delta).epsilon
 
-    def gamma(self, parameters):
+    def own_gamma(self, parameters):
         """In closed form, and smaller by what rounding its values may cost.
 
         The exact gamma keeps f <= allowance = e^epsilon - 1 + 2 delta (Lemma 3.4), f is linear in
         gamma, and an error of u = 2^-53 in each value moves it by at most (1 + e^epsilon) u. So
         does gamma (1 - s), rounded, where s allowance is more than a few times that.
         """
-        epsilon = _cost(parameters)
-        allowance = math.expm1(epsilon) + 2 * parameters["delta"]
+        epsilon = self.label_cost(parameters)
+        allowance = math.expm1(epsilon) + 2 * parameters.delta
         slack = 2**-50 * (1 + math.exp(epsilon)) / allowance
-        return gamma_subsampling(int(parameters["K"]), int(parameters["m"])) * (1 - slack)
+        return gamma_subsampling(parameters.K, int(parameters.m)) * (1 - slack)
 
-
-def _cost(parameters) -> float:
-    """What the m teachers of one label cost together."""
-    cost = parameters["teacher_epsilon"], parameters["teacher_Delta"], int(parameters["m"])
-    return optimal_homogeneous(*cost, parameters["delta"]).epsilon
+    def gamma_at(self, problem, found):
+        """The closed form spends its allowance exactly, so it is scaled (by about 1e-12) until its
+        certificate holds in floating point.
+        """
+        return scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))[0]
 
 
 MECHANISM = Subsampling()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
-from private_ensembles.mechanisms.composed import PureLabels, answered, composed, label_epsilon
-from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.protocol import paid
-from private_ensembles.mechanisms.selection import exponential_distribution, exponential_release
+from private_ensembles.mechanisms.families.base import Cost
+from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
+from private_ensembles.mechanisms.families.selection import (
+    Selection,
+    exponential_distribution,
+    exponential_release,
+)
 
 
-class Exponential(PureLabels):
+class Exponential(Selection):
     """Rate epsilon / 2. One label's privacy loss spans an interval of length epsilon.
 
     Moving a vote changes every exponent by at most rate, so the loss of class j is rate times a
@@ -20,29 +23,24 @@ class Exponential(PureLabels):
     """
 
     name = "exponential"
+    label = "Exponential mechanism on the counts"
+    source = "McSherry and Talwar 2007, Theorem 6"
+    order = 30
+    weigh = staticmethod(exponential_distribution)
+    choose = staticmethod(exponential_release)
 
-    def calibrate(self, task, **free):
+    def epsilon_of_one(self, task, labels):
         """The larger epsilon of one label that either composition allows."""
-        labels = paid(task, free)
         rho = rho_within(task.epsilon, task.delta, "improved") / labels
         by_range = math.sqrt(8 * rho) * (1 - 1e-12)
-        pure = label_epsilon(task.epsilon, labels, task.delta)
-        return {"label_epsilon": max(by_range, pure), "labels": labels}
+        return max(by_range, super().epsilon_of_one(task, labels))
 
-    def epsilon(self, task, parameters):
+    def composition(self, task, parameters):
         """The lesser of the two compositions."""
-        one, labels = parameters["label_epsilon"], int(parameters["labels"])
-        by_range = rho_cost(labels * one**2 / 8 * (1 + 1e-15), task.delta, "improved")
-        return min(by_range, composed(one, labels, task.delta))
-
-    def distribution(self, counts, parameters):
-        """Its own, exact."""
-        return exponential_distribution(counts, parameters["label_epsilon"] / 2)
-
-    def release(self, counts, parameters, generator):
-        """One label for each of the first `labels` queries."""
-        rate = parameters["label_epsilon"] / 2
-        return answered(exponential_release(counts, generator, rate=rate), parameters)
+        rho = parameters.labels * parameters.label_epsilon**2 / 8 * (1 + 1e-15)
+        by_range = rho_cost(rho, task.delta, "improved")
+        found = min(by_range, super().composition(task, parameters).claimed)
+        return Cost(found, found)
 
 
 MECHANISM = Exponential()

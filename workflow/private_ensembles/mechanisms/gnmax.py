@@ -1,5 +1,36 @@
 """GNMax with sigma by Rényi DP and the classic conversion, as PATE does it."""
 
-from private_ensembles.mechanisms.gaussian import GNMax
+from private_ensembles.mechanisms.families.base import Cost
+from private_ensembles.mechanisms.families.gaussian import (
+    GaussianMaximum,
+    GaussianNoise,
+    paper_epsilon,
+)
+from private_ensembles.pate.gnmax import analytic_epsilon
 
-MECHANISM = GNMax("gnmax", "classic")
+
+class GNMax(GaussianMaximum):
+    """The published sigma."""
+
+    name = "gnmax"
+    label = "GNMax, σ by RDP"
+    source = "PATE section 4.1; σ as in DaRRM appendix D.2.1"
+    order = 10
+    proof = "audit.md#gaussian-noise-on-the-counts"
+    analysis = "paper"
+    method, conversion = "rdp", "classic"
+    aggregator = 1
+
+    def at_noise(self, noise, n_classes):
+        """Confident-GNMax's labels alone; with two classes the budgets' rows say it all."""
+        if n_classes == 2:
+            return None
+        return GaussianNoise(noise["confident"]["sigma2"])
+
+    def cost_at_noise(self, task, parameters):
+        """By the paper's conversion, and exactly for Gaussians."""
+        claimed = paper_epsilon(1 / parameters.sigma**2, task.delta)
+        return Cost(claimed, analytic_epsilon(parameters.sigma, task.delta))
+
+
+MECHANISM = GNMax()

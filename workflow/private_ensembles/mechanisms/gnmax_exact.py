@@ -8,60 +8,100 @@ composes exactly. Both prove the budget, so the smaller sigma does.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from private_ensembles.mechanisms.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.two_classes import LeakyLabels
-from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
+from private_ensembles.mechanisms.families import gaussian
+from private_ensembles.mechanisms.families.base import Cost, Parameters
+from private_ensembles.mechanisms.families.leaky import LeakyLabels
+from private_ensembles.noise.sources import Seeded
 from private_ensembles.pate.mechanisms import gnmax
 
-_sigma = lru_cache(maxsize=1024)(gnmax_sigma)
+
+@dataclass(frozen=True)
+class ExactNoise(Parameters):
+    """label_epsilon, label_delta: one label's cost, where sigma is the label's; else None."""
+
+    label_epsilon: float | None
+    label_delta: float | None
+    labels: int
+    sigma: float
 
 
 class ExactGNMax(LeakyLabels):
     """free: leak, which the exact method needs above 0, and cap."""
 
     name = "gnmax_exact"
+    label = "GNMax, σ by the exact audit of the label"
+    paper = "PATE"
+    source = "PATE section 4.1; σ by DESIGN 5.5, two classes and this number of teachers"
+    order = 13
+    proof = "audit.md#gaussian-noise-on-the-counts"
+    color = "purple"
+    family = gaussian.GaussianMaximum.family
+    analysis = "label"
     most_labels = 1000  # every setting that is tried costs an audit
     free = LeakyLabels.free | {"leak": (0.01, 1.0)}
 
     def further_refusal(self, task):
-        """As all of two classes; odd K; a continuous sampler."""
-        if task.secure:
-            return "its noise is continuous; with noise: secure take gnmax_improved"
+        """As all of two classes; odd K."""
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
         return super().further_refusal(task)
 
-    def calibrate(self, task, **free):
-        """The smaller sigma of both proofs; label_epsilon, label_delta where it is the label's."""
-        found = super().calibrate(task, **free)
-        budget = found["label_epsilon"], found["label_delta"]
-        by_label = _sigma(*budget, method="exact", n_teachers=task.n_teachers)
-        rho = rho_within(task.epsilon, task.delta, "exact")
-        by_noise = math.sqrt(found["labels"] / rho) * (1 + 1e-12)
+    def find(self, task, labels, **free):
+        """The smaller sigma of both proofs."""
+        one = self.one_label(task, labels, **free)
+        budget = one.label_epsilon, one.label_delta
+        by_label = gaussian.sigma_of_one(*budget, "exact", task.n_teachers)
+        rho = gaussian.rho_within(task.epsilon, task.delta, "exact")
+        by_noise = math.sqrt(labels / rho) * (1 + 1e-12)
         if by_label < by_noise:
-            return found | {"sigma": by_label}
-        return {"labels": found["labels"], "sigma": by_noise}
+            return ExactNoise(*budget, labels, by_label)
+        return ExactNoise(None, None, labels, by_noise)
 
-    def epsilon(self, task, parameters):
+    def for_budget(self, budget, found):
+        """The sigma found by `search_gnmax_sigma`."""
+        if "sigma_exact" not in found:
+            return super().for_budget(budget, found)
+        return ExactNoise(budget.epsilon, budget.delta, 1, found["sigma_exact"])
+
+    def cost(self, task, parameters):
         """By the proof that gave sigma."""
-        if "label_epsilon" in parameters:
-            return super().epsilon(task, parameters)
-        rho = parameters["labels"] / parameters["sigma"] ** 2 * (1 + 1e-14)
-        return rho_cost(rho, task.delta, "exact")
+        if parameters.label_epsilon is not None:
+            return super().cost(task, parameters)
+        rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
+        found = gaussian.rho_cost(rho, task.delta, "exact")
+        return Cost(found, found)
 
-    def distribution(self, counts, parameters):
-        """GNMax's own, in closed form; both tails as exact as each other."""
-        counts = np.asarray(counts)
-        ones = label_probability(int(counts[0].sum()), parameters["sigma"])
-        return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
+    def table(self, n_teachers, parameters):
+        """GNMax's own."""
+        return gaussian.two_class_table(n_teachers, parameters.sigma)
 
-    def release(self, counts, parameters, generator):
-        """One label for each of the first `labels` queries."""
-        return gnmax(counts, parameters["sigma"], generator, query_cap=int(parameters["labels"]))
+    def error(self, n_teachers, n_classes, parameters):
+        """Of normal tails."""
+        return gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
+
+    def sample(self, counts, parameters, noise):
+        """GNMax's; secure labels are coins of the table, for the proof is of continuous noise."""
+        if noise.secure:
+            return super().sample(counts, parameters, noise)
+        return gnmax(counts, parameters.sigma, noise)
+
+    def draw(self, counts, parameters, generator):
+        """GNMax's."""
+        return gnmax(counts, parameters.sigma, Seeded(generator))
+
+    def weaker(self, parameters, factor):
+        """A smaller sigma."""
+        return replace(parameters, sigma=factor * parameters.sigma)
+
+    def score_sensitivity(self, task, parameters):
+        """By the proof that gave sigma."""
+        if parameters.label_epsilon is not None:
+            return super().score_sensitivity(task, parameters)
+        return parameters.labels * gaussian.gaussian_distance(math.sqrt(2) / parameters.sigma)
+
+    votes_cost = gaussian.GaussianMaximum.votes_cost
 
 
 MECHANISM = ExactGNMax()

@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from private_ensembles.mechanisms import ladder_steps as ladder
-from private_ensembles.mechanisms.composed import answered
-from private_ensembles.mechanisms.two_classes import LeakyLabels
+from private_ensembles.mechanisms.families.ladder_steps import ladder_matrix
+from private_ensembles.mechanisms.families.leaky import LeakyLabels
 
 
 class Ladder(LeakyLabels):
     """No label-symmetric release of one (epsilon, delta)-DP label is better (docs/ladder.md)."""
 
     name = "ladder"
+    label = "Optimal ladder on two classes"
+    paper = "tight baselines"
+    source = "docs/ladder.md: no label-symmetric release is better"
+    order = 32
+    proof = "ladder.md#the-ladder"
+    color = "black"
 
-    def distribution(self, counts, parameters):
+    def further_refusal(self, task):
+        """As all of two classes; exact coins keep to the table as it stands, for every label."""
+        return super().further_refusal(replace(task, secure=False))
+
+    def find(self, task, labels, **free):
+        """The steepest ladder that each label may take."""
+        return self.one_label(task, labels, **free)
+
+    def table(self, n_teachers, parameters):
         """Its own, in closed form."""
-        counts = np.asarray(counts)
-        matrix = ladder.ladder_matrix(
-            int(counts[0].sum()), parameters["label_epsilon"], parameters["label_delta"]
-        )
-        return matrix[counts[:, 1]]
+        return ladder_matrix(n_teachers, parameters.label_epsilon, parameters.label_delta)
 
-    def release(self, counts, parameters, generator):
-        """One label for each of the first `labels` queries."""
-        released = ladder.release(
-            counts[:, 1],
-            int(counts[0].sum()),
-            generator,
-            epsilon=parameters["label_epsilon"],
-            delta=parameters["label_delta"],
-        )
-        return answered(released, parameters)
+    def error(self, n_teachers, n_classes, parameters):
+        """The majority's column is rounded; the flips hold as they stand."""
+        return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
+
+    def draw(self, counts, parameters, generator):
+        """The majority's label, flipped by a coin."""
+        chances = self.distribution(counts, parameters)
+        counts = np.asarray(counts)
+        flip = generator.random(len(counts)) < chances.min(axis=1)
+        return ((counts[:, 1] > counts[:, 0]) ^ flip).astype(np.int64)
+
+    def weaker(self, parameters, factor):
+        """Steeper by a larger epsilon."""
+        return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
 
 
 MECHANISM = Ladder()

@@ -1,23 +1,52 @@
 """LNMax (PATE 2017): Laplace noise of scale 2 / epsilon makes one label epsilon-DP."""
 
-from private_ensembles.mechanisms.composed import PureLabels
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.mechanisms import lnmax
+from dataclasses import dataclass, replace
+
+from private_ensembles.mechanisms.families.composed import composed, label_epsilon
+from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, scale_of_one
+from private_ensembles.mechanisms.families.pure import PureLabel, PureLabels
 
 
-class LNMax(PureLabels):
-    """One moved vote changes two counts by one."""
+@dataclass(frozen=True)
+class PureScale(PureLabel):
+    """own_scale: that of one label, rounded up; None: 2 / label_epsilon."""
+
+    own_scale: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """Of the noise on every count, in votes."""
+        return self.own_scale or 2 / self.label_epsilon
+
+
+class PureLNMax(LaplaceMaximum):
+    """One moved vote changes two counts by one.
+
+    One label spends no delta, as PATE 2017 has it; of many, composition spends it.
+    """
 
     name = "lnmax_pure"
+    label = "LNMax, scale 2/ε"
+    source = "PATE 2017 (LNMax); one moved vote changes two counts by one"
+    order = 20
+    analysis = "paper"
+    method = "pure"
+    score_sensitivity = PureLabels.score_sensitivity
 
-    def distribution(self, counts, parameters):
-        """LNMax's own, by quadrature."""
-        return lnmax_distribution(counts, 2 / parameters["label_epsilon"])
+    def find(self, task, labels, **free):
+        """Epsilon of one label; the noise follows from it."""
+        if labels == 1:
+            scale = scale_of_one(task.epsilon, task.delta, method=self.method)
+            return PureScale(task.epsilon, labels, scale)
+        return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
 
-    def release(self, counts, parameters, generator):
-        """One label for each of the first `labels` queries."""
-        scale = 2 / parameters["label_epsilon"]
-        return lnmax(counts, scale, generator, query_cap=int(parameters["labels"]))
+    def cost_of_many(self, task, parameters):
+        """Compose what is label_epsilon-DP."""
+        return composed(parameters.label_epsilon, parameters.labels, task.delta)
+
+    def weaker(self, parameters, factor):
+        """A smaller scale."""
+        return replace(parameters, own_scale=factor * parameters.scale)
 
 
-MECHANISM = LNMax()
+MECHANISM = PureLNMax()

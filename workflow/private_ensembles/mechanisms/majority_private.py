@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from private_ensembles.accounting.budgets import majority_cost
-from private_ensembles.mechanisms.composed import answered
-from private_ensembles.mechanisms.protocol import LabelMechanism, Task
+from private_ensembles.accounting.composition import replace_one
+from private_ensembles.audit.histograms import two_class_matrix
+from private_ensembles.audit.shared_data import teacher_corners
+from private_ensembles.mechanisms.families.audited import OnRows
+from private_ensembles.mechanisms.families.base import Cost, Mechanism, Parameters
+from private_ensembles.mechanisms.families.task import Task
 
 
-class PrivateMajority(LabelMechanism):
+@dataclass(frozen=True)
+class Answers(Parameters):
+    """weaker: how many times its epsilon a doctored teacher costs; a twin's alone."""
+
+    labels: int
+    weaker: float | None = None
+
+
+class PrivateMajority(Mechanism):
     """All labels are post-processing of the teachers, of which a neighbour changes one."""
 
     name = "majority_private"
+    label = "Majority of private teachers, no noise"
+    paper = "DaRRM"
+    source = "parallel composition and post-processing; the row that DaRRM lacks"
+    order = 52
+    proof = "audit.md#private-teachers"
+    color = "black"
+    teachers = "private"
     hides_votes = False
+    costs_once = True
 
     def _cost(self, task: Task):
         return majority_cost(task.teacher_epsilon, task.teacher_Delta, task.adjacency)
@@ -25,22 +47,69 @@ class PrivateMajority(LabelMechanism):
             return None
         return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
 
-    def calibrate(self, task, **free):
+    def find(self, task, labels, **free):
         """Nothing to choose."""
-        return {"labels": task.labels}
+        return Answers(labels)
 
-    def epsilon(self, task, parameters):
+    def cost(self, task, parameters):
         """One teacher's, for any number of labels."""
-        return self._cost(task).epsilon
+        found = self._cost(task).epsilon
+        return Cost(found, found)
 
-    def distribution(self, counts, parameters):
-        """Certain; ties go to the first class, as `release` has it."""
+    def terms(self, budget):
+        """What one teacher does, for any number of queries, on disjoint shards only (DESIGN 5.6).
+
+        Shards that are cut from a permutation serve replace_one, so that cost is one teacher's by
+        group privacy; a keyed hash serves add_remove, at the accountant's own cost.
+        """
+        teacher = budget.teacher_epsilon, budget.teacher_Delta
+        adjacency, cost = "add_remove", teacher
+        if not budget.keyed_hash:
+            group = replace_one(*teacher)
+            adjacency, cost = "replace_one", (group.epsilon, group.delta)
+        return Task(
+            *(*cost, 1, 1, budget.K, 2, "disjoint_shards", adjacency, *teacher, budget.secure)
+        )
+
+    def distribution(self, counts, parameters, noise=None):
+        """Certain; ties go to the first class, as `sample` has it."""
         counts = np.asarray(counts)
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
-    def release(self, counts, parameters, generator):
-        """The plurality of each of the first `labels` queries."""
-        return answered(np.asarray(counts).argmax(axis=1), parameters)
+    def sample(self, counts, parameters, noise):
+        """The plurality."""
+        return np.asarray(counts).argmax(axis=1)
+
+    def weaker(self, parameters, factor):
+        """Teachers that are less private."""
+        return replace(parameters, weaker=1 / factor)
+
+    def audited(self, task, parameters):
+        """One teacher's training changes, the others are split evenly."""
+        epsilon = task.teacher_epsilon * (parameters.weaker or 1.0)
+        return OnOneTeacher(task.n_teachers, epsilon, task.teacher_Delta)
+
+
+class OnOneTeacher(OnRows):
+    """The majority where one teacher's vote decides, all others vote as they do.
+
+    inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
+    then on the other.
+    """
+
+    def __init__(self, n_teachers: int, epsilon: float, Delta: float) -> None:
+        self.n_teachers = n_teachers
+        self.says_one = teacher_corners(epsilon, Delta).T.ravel()
+        self.inputs = np.arange(16)
+        self.matrix = two_class_matrix(self.says_one)
+        self.pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
+        self.errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
+
+    def draw(self, given, runs, generator):
+        """The majority of all votes."""
+        others = self.n_teachers // 2
+        vote = generator.random(runs) < self.says_one[int(given)]
+        return (2 * (others + vote) > self.n_teachers).astype(np.uint8)
 
 
 MECHANISM = PrivateMajority()

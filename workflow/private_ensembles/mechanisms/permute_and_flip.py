@@ -1,25 +1,21 @@
 """Permute-and-flip (McKenna and Sheldon 2020) on vote counts: rate epsilon / 2 is epsilon-DP."""
 
-from private_ensembles.mechanisms.composed import PureLabels, answered
-from private_ensembles.mechanisms.selection import (
+from private_ensembles.mechanisms.families.selection import (
+    Selection,
     permute_and_flip_distribution,
     permute_and_flip_release,
 )
 
 
-class PermuteAndFlip(PureLabels):
+class PermuteAndFlip(Selection):
     """Never more expected error than the exponential mechanism at the same rate."""
 
     name = "permute_and_flip"
-
-    def distribution(self, counts, parameters):
-        """Its own, exact."""
-        return permute_and_flip_distribution(counts, parameters["label_epsilon"] / 2)
-
-    def release(self, counts, parameters, generator):
-        """One label for each of the first `labels` queries."""
-        rate = parameters["label_epsilon"] / 2
-        return answered(permute_and_flip_release(counts, generator, rate=rate), parameters)
+    label = "Permute-and-flip on the counts"
+    source = "McKenna and Sheldon 2020, Algorithm 1"
+    order = 31
+    weigh = staticmethod(permute_and_flip_distribution)
+    choose = staticmethod(permute_and_flip_release)
 
 
 MECHANISM = PermuteAndFlip()

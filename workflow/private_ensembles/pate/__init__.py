@@ -20,7 +20,6 @@ _HOME = {
     "lnmax_distribution": "lnmax_quadrature",
     "lnmax_privacy": "lnmax_accounting",
     "lnmax_rdp": "lnmax_accounting",
-    "release": "gnmax",
     "release_privacy": "release_accounting",
     "search_sigma": "gnmax",
     "sigma_curve": "gnmax",

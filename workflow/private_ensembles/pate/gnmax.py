@@ -225,25 +225,6 @@ def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
     return ndtr(_standardised_leads(n_teachers, sigma))
 
 
-def release(
-    counts_of_ones: np.ndarray, n_teachers: int, sigma: float, generator: np.random.Generator
-) -> np.ndarray:
-    """Release one label per query by GNMax on two classes.
-
-    ``counts_of_ones`` (Q,) integers in 0..n_teachers; returns (Q,) uint8. Draws N(0, sigma^2) for
-    both counts, as the mechanism is defined. Raises ValueError for counts out of range.
-    """
-    _check_release(n_teachers, sigma)
-    ones = np.asarray(counts_of_ones)
-    if ones.size and (ones.min() < 0 or ones.max() > n_teachers):
-        raise ValueError(
-            f"counts_of_ones in [{ones.min()}, {ones.max()}]: must be in [0, {n_teachers}]"
-        )
-    counts = np.stack([n_teachers - ones.astype(float), ones.astype(float)])
-    noise = sigma * generator.standard_normal(counts.shape)
-    return noisy_plurality(counts.T, noise.T).astype(np.uint8)
-
-
 def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return the class of the largest count after noise, (Q,), for counts and noise (Q, C).
 

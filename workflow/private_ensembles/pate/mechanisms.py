@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.noise import secure as secure_noise
+from private_ensembles.noise.sources import Secure, Seeded, source
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.rdp import check_counts
@@ -46,25 +46,14 @@ def lnmax(
     return _stop(labels, np.zeros(len(labels), bool), query_cap, None)
 
 
-def gnmax(
-    counts: ArrayLike,
-    sigma: float,
-    generator: np.random.Generator | None,
-    *,
-    query_cap: int | None = None,
-) -> NDArray[np.int64]:
+def gnmax(counts: ArrayLike, sigma: float, noise: Seeded | Secure) -> NDArray[np.int64]:
     """Release every query's label by GNMax (PATE, section 4.1): argmax_j n_j + N(0, sigma^2).
 
-    sigma in votes, > 0. query_cap: later queries get no answer. Returns (queries,). Raises
-    ValueError as `check_counts` and for sigma or query_cap out of range.
+    sigma in votes, > 0. Returns (queries,). Raises ValueError as `check_counts` and for sigma out
+    of range.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
-    if generator is None:
-        labels = secure_noise.plurality(counts, sigma)
-    else:
-        noise = sigma * generator.standard_normal(counts.shape)
-        labels = noisy_plurality(counts, noise).astype(np.int64)
-    return _stop(labels, np.zeros(len(labels), bool), query_cap, None)
+    return noise.largest(noise.add_gaussian(counts, sigma)).astype(np.int64)
 
 
 def confident_gnmax(
@@ -171,8 +160,8 @@ def _check_and_label(counts, consensus, threshold, sigma1, sigma2, generator):
     threshold = check_threshold(threshold)
     sigma1, sigma2 = check_sigma(sigma1), check_sigma(sigma2)
     if generator is None:
-        passed = secure_noise.add_discrete_gaussian(consensus, sigma1) >= threshold
-        return passed, secure_noise.plurality(counts, sigma2)
+        passed = source(None).add_gaussian(consensus, sigma1) >= threshold
+        return passed, gnmax(counts, sigma2, source(None))
     noise = generator.standard_normal((len(counts), 1 + counts.shape[1]))
     passed = consensus + sigma1 * noise[:, 0] >= threshold
     return passed, noisy_plurality(counts, sigma2 * noise[:, 1:]).astype(np.int64)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.mechanisms.registry import MECHANISMS
+from private_ensembles import mechanisms
 from private_ensembles.report import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
@@ -37,7 +37,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             for row in rows.to_dict("records"):
                 _draw_row(axis, row, place)
                 place += 1
-            ticks.append(((first + place - 1) / 2, MECHANISMS[name].label))
+            ticks.append(((first + place - 1) / 2, mechanisms.load(name).label))
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
             if (rows["audited"] > _HIGH).any():

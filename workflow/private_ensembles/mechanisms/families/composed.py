@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
-from private_ensembles.mechanisms.protocol import (
-    CAP,
-    LabelMechanism,
-    Parameters,
-    Task,
-    largest_within,
-    paid,
-)
 
 # Beyond so many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
-_ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
+# Rényi orders that are tried.
+ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 
 
 def composed(epsilon: float, labels: int, delta: float, leak: float = 0.0) -> float:
@@ -32,7 +26,7 @@ def composed(epsilon: float, labels: int, delta: float, leak: float = 0.0) -> fl
     """
     if labels <= _FEW or leak > 0:
         return optimal_homogeneous(epsilon, leak, labels, delta).epsilon
-    a = _ORDERS
+    a = ORDERS
     # ln(p^a q^(1-a) + q^a p^(1-a)) with p = 1 / (1 + e^-epsilon), q = 1 - p.
     log_p, log_q = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
     rdp = np.logaddexp(a * log_p + (1 - a) * log_q, a * log_q + (1 - a) * log_p) / (a - 1)
@@ -48,27 +42,19 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
     return largest_within(total, lambda epsilon: composed(epsilon, labels, delta, leak))
 
 
-class PureLabels(LabelMechanism):
-    """Every label is epsilon-DP by itself, whatever the votes; the labels are composed."""
+def largest_within(budget: float, cost: Callable[[float], float], high: float = 1.0) -> float:
+    """Return the largest x found with cost(x) <= budget; it does hold there.
 
-    free = CAP
-
-    def further_refusal(self, task: Task) -> str | None:
-        """These have no exact sampler."""
-        return "has no sampler for noise: secure" if task.secure else None
-
-    def calibrate(self, task: Task, **free: float) -> Parameters:
-        """Epsilon of one label; the noise follows from it."""
-        labels = paid(task, free)
-        return {"label_epsilon": label_epsilon(task.epsilon, labels, task.delta), "labels": labels}
-
-    def epsilon(self, task: Task, parameters: Parameters) -> float:
-        """Compose the labels."""
-        return composed(parameters["label_epsilon"], int(parameters["labels"]), task.delta)
-
-
-def answered(labels, parameters: Parameters):
-    """The labels of the first `labels` queries; -1 for the others."""
-    labels = np.asarray(labels, dtype=np.int64)
-    labels[int(parameters["labels"]) :] = -1
-    return labels
+    cost: grows with x > 0. Raises ValueError where no x down to 1e-12 keeps the budget.
+    """
+    while cost(high) <= budget and high < 1e12:
+        high *= 2
+    low = high
+    while cost(low) > budget:
+        high, low = low, low / 2
+        if low < 1e-12:
+            raise ValueError(f"budget = {budget}: nothing is cheap enough")
+    while high - low > 1e-7 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if cost(middle) <= budget else (low, middle)
+    return low

@@ -7,19 +7,26 @@ class's count and releases the class of the largest. One moved vote changes two 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
-from private_ensembles.mechanisms.ladder_steps import check_budget
+from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
+from private_ensembles.mechanisms.families.composed import ORDERS
+from private_ensembles.mechanisms.families.ladder_steps import check_budget
+from private_ensembles.mechanisms.families.table import TableMechanism
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.mechanisms import lnmax
 
 METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
-# Rényi orders of the method ``improved_rdp``.
-_ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 # Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
@@ -41,21 +48,6 @@ def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
     ones = np.where(leads >= 0, 1 - trailing, trailing)
     zeros = np.where(leads >= 0, trailing, 1 - trailing)
     return np.stack([zeros, ones], axis=1)
-
-
-def release(
-    counts_of_ones: ArrayLike, n_teachers: int, generator: np.random.Generator, *, scale: float
-) -> NDArray[np.uint8]:
-    """Release one label per query by LNMax on two classes, noise on both counts; uint8 (Q,).
-
-    Raises ValueError for counts that are no integers in 0..n_teachers, or scale out of range.
-    """
-    check_scale(scale)
-    ones = np.asarray(counts_of_ones)
-    if ones.dtype.kind not in "iu" or (ones.size and (ones.min() < 0 or ones.max() > n_teachers)):
-        raise ValueError(f"counts_of_ones: must be integers in 0..{n_teachers}")
-    noise = generator.laplace(scale=scale, size=(*ones.shape, 2))
-    return (ones + noise[..., 1] > n_teachers - ones + noise[..., 0]).astype(np.uint8)
 
 
 def lnmax_noisy_counts_delta(scale: float, epsilon: float) -> float:
@@ -125,9 +117,7 @@ def lnmax_scale(
 
 
 def _rdp_epsilon(scale: float, delta: float) -> float:
-    from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
-
-    return rdp_to_dp(_ORDERS, lnmax_independent_rdp(scale, _ORDERS), delta, "improved")[0]
+    return rdp_to_dp(ORDERS, lnmax_independent_rdp(scale, ORDERS), delta, "improved")[0]
 
 
 def check_scale(scale: float) -> None:
@@ -147,3 +137,72 @@ def _bisect(holds, high: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+scale_of_one = lru_cache(maxsize=1024)(lnmax_scale)
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(Parameters):
+    """scale: of the noise on every count, in votes."""
+
+    scale: float
+    labels: int = 1
+
+
+class LaplaceMaximum(TableMechanism):
+    """Every query is answered by LNMax; a subclass says how much noise a budget needs.
+
+    method: that of `lnmax_scale`, by which one label is calibrated.
+    """
+
+    paper = "PATE"
+    color = "sky"
+    family = "Laplace noise on the counts"
+    proof = "audit.md#laplace-noise-on-the-counts"
+    free = CAP
+    method: str
+
+    def find(self, task, labels, **free):
+        """One label by the method, many as they compose."""
+        if labels == 1:
+            return LaplaceNoise(scale_of_one(task.epsilon, task.delta, method=self.method))
+        return self.find_many(task, labels)
+
+    def find_many(self, task: Task, labels: int) -> Parameters:
+        """Return the noise of several labels that keep the budget together."""
+        raise NotImplementedError
+
+    def cost(self, task, parameters):
+        """The budget where the method allows this noise for one label, else by composition."""
+        one = parameters.labels == 1
+        if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
+            return Cost(task.epsilon, task.epsilon)
+        found = self.cost_of_many(task, parameters)
+        return Cost(found, found)
+
+    def cost_of_many(self, task: Task, parameters: Parameters) -> float:
+        """Return what the labels cost together."""
+        raise NotImplementedError
+
+    def table(self, n_teachers, parameters):
+        """In closed form."""
+        return lnmax_matrix(n_teachers, parameters.scale)
+
+    def many_classes(self, counts, parameters):
+        """By quadrature."""
+        return lnmax_distribution(counts, parameters.scale)
+
+    def error(self, n_teachers, n_classes, parameters):
+        """Of the closed form, or of the quadrature."""
+        if n_classes > 2:
+            return {"relative_error": 0.0, "absolute_error": 1e-12}
+        return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
+
+    def draw(self, counts, parameters, generator):
+        """The largest noisy count."""
+        return lnmax(counts, parameters.scale, generator)
+
+    def weaker(self, parameters, factor):
+        """A smaller scale."""
+        return replace(parameters, scale=factor * parameters.scale)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
-from private_ensembles.mechanisms.ladder_steps import check_budget
+from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms.families.base import Cost
+from private_ensembles.mechanisms.families.ladder_steps import check_budget
+from private_ensembles.mechanisms.families.pure import PureLabel, PureLabels
 
 # Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
 # of C positive terms lose C round-offs.
@@ -128,3 +133,87 @@ def _checked(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 def _weights(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     counts = _checked(counts, rate)
     return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
+
+
+_rate_of_one = lru_cache(maxsize=256)(selection_rate)
+
+
+@dataclass(frozen=True)
+class SelectionRate(PureLabel):
+    """rate: where it was found by the audit of one label; None: half of label_epsilon."""
+
+    rate: float | None = None
+    leak: float | None = None
+
+
+class Selection(PureLabels):
+    """Chooses a class with a preference for large counts.
+
+    One label of two classes: the largest rate that the exact audit allows, which spends the whole
+    of delta as well (`leak`). Else label_epsilon / 2, and labels compose by their epsilon.
+    """
+
+    paper = "tight baselines"
+    color = "yellow"
+    proof = "audit.md#choosing-a-class-by-its-count"
+
+    @staticmethod
+    def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+        """Return Pr[label], (queries, classes)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def choose(counts: ArrayLike, generator: np.random.Generator, *, rate: float) -> NDArray:
+        """Draw one label per query."""
+        raise NotImplementedError
+
+    def rate(self, parameters: SelectionRate) -> float:
+        """Return the rate that the parameters stand for."""
+        return parameters.label_epsilon / 2 if parameters.rate is None else parameters.rate
+
+    def find(self, task, labels, **free):
+        """One label of two classes by the audit, all else by composition."""
+        if labels == 1 and task.n_classes == 2:
+            rate = _rate_of_one(
+                task.epsilon, task.delta, self.weigh, method="exact", n_teachers=task.n_teachers
+            )
+            return SelectionRate(task.epsilon, 1, rate, task.delta)
+        return SelectionRate(self.epsilon_of_one(task, labels), labels)
+
+    def epsilon_of_one(self, task, labels: int) -> float:
+        """Return what one of so many labels may cost."""
+        return super().find(task, labels).label_epsilon
+
+    def cost(self, task, parameters):
+        """The audited label's own epsilon, or composition."""
+        if parameters.leak is not None and parameters.leak <= task.delta:
+            return Cost(parameters.label_epsilon, parameters.label_epsilon)
+        return self.composition(task, parameters)
+
+    def composition(self, task, parameters) -> Cost:
+        """Return the cost of labels known by their epsilon."""
+        return super().cost(task, parameters)
+
+    def table(self, n_teachers, parameters):
+        """Its own, exact."""
+        return self.weigh(both_counts(n_teachers), self.rate(parameters))
+
+    def many_classes(self, counts, parameters):
+        """Its own, exact."""
+        return self.weigh(counts, self.rate(parameters))
+
+    def error(self, n_teachers, n_classes, parameters):
+        """Of exponents, as far as floats hold them."""
+        return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
+
+    def draw(self, counts, parameters, generator):
+        """By its own sampler."""
+        return self.choose(counts, generator, rate=self.rate(parameters))
+
+    def weaker(self, parameters, factor):
+        """A larger rate."""
+        return replace(parameters, rate=self.rate(parameters) / factor)
+
+    def score_sensitivity(self, task, parameters):
+        """As pure labels; the audited one may leak, too."""
+        return super().score_sensitivity(task, parameters) + (parameters.leak or 0.0)

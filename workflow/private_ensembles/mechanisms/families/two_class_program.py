@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.mechanisms.ladder_steps import check_budget, exactly_private
+from private_ensembles.mechanisms.families.ladder_steps import check_budget, exactly_private
 
 
 def optimal_two_class(

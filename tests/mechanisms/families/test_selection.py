@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_epsilon, reduced_histograms
-from private_ensembles.mechanisms.selection import (
+from private_ensembles.mechanisms.families.selection import (
     exponential_distribution,
     exponential_release,
     permute_and_flip_distribution,

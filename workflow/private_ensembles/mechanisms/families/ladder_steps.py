@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import round_up
-from private_ensembles.noise.secure import coins
 
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
 _SLACK = Decimal("1e-50")
@@ -65,30 +64,6 @@ def ladder_matrix(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.f
     ones = np.where(majority_is_one, 1 - flips, flips)
     zeros = np.where(majority_is_one, flips, 1 - flips)
     return np.stack([zeros, ones], axis=1)
-
-
-def release(
-    counts_of_ones: ArrayLike,
-    n_teachers: int,
-    generator: np.random.Generator | None,
-    *,
-    epsilon: float,
-    delta: float,
-) -> NDArray[np.uint8]:
-    """Release one label per query; generator None: exact coins from the system's entropy.
-
-    counts_of_ones: integers in 0..n_teachers, any shape; returns uint8 labels. Raises ValueError as
-    :func:`ladder_flips`, and for counts out of range.
-    """
-    counts = np.asarray(counts_of_ones)
-    flips = ladder_flips(n_teachers, epsilon, delta)
-    if counts.dtype.kind not in "iu" or (
-        counts.size and (counts.min() < 0 or counts.max() > n_teachers)
-    ):
-        raise ValueError(f"counts_of_ones: must be integers in 0..{n_teachers}")
-    chosen = flips[counts]
-    flip = coins(chosen) if generator is None else generator.random(chosen.shape) < chosen
-    return ((2 * counts > n_teachers) ^ flip).astype(np.uint8)
 
 
 def certified(flips: ArrayLike, epsilon: float, delta: float) -> bool:

@@ -1,0 +1,84 @@
+"""The list of mechanisms: every claim has its privacy model, its neighbours and its proof."""
+
+import re
+import unicodedata
+
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
+
+EVERY = mechanisms.every()
+
+
+def test_the_list_is_the_files_of_the_folder_in_order():
+    assert sorted(EVERY) == mechanisms.names()
+    orders = [mechanism.order for mechanism in EVERY.values()]
+    assert orders == sorted(orders)
+    assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(EVERY)
+    assert {"gnmax_exact", "lnmax_exact", "darrm_opt", "darrm_sub", "nzc", "dpbag"} <= set(EVERY)
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_every_mechanism_says_what_it_needs(name):
+    mechanism = EVERY[name]
+    assert mechanism.name == name
+    assert mechanism.teachers in ("private", "plain")
+    assert mechanism.privacy_models
+    assert mechanism.privacy_models <= PRIVACY_MODELS
+    assert mechanism.adjacencies
+    assert mechanism.adjacencies <= ADJACENCIES
+    assert mechanism.analysis in mechanisms.ANALYSES
+    for fact in (mechanism.label, mechanism.paper, mechanism.source, mechanism.color):
+        assert isinstance(fact, str)
+        assert fact
+    if mechanism.teachers == "plain":
+        assert mechanism.privacy_models == {"disjoint_shards"}
+
+
+def anchors(page):
+    """The anchors that GitHub gives a page's headings."""
+    for heading in re.findall(r"^#+ (.*)$", page, re.MULTILINE):
+        kept = "".join(
+            c for c in heading.lower() if c in " -_" or unicodedata.category(c)[0] in "LN"
+        )
+        yield kept.replace(" ", "-")
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_the_page_that_proves_the_claim_exists(name, root):
+    page, _, anchor = EVERY[name].proof.partition("#")
+    text = (root / "docs" / page).read_text(encoding="utf-8")
+    assert anchor in set(anchors(text))
+
+
+@pytest.mark.parametrize("name", ["lnmax", "confident_gnmax", "interactive_gnmax"])
+def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
+    assert EVERY[name].data_dependent
+    for adjacency in ADJACENCIES:
+        EVERY[name].require("disjoint_shards", adjacency)
+    with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
+        EVERY[name].require("shared_data", "add_remove")
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_all_others(name):
+    known = EVERY[name]
+    for model in sorted(PRIVACY_MODELS | {"local"}):
+        for adjacency in sorted(ADJACENCIES | {"zero_out"}):
+            if model in known.privacy_models and adjacency in known.adjacencies:
+                known.require(model, adjacency)
+            else:
+                with pytest.raises(ValueError, match=f"must be one of .* for {name}$"):
+                    known.require(model, adjacency)
+
+
+def test_noise_on_votes_refuses_teachers_that_share_data():
+    """DaRRM's mechanisms alone are private there; everybody else refuses."""
+    serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
+    assert serving == {"darrm_sub", "darrm_opt"}
+
+
+def test_unknown_names_are_refused_with_the_allowed_ones():
+    with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
+        mechanisms.load("gnmx")

@@ -1,0 +1,111 @@
+"""One label of a mechanism as the exact audit sees it: its worst inputs, its curve, its sampler."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.audit.divergence import delta_curve, worst_pair
+from private_ensembles.audit.histograms import (
+    enumerate_histograms,
+    neighbour_pairs,
+    two_class_pairs,
+)
+from private_ensembles.noise.sources import Seeded
+
+_NEXT = 1 + 1e-6
+
+
+@dataclass(frozen=True)
+class Worst:
+    """An exact epsilon and the two inputs, as the sampler takes them, between which it arises."""
+
+    epsilon: float
+    first: NDArray
+    second: NDArray
+
+
+class Audited(ABC):
+    """One label; names: the outcomes that `draw` may give."""
+
+    names: tuple[int, ...] = (0, 1)
+
+    @abstractmethod
+    def worst(self, delta: float) -> Worst:
+        """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises."""
+
+    @abstractmethod
+    def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
+        """Return the exact delta at each epsilon, upper bounds."""
+
+    @abstractmethod
+    def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
+        """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
+
+    def exact_epsilon(self, delta: float) -> float:
+        """Return the exact epsilon next to delta, at delta times 1 + 1e-6.
+
+        A leak that uses up delta to its last bit must not read as an infinite loss.
+        """
+        return self.worst(min(1.0, delta * _NEXT)).epsilon
+
+
+class OnRows(Audited):
+    """A label whose distribution is known on a list of inputs, of which some pairs neighbour."""
+
+    inputs: NDArray
+    matrix: NDArray
+    pairs: NDArray
+    errors: dict[str, float]
+
+    def worst(self, delta: float) -> Worst:
+        """By `audit.worst_pair`."""
+        pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
+        return Worst(pair.value, self.inputs[pair.first], self.inputs[pair.second])
+
+    def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
+        """By `audit.delta_curve`."""
+        return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
+
+
+class OnCounts(OnRows):
+    """A mechanism on vote counts, of which one vote moves: all histograms are listed.
+
+    inputs: the histograms (H, C); of two classes by ascending votes for 1.
+    """
+
+    def __init__(self, mechanism, parameters, n_teachers: int, n_classes: int):
+        self.mechanism, self.parameters = mechanism, parameters
+        self.names = mechanism.outcome_names(n_classes)
+        if n_classes == 2:
+            self.inputs = both_counts(n_teachers)
+            moved = mechanism.neighbours(n_teachers, parameters)
+            self.pairs = two_class_pairs(n_teachers) if moved is None else moved
+        else:
+            self.inputs = enumerate_histograms(n_teachers, n_classes)
+            self.pairs = neighbour_pairs(self.inputs)
+        self.matrix = mechanism.outcomes(self.inputs, parameters)
+        self.errors = mechanism.error(n_teachers, n_classes, parameters)
+
+    def draw(self, given, runs, generator):
+        """`runs` queries with these counts, every one answered."""
+        counts = np.tile(given, (runs, 1))
+        return self.mechanism.sample(counts, self.parameters, Seeded(generator))
+
+
+def both_counts(n_teachers: int) -> NDArray[np.int64]:
+    """Votes for 0 and for 1 where 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
+    ones = np.arange(n_teachers + 1)
+    return np.stack([n_teachers - ones, ones], axis=1)
+
+
+def normal_error(reach: float) -> float:
+    """Relative error of normal tails up to `reach` standard deviations, sums and products included.
+
+    An argument's rounding weighs as much as its square. Tails beyond 40 are below 1e-300, which is
+    granted as an absolute error.
+    """
+    return 1e-12 * (1 + min(reach, 40.0) ** 2)

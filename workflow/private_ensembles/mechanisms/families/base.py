@@ -1,0 +1,249 @@
+"""A mechanism: its facts, what it costs, how likely each label is, and how to draw one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.mechanisms.families.audited import Audited, OnCounts
+from private_ensembles.mechanisms.families.task import ADJACENCIES, Budget, Task
+from private_ensembles.noise.sources import Secure, Seeded
+
+Source = Seeded | Secure
+# Fewer labels than wanted cost less each: with many classes fewer may be right more often in all.
+CAP = {"cap": (0.02, 1.0)}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a mechanism was calibrated to; labels: how many queries it answers at most."""
+
+    def shown(self) -> dict[str, float]:
+        """Return what a table says of the parameters; None and arrays are left out."""
+        given = asdict(self).items()
+        return {name: value for name, value in given if value is not None and np.ndim(value) == 0}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Total epsilon of all labels at the task's delta, upper bounds.
+
+    claimed: by the mechanism's own analysis. proven: the least that this package proves.
+    """
+
+    claimed: float
+    proven: float
+
+
+class Mechanism(ABC):
+    """One way to answer queries from vote counts, with parameters that keep a budget.
+
+    Facts. name: also that of its file. order: its place in lists. family, analysis: mechanisms that
+    differ only in how their noise is found share a family; analyses in `ANALYSES`. teachers: whose
+    votes, "plain" or "private". privacy_models, adjacencies: for which its guarantee can be stated.
+    n_classes: 2 where it serves two classes alone. releasable: its labels may leave the workflow.
+    data_dependent: its published cost is itself a function of the votes. proof: page#anchor in docs
+    that proves its claim. color: the colour that it has in figures. aggregator: place among PATE's
+    aggregators, whose noise its configuration gives. keeps_budget: its noise can be found for a
+    budget. free: names of what `calibrate` takes beside the task, each with the range from which
+    the planner chooses. hides_votes: the privacy comes from noise on the votes (and can be audited
+    on their histograms), not from the teachers. costs_once: any number of labels costs the same.
+
+    Every parameter setting that `calibrate` returns is proven to cost at most the task's epsilon at
+    its delta for all labels together, whatever the votes: nothing in it looks at votes.
+    """
+
+    name: str
+    label: str
+    paper: str
+    source: str
+    order: int
+    proof: str
+    color: str
+    family: str = ""
+    analysis: str = "paper"
+    teachers: str = "plain"
+    privacy_models: frozenset[str] = frozenset({"disjoint_shards"})
+    adjacencies: frozenset[str] = ADJACENCIES
+    n_classes: int | None = None
+    releasable: bool = True
+    data_dependent: bool = False
+    aggregator: int | None = None
+    keeps_budget: bool = True
+    hides_votes: bool = True
+    costs_once: bool = False
+    free: Mapping[str, tuple[float, float]] = {}
+
+    def require(self, privacy_model: str, adjacency: str) -> None:
+        """Raise ValueError unless the guarantee covers the privacy model and the adjacency."""
+        for what, value, allowed in (
+            ("privacy_model", privacy_model, self.privacy_models),
+            ("adjacency", adjacency, self.adjacencies),
+        ):
+            if value not in allowed:
+                names = ", ".join(sorted(allowed))
+                raise ValueError(f"{what} = {value!r}: must be one of {names} for {self.name}")
+
+    def refusal(self, task: Task) -> str | None:
+        """Return why the mechanism does not apply to the task, or None where it does."""
+        if not self.releasable:
+            return "its privacy claim is false, so its labels are not released"
+        if not self.keeps_budget:
+            return "its noise is given in the configuration, not found for a budget"
+        if task.privacy_model not in self.privacy_models:
+            return f"private for {', '.join(sorted(self.privacy_models))} only"
+        if task.adjacency not in self.adjacencies:
+            return f"private for {', '.join(sorted(self.adjacencies))} only"
+        if self.teachers == "private" and task.teacher_epsilon is None:
+            return "needs teachers that are private themselves (teacher_epsilon)"
+        return self.further_refusal(task)
+
+    def further_refusal(self, task: Task) -> str | None:
+        """Return what beside the facts above rules the task out: first of all other classes."""
+        if self.n_classes == 2 and task.n_classes != 2:
+            return "for two classes only"
+        return None
+
+    def calibrate(self, task: Task, **free: float) -> Parameters:
+        """Return parameters with which all labels together cost at most the budget.
+
+        Raises TypeError for an argument that is not in `free`.
+        """
+        unknown = sorted(set(free) - set(self.free))
+        if unknown:
+            known = ", ".join(self.free) or "none"
+            raise TypeError(f"{self.name}: calibrate takes {known}, not {', '.join(unknown)}")
+        cap = free.pop("cap", 1.0)
+        return self.find(task, max(1, min(task.labels, round(cap * task.labels))), **free)
+
+    def find(self, task: Task, labels: int, **free: float) -> Parameters:
+        """Return `calibrate`'s parameters for so many labels; free: without `cap`."""
+        raise ValueError(f"{self.name}: its noise is given, not found for a budget")
+
+    @abstractmethod
+    def cost(self, task: Task, parameters: Parameters) -> Cost:
+        """Return what the labels cost together at the task's delta."""
+
+    @abstractmethod
+    def distribution(
+        self, counts: NDArray, parameters: Parameters, noise: Source | None = None
+    ) -> NDArray[np.float64]:
+        """Return Pr[a query is answered with class j], (queries, classes).
+
+        counts: (queries, classes), each row adding up to the teachers. noise: the source that
+        labels are drawn from; None: seeded. Rows add up to at most 1. Limits on how many queries
+        are looked at are left to `expected`.
+        """
+
+    def error(self, n_teachers: int, n_classes: int, parameters: Parameters) -> dict[str, float]:
+        """Return relative_error and absolute_error of `outcomes`."""
+        return {"relative_error": 1e-10, "absolute_error": 1e-300}
+
+    def outcomes(self, counts: NDArray, parameters: Parameters) -> NDArray[np.float64]:
+        """Return Pr[outcome] of all outcomes of a query, as `outcome_names` lists them."""
+        return self.distribution(counts, parameters)
+
+    def outcome_names(self, n_classes: int) -> tuple[int, ...]:
+        """Return the outcomes of a query: labels, and -1 for no answer where there is one."""
+        return tuple(range(n_classes))
+
+    @abstractmethod
+    def sample(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
+        """Draw one outcome per query, (queries,), however many labels are paid for."""
+
+    def release(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
+        """Release one label for each of the first `labels` queries, -1 where there is no answer."""
+        labels = np.array(self.sample(counts, parameters, noise), dtype=np.int64)
+        labels[int(parameters.labels) :] = -1
+        return labels
+
+    @abstractmethod
+    def weaker(self, parameters: Parameters, factor: float) -> Parameters:
+        """Return the same with less noise, factor < 1 of it: a twin that the audit must catch."""
+
+    def neighbours(self, n_teachers: int, parameters: Parameters) -> NDArray[np.int64] | None:
+        """Return pairs of counts of ones between which one record moves; None: by one vote."""
+        return None
+
+    def audited(self, task: Task, parameters: Parameters) -> Audited:
+        """Return one label as the exact audit sees it."""
+        return OnCounts(self, parameters, task.n_teachers, task.n_classes)
+
+    # What the planner and own votes ask.
+
+    def expected(
+        self, counts: NDArray, labels: NDArray, task: Task, parameters: Parameters
+    ) -> tuple[float, float]:
+        """Return the expected numbers of answers and of right ones over the task's pool.
+
+        counts: (some queries, classes), a sample of the pool or all of it, in random order; labels:
+        their truth. A mechanism that answers every query answers as many as its parameter `labels`.
+        """
+        answered = self.distribution(counts, parameters)
+        right = answered[np.arange(len(labels)), labels].mean()
+        asked = parameters.labels
+        return float(answered.sum(axis=1).mean() * asked), float(right * asked)
+
+    def search_score(
+        self, counts: NDArray, labels: NDArray, task: Task
+    ) -> Callable[[Parameters], float]:
+        """Return the expected right labels as a function of parameters, for a search."""
+        return lambda parameters: self.expected(counts, labels, task, parameters)[1]
+
+    def uncapped_correct(
+        self, counts: NDArray, labels: NDArray, task: Task, parameters: Parameters
+    ) -> float:
+        """Return expected right labels, a cap on answers applied to their sum alone."""
+        answered = self.distribution(counts, parameters)[np.arange(len(labels)), labels]
+        return float(answered.mean() * parameters.labels)
+
+    def score_sensitivity(self, task: Task, parameters: Parameters) -> float:
+        """Return how much one teacher's votes can change `uncapped_correct`, at most.
+
+        For every query the chance of a right label is that of an event, which a neighbour changes
+        by at most the total variation distance of one query's outcome. Summed over the labels paid
+        for.
+        """
+        return float(parameters.labels)
+
+    def votes_cost(self, counts: NDArray, task: Task, parameters: Parameters, **options):
+        """Return the data-dependent cost (`pate.confident`), or None where there is none."""
+        return None
+
+    # What the papers' sections ask.
+
+    def terms(self, budget: Budget) -> Task:
+        """Return the one label of two classes that the budget pays for, and in which model."""
+        given = (budget.epsilon, budget.delta, 1, 1, budget.K, 2)
+        return Task(*given, secure=budget.secure)
+
+    def for_budget(self, budget: Budget, found: Mapping) -> Parameters:
+        """Return the parameters of one label within the budget.
+
+        found: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas by
+        quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
+        """
+        return self.calibrate(self.terms(budget))
+
+    def at_noise(self, noise: Mapping, n_classes: int) -> Parameters | None:
+        """Return the parameters that a task of PATE gives; None where it gives none.
+
+        noise: a task's sections, and student_score.
+        """
+        return None
+
+    def cost_at_noise(self, task: Task, parameters: Parameters) -> Cost:
+        """Return the cost at given noise: as the paper claims it, and as it is proven."""
+        return self.cost(task, parameters)
+
+    def audited_bound(self, task: Task, parameters: Parameters) -> float:
+        """Return an epsilon that one label has, for teachers as private as the task says."""
+        return self.cost(task, parameters).proven
+
+    def printed_totals(self, task: Mapping) -> dict[str, tuple[int, float]]:
+        """Return queries and proven total epsilon of a task, by row of PATE's Table 1."""
+        return {}

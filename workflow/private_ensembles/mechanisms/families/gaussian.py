@@ -1,0 +1,184 @@
+"""Gaussian noise on vote counts: how much rho a budget allows, by three analyses.
+
+n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
+sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.mechanisms.families.audited import normal_error
+from private_ensembles.mechanisms.families.base import CAP, Cost, Mechanism, Parameters
+from private_ensembles.mechanisms.families.composed import largest_within
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.pate import discrete
+from private_ensembles.pate.data_independent import (
+    data_independent_epsilon,
+    exact_data_independent_epsilon,
+)
+from private_ensembles.pate.gnmax import (
+    analytic_epsilon,
+    gnmax_sigma,
+    label_probability,
+    least_order,
+)
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.mechanisms import gnmax
+
+
+def rho_cost(rho: float, delta: float, analysis: str) -> float:
+    """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
+    if analysis == "exact":
+        return exact_data_independent_epsilon(rho, delta)
+    return data_independent_epsilon(rho, delta, conversion=analysis)[0]
+
+
+@lru_cache(maxsize=1024)
+def rho_within(epsilon: float, delta: float, analysis: str) -> float:
+    """The largest rho found that costs at most epsilon at delta."""
+    return largest_within(epsilon, lambda rho: rho_cost(rho, delta, analysis))
+
+
+# The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
+_PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
+
+
+def paper_epsilon(rho: float, delta: float) -> float:
+    """Epsilon of rho at delta as PATE claims it: the classic conversion over its grid of orders."""
+    return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
+
+
+def gaussian_error(n_teachers: int, n_classes: int, sigma: float) -> dict[str, float]:
+    """Errors of GNMax's distribution: of normal tails, and of quadrature beyond two classes."""
+    if n_classes > 2:
+        return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
+    # Twice the reach: half the noise doubles the arguments.
+    reach = 2 * n_teachers / (math.sqrt(2) * sigma)
+    return {"relative_error": normal_error(reach), "absolute_error": 1e-300}
+
+
+def two_class_table(n_teachers: int, sigma: float) -> NDArray[np.float64]:
+    """Pr[label | n of K teachers vote 1], (K + 1, 2); both tails as exact as each other."""
+    ones = label_probability(n_teachers, sigma)
+    return np.stack([ones[::-1], ones], axis=1)
+
+
+@lru_cache(maxsize=1024)
+def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
+    """The least sigma of one label by a method of `gnmax_sigma`."""
+    # The paper's grid of orders ends at 500; a small budget needs larger ones.
+    order_max = max(500.0, 4 * least_order(epsilon, delta))
+    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, order_max=order_max)
+
+
+@dataclass(frozen=True)
+class GaussianNoise(Parameters):
+    """sigma: of the noise on every count, in votes."""
+
+    sigma: float
+    labels: int = 1
+
+
+class GaussianMaximum(Mechanism):
+    """Every query is answered by GNMax; sigma by one analysis of the noisy counts.
+
+    method: that of `gnmax_sigma`, by which one label is calibrated; conversion: of rho, by which
+    many are. Both say the same but for the grid of orders, which for one label is DaRRM's.
+    """
+
+    paper = "PATE"
+    color = "purple"
+    family = "Gaussian noise on the counts"
+    free = CAP
+    method: str
+    conversion: str
+
+    def further_refusal(self, task: Task) -> str | None:
+        """The exact Gaussian condition covers discrete noise for one label of two classes only."""
+        one = task.labels == 1 and task.n_classes == 2
+        if task.secure and self.conversion == "exact" and not one:
+            return "its noise is continuous; with noise: secure take the improved conversion"
+        return super().further_refusal(task)
+
+    def find(self, task: Task, labels: int, **free: float) -> Parameters:
+        """Noise for the labels paid for, in votes."""
+        if labels > 1:
+            rho = rho_within(task.epsilon, task.delta, self.conversion)
+            return GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
+        sigma = sigma_of_one(task.epsilon, task.delta, self.method, 1)
+        return GaussianNoise(self._for_source(sigma, task), labels)
+
+    def _for_source(self, sigma: float, task: Task) -> float:
+        """Raise one label's sigma until discrete noise is proven; Renyi's serve as they are."""
+        if task.secure and self.conversion == "exact":
+            return discrete.sufficient_sigma(sigma, task.epsilon, task.delta)
+        return sigma
+
+    def for_budget(self, budget, found: Mapping) -> Parameters:
+        """The sigma found by `search_gnmax_sigma`, whose grid of orders is configured."""
+        quantity = f"sigma_{self.method}"
+        if quantity not in found:
+            return super().for_budget(budget, found)
+        return GaussianNoise(self._for_source(found[quantity], self.terms(budget)))
+
+    def cost(self, task: Task, parameters: Parameters) -> Cost:
+        """By the analysis, and exactly for Gaussians, as which labels compose."""
+        rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
+        claimed = rho_cost(rho, task.delta, self.conversion)
+        if parameters.labels == 1:
+            one = sigma_of_one(task.epsilon, task.delta, self.method, 1)
+            claimed = min(claimed, task.epsilon) if parameters.sigma >= one else claimed
+        exact = analytic_epsilon(parameters.sigma, task.delta, labels=parameters.labels)
+        return Cost(claimed, min(claimed, exact))
+
+    def distribution(self, counts, parameters, noise=None):
+        """In closed form for two classes, else by quadrature; discrete noise: two classes only."""
+        counts = np.asarray(counts)
+        if noise is not None and noise.secure:
+            return _discrete(counts, parameters.sigma)
+        if counts.shape[1] > 2:
+            return gnmax_distribution(counts, parameters.sigma)
+        return two_class_table(int(counts[0].sum()), parameters.sigma)[counts[:, 1]]
+
+    def error(self, n_teachers, n_classes, parameters):
+        """Of normal tails, and of the quadrature."""
+        return gaussian_error(n_teachers, n_classes, parameters.sigma)
+
+    def sample(self, counts, parameters, noise):
+        """The largest noisy count."""
+        return gnmax(counts, parameters.sigma, noise)
+
+    def weaker(self, parameters, factor):
+        """A smaller sigma."""
+        return replace(parameters, sigma=factor * parameters.sigma)
+
+    def score_sensitivity(self, task, parameters):
+        """2 Phi(mu / 2) - 1 for each label, mu = sqrt(2) / sigma."""
+        return parameters.labels * gaussian_distance(math.sqrt(2) / parameters.sigma)
+
+    def votes_cost(self, counts, task, parameters, **options):
+        """PATE's, of the queries that are asked."""
+        from private_ensembles.pate.confident import gnmax_privacy
+
+        return gnmax_privacy(counts[: parameters.labels], parameters.sigma, **options)
+
+
+def gaussian_distance(mu: float) -> float:
+    """Total variation distance of two Gaussians mu standard deviations apart."""
+    return 2 * float(ndtr(mu / 2)) - 1
+
+
+def _discrete(counts: NDArray, sigma: float) -> NDArray[np.float64]:
+    if counts.shape[1] != 2:
+        raise ValueError("noise = secure: the distribution is known for two classes only")
+    ones = discrete.label_probability(int(counts[0].sum()), sigma)[counts[:, 1]]
+    return np.stack([1 - ones, ones], axis=1)

@@ -1,0 +1,38 @@
+"""Every label is epsilon-DP by itself, whatever the votes; the labels are composed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
+from private_ensembles.mechanisms.families.composed import composed, label_epsilon
+from private_ensembles.mechanisms.families.table import TableMechanism
+from private_ensembles.mechanisms.families.task import Task
+
+
+@dataclass(frozen=True)
+class PureLabel(Parameters):
+    """label_epsilon: what one label costs, from which the noise follows."""
+
+    label_epsilon: float
+    labels: int
+
+
+class PureLabels(TableMechanism):
+    """Labels known by their epsilon alone."""
+
+    free = CAP
+
+    def find(self, task: Task, labels: int, **free: float) -> Parameters:
+        """Epsilon of one label; the noise follows from it."""
+        return PureLabel(label_epsilon(task.epsilon, labels, task.delta), labels)
+
+    def cost(self, task: Task, parameters: Parameters) -> Cost:
+        """Compose the labels."""
+        found = composed(parameters.label_epsilon, parameters.labels, task.delta)
+        return Cost(found, found)
+
+    def score_sensitivity(self, task: Task, parameters: Parameters) -> float:
+        """(e^epsilon - 1) / (e^epsilon + 1) for each label."""
+        return parameters.labels * math.tanh(parameters.label_epsilon / 2)

@@ -1,0 +1,78 @@
+"""What labels are wanted of an ensemble, and what they may cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
+ADJACENCIES = frozenset({"add_remove", "replace_one"})
+
+
+@dataclass(frozen=True)
+class Task:
+    """Labels wanted of an ensemble, and what all of them together may cost.
+
+    epsilon, delta: the total budget. queries: how many are in the pool; labels: how many answers
+    are wanted at most. privacy_model: "shared_data" where every teacher may see every record;
+    "disjoint_shards" where one record reaches one teacher only (of each partition, where there are
+    several). adjacency: the neighbouring relation; "add_remove" with disjoint shards needs an
+    assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teacher_epsilon,
+    teacher_Delta: what one teacher costs for add_remove, where the teachers are private themselves.
+    secure: noise from the system's entropy, which only some mechanisms have.
+
+    Raises ValueError for a value out of range.
+    """
+
+    epsilon: float
+    delta: float
+    queries: int
+    labels: int
+    n_teachers: int
+    n_classes: int
+    privacy_model: str = "disjoint_shards"
+    adjacency: str = "replace_one"
+    teacher_epsilon: float | None = None
+    teacher_Delta: float = 0.0
+    secure: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise ValueError(f"epsilon = {self.epsilon}: must be a finite number > 0")
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta = {self.delta}: must be in (0, 1)")
+        for name, least in (("queries", 1), ("labels", 1), ("n_teachers", 1), ("n_classes", 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or value != int(value) or value < least:
+                raise ValueError(f"{name} = {value}: must be an integer >= {least}")
+        if self.labels > self.queries:
+            raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
+        if self.privacy_model not in PRIVACY_MODELS:
+            raise ValueError(f"privacy_model = {self.privacy_model!r}: is unknown")
+        if self.adjacency not in ADJACENCIES:
+            raise ValueError(f"adjacency = {self.adjacency!r}: is unknown")
+        if self.teacher_epsilon is not None and not self.teacher_epsilon > 0:
+            raise ValueError(f"teacher_epsilon = {self.teacher_epsilon}: must be > 0")
+        if not 0 <= self.teacher_Delta < 1:
+            raise ValueError(f"teacher_Delta = {self.teacher_Delta}: must be in [0, 1)")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One label of two classes may cost what m of K private teachers cost (DaRRM, section 6).
+
+    teacher_epsilon, teacher_Delta: one private teacher's cost for add_remove. epsilon, delta: m
+    times that, the budget of a label; delta_gamma: 1 - (1 - Delta)^m, that of DaRRM's labels.
+    keyed_hash: no other record moves when one is added or removed, so that the shards serve
+    add_remove. secure: as in `Task`.
+    """
+
+    K: int
+    m: int
+    teacher_epsilon: float
+    teacher_Delta: float
+    epsilon: float
+    delta: float
+    delta_gamma: float
+    keyed_hash: bool = True
+    secure: bool = False

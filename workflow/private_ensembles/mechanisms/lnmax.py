@@ -1,0 +1,44 @@
+"""LNMax (PATE, section 3.1) at given noise: the argmax of counts with Laplace noise."""
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.mechanisms.families.base import Cost, Mechanism
+from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, LaplaceNoise
+
+
+class LNMax(LaplaceMaximum):
+    """(2 / scale, 0)-DP, hence at every delta as well."""
+
+    name = "lnmax"
+    label = "LNMax"
+    source = "PATE section 3.1 (Papernot et al. 2017)"
+    order = 61
+    color = "green"
+    data_dependent = True
+    aggregator = 0
+    keeps_budget = False
+    free = {}
+    find = Mechanism.find
+
+    def at_noise(self, noise, n_classes):
+        """A task's scale."""
+        return LaplaceNoise(noise["lnmax"]["scale"])
+
+    def printed_totals(self, task):
+        """The optimal composition of so many queries."""
+        epsilon = 2 / task["lnmax"]["scale"]
+        return {
+            f"lnmax-{queries}": (
+                queries,
+                optimal_homogeneous(epsilon, 0.0, queries, task["delta"]).epsilon,
+            )
+            for queries in task["lnmax"]["queries"]
+        }
+
+    def cost(self, task, parameters):
+        """One label's, as PATE 2017 has it."""
+        claimed = 2 / parameters.scale
+        rounding = 1.0 if task.n_classes == 2 else 1 + 2.0**-52
+        return Cost(claimed, claimed * rounding)
+
+
+MECHANISM = LNMax()

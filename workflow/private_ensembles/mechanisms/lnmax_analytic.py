@@ -1,0 +1,68 @@
+"""LNMax with Laplace noise found by the exact delta of the noisy counts: any number of classes."""
+
+from __future__ import annotations
+
+import math
+
+from private_ensembles.mechanisms.families.composed import composed, label_epsilon
+from private_ensembles.mechanisms.families.laplace import (
+    LaplaceMaximum,
+    LaplaceNoise,
+    lnmax_noisy_counts_delta,
+    scale_of_one,
+)
+from private_ensembles.mechanisms.lnmax_improved import scale_cost, scale_of_many
+
+# Of more labels optimal composition takes long, and Rényi bounds are better.
+_FEW = 30
+
+
+class LNMaxByNoisyCounts(LaplaceMaximum):
+    """The least scale of two proofs: each label (epsilon, delta)-DP by its noisy counts, or Rényi.
+
+    Each of a few labels leaks an equal part of half the total delta, and optimal composition takes
+    the rest.
+    """
+
+    name = "lnmax_analytic"
+    label = "LNMax, scale by the exact δ of the noisy counts"
+    source = "PATE 2017 (LNMax); families.laplace.lnmax_noisy_counts_delta, any number of classes"
+    order = 22
+    analysis = "analytic"
+    method = "noisy_counts"
+
+    def find_many(self, task, labels):
+        """The lesser noise of both proofs, in votes."""
+        scale = scale_of_many(task.epsilon, task.delta, labels)
+        if labels <= _FEW:
+            leak = _leak(task.delta, labels)
+            one = label_epsilon(task.epsilon, labels, task.delta, leak)
+            scale = min(scale, scale_of_one(one, leak, method=self.method))
+        return LaplaceNoise(scale, labels)
+
+    def cost_of_many(self, task, parameters):
+        """The lesser cost of both proofs."""
+        scale, labels = parameters.scale, parameters.labels
+        found = scale_cost(scale, labels, task.delta)
+        if labels > _FEW:
+            return found
+        leak = _leak(task.delta, labels)
+        one = _least_epsilon(scale, leak)
+        return min(found, composed(one, labels, task.delta, leak))
+
+
+def _leak(delta: float, labels: int) -> float:
+    return delta / 2 / labels * (1 - 1e-9)
+
+
+def _least_epsilon(scale: float, delta: float) -> float:
+    """An epsilon at which the noisy counts cost at most delta, within 1e-12 of the least."""
+    low, high = 0.0, math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        enough = lnmax_noisy_counts_delta(scale, middle) <= delta
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+MECHANISM = LNMaxByNoisyCounts()

@@ -1,0 +1,58 @@
+"""Where a mechanism's noise comes from: a seeded stream, or the operating system's entropy.
+
+A sampler asks its source and does not care which it is. `Seeded` draws can be repeated from the
+seed; `Secure` ones by nobody, and without floating-point samplers (see `secure`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.noise import secure as exact
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Draws from a NumPy generator.
+
+    by_class: Gaussian noise is drawn class by class, not query by query, as the labels of DaRRM's
+    tables were. Who draws fewer queries then gets other draws for them.
+    """
+
+    generator: np.random.Generator
+    by_class: bool = False
+    secure = False
+
+    def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
+        """Return counts (queries, classes) plus independent N(0, sigma^2)."""
+        if self.by_class:
+            return counts + sigma * self.generator.standard_normal(counts.shape[::-1]).T
+        return counts + sigma * self.generator.standard_normal(counts.shape)
+
+    def largest(self, noisy: NDArray) -> NDArray[np.int64]:
+        """Return the place of each row's largest number; ties have probability 0."""
+        return np.argmax(noisy, axis=1)
+
+
+@dataclass(frozen=True)
+class Secure:
+    """Draws exact discrete noise from the operating system's entropy."""
+
+    generator = None
+    secure = True
+
+    def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
+        """Return counts (queries, classes) plus independent discrete Gaussians N_Z(0, sigma^2)."""
+        return exact.add_discrete_gaussian(counts, sigma)
+
+    def largest(self, noisy: NDArray) -> NDArray[np.int64]:
+        """Return the place of each row's largest number; fair dice decide among ties."""
+        return exact.largest(noisy)
+
+
+def source(generator: np.random.Generator | None) -> Seeded | Secure:
+    """Return the source that a generator stands for; None: secure noise."""
+    return Secure() if generator is None else Seeded(generator)
