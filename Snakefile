@@ -1,5 +1,4 @@
 # What K teachers' votes may release, at what privacy cost, and how often the label is right.
-#
 #   snakemake --cores all                        everything that the configuration asks for
 #   snakemake --cores all --config data=paper    the same on MNIST and Fashion-MNIST
 #   snakemake darrm | report | publish_docs      parts of it; see README.md

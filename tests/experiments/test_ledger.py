@@ -101,7 +101,7 @@ def test_majority_is_listed_for_both_neighbours(table):
 
 def test_replaced_records_cost_what_the_accountant_says_where_training_is_known(settings):
     """DESIGN 5.6: 0.172 where add/remove is 0.079, below group privacy's twice 0.0892."""
-    budget = DEFAULT["audit"]["budgets"]["mnist"] | {"Delta": 1e-4}
+    budget = check(DEFAULT).ledger()["budgets"]["mnist"]
     found = optimize_gamma(11, 3, 0.0892, 1e-4).gamma
     nothing = {"pate": {}, "nzc": {}}
     rows = ledger(

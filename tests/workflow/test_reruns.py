@@ -250,7 +250,7 @@ FILES = {
     f"{MODULE}/experiments/dpbag_students.py": NOTHING,
     f"{MODULE}/dpbag/mechanism.py": NOTHING,
     f"{MODULE}/configuration/dpbag.py": NOTHING,
-    f"{MODULE}/configuration/pate_checks.py": NOTHING,
+    f"{MODULE}/configuration/types.py": NOTHING,
     f"{MODULE}/configuration/pate.py": NOTHING,
     f"{MODULE}/experiments/pate.py": NOTHING,
     f"{MODULE}/experiments/students.py": NOTHING,

@@ -148,8 +148,8 @@ def test_every_key_of_nzc_and_the_ledger_has_a_row(root):
     keys |= {f"{DIGITS}{key}" for key in config["nzc"]["tasks"]["digits"]}
     rows = {path for values, _ in CONFIGURATION.values() for path in values}
     without = {key for key in keys if not any(f"{row}__".startswith(f"{key}__") for row in rows)}
-    # They say whose votes these are, and whether the task is run.
-    assert without == {f"{DIGITS}data", f"{DIGITS}dataset"}
+    # It says whose votes these are.
+    assert without == {f"{DIGITS}task"}
 
 
 def rows(folder, name):

@@ -153,7 +153,7 @@ FILES = {
     f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
-    f"{MODULE}/configuration/pate_checks.py": NOTHING,
+    f"{MODULE}/configuration/types.py": NOTHING,
     f"{MODULE}/published/arithmetic.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/published/declarations.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/experiments/students.py": STUDENTS | BASELINES,

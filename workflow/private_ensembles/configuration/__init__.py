@@ -1,4 +1,7 @@
-"""config.yaml as the rules see it: checks, one slice for each rule, and the names of files.
+"""config.yaml as models, one for each section with its checks, the slices that rules ask for, and
+the names of files.
+
+`check` reads it, `root` is the whole, `types` is what sections share, `schema` the JSON schema.
 
 Knows neither Snakemake nor any paper's mathematics. May import `noise`.
 """

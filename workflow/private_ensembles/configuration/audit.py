@@ -4,24 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from private_ensembles.configuration.types import (
-    K_WORDS,
-    LEFT_OUT,
-    Allowance,
-    Count,
-    Distinct,
-    Epsilon,
-    MainSection,
-    Maybe,
-    Mistake,
-    Named,
-    Section,
-    Share,
-    SmallDelta,
-    integer,
-    number,
-    odd,
-)
+from private_ensembles.configuration import types
+from private_ensembles.configuration.types import LEFT_OUT, about
 
 # More cannot be audited by enumeration.
 MOST_TEACHERS = 15
@@ -30,53 +14,51 @@ MOST_QUERIES = 1000
 PATE = ("K", "delta", "confident", "lnmax", "two_rounds")
 
 
-class Training(Section):
+class Training(types.Section):
     """Training of one teacher by DP-SGD, for what replacing a record costs."""
 
-    shard_size: Count = Field(description="Records of a shard.")
-    batch_size: Count = Field(description="Expected batch.")
-    epochs: Count = Field(description="Epochs.")
-    noise_multiplier: number(ge=0.3) = Field(
-        description="Standard deviation of the noise, in clipping norms."
+    shard_size: types.Count = about("Records of a shard.")
+    batch_size: types.Count = about("Expected batch.")
+    epochs: types.Count = about("Epochs.")
+    noise_multiplier: types.number(ge=0.3) = about(
+        "Standard deviation of the noise, in clipping norms."
     )
 
 
-class Budget(Section):
+class Budget(types.Section):
     """Labels of two classes that cost m times what one private teacher of DaRRM's does."""
 
-    dataset: str = Field(description="One of darrm.datasets: whatever is left out is its.")
-    K: odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=K_WORDS)
-    m: Allowance
-    epsilon: Epsilon = LEFT_OUT
-    Delta: number(gt=0, lt=MOST_DELTA) = Field(
-        LEFT_OUT, description="Privacy loss Delta of one teacher."
-    )
-    teachers: Maybe[Training] = Field(
-        LEFT_OUT, description="How a teacher is trained; null where that is not known."
+    dataset: str = about("One of darrm.datasets: whatever is left out is its.")
+    K: types.odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=types.K_WORDS)
+    m: types.Allowance
+    epsilon: types.Epsilon = LEFT_OUT
+    Delta: types.number(gt=0, lt=MOST_DELTA) = about("Privacy loss Delta of one teacher.", LEFT_OUT)
+    teachers: types.Maybe[Training] = about(
+        "How a teacher is trained; null where that is not known.", LEFT_OUT
     )
 
 
-class Totals(Section):
+class Totals(types.Section):
     """What Q labels cost together, by three compositions; left out: as in DaRRM's Table 2."""
 
-    queries: Distinct[integer(ge=1, le=MOST_QUERIES)] = Field(
-        LEFT_OUT, description="Numbers Q of labels."
+    queries: types.Distinct[types.integer(ge=1, le=MOST_QUERIES)] = about(
+        "Numbers Q of labels.", LEFT_OUT
     )
-    delta_prime: SmallDelta = Field(
-        LEFT_OUT, description="What general composition spends beside the labels' leaks."
+    delta_prime: types.SmallDelta = about(
+        "What general composition spends beside the labels' leaks.", LEFT_OUT
     )
 
 
-class Audit(MainSection):
+class Audit(types.MainSection):
     """Settings of the ledger."""
 
-    budgets: Named[Budget] = Field(
-        description="Labels of two classes that cost m times what one private teacher does."
+    budgets: types.Named[Budget] = about(
+        "Labels of two classes that cost m times what one private teacher does."
     )
-    student_score: Share = Field(description="What the student gives class 1 on the query at hand.")
+    student_score: types.Share = about("What the student gives class 1 on the query at hand.")
     totals: Totals
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         darrm = self._settings.darrm
         for name, given in self.budgets.items():
             path = f"audit.budgets.{name}"

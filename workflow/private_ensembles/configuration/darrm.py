@@ -3,72 +3,46 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
+from private_ensembles.configuration import types
 from private_ensembles.configuration.models import PlainTeachers, PrivateTeachers
 from private_ensembles.configuration.naming import delta_of, multiply
-from private_ensembles.configuration.types import (
-    Allowance,
-    Allowances,
-    Count,
-    Counts,
-    Delta,
-    Deltas,
-    Distinct,
-    Epsilon,
-    Epsilons,
-    K,
-    MainSection,
-    Maybe,
-    Mistake,
-    Named,
-    Prior,
-    Queries,
-    Section,
-    Seed,
-    Share,
-    Sizes,
-    SmallDelta,
-    Truth,
-    integer,
-    number,
-)
+from private_ensembles.configuration.types import about
 
 SHAPE_FIGURES = ("figure2", "figure6", "figure7", "figure8")
 ACCURACY_TABLES = ("table1", "table6", "table8", "table10")
 TRAINING = ("epsilon", "Delta", "private_teachers", "plain_teachers")
 
 
-class Tables(Section):
+class Tables(types.Section):
     """The m of each table of the paper; null leaves the table out."""
 
-    table1: Maybe[Allowance]
-    table6: Maybe[Allowance]
-    table8: Maybe[Allowance]
-    table10: Maybe[Allowance]
-    table2: Maybe[Allowance]
-    table5: Maybe[Allowance]
-    table7: Maybe[Allowance]
-    table9: Maybe[Allowance]
-    table4: Maybe[Allowance]
+    table1: types.Maybe[types.Allowance]
+    table6: types.Maybe[types.Allowance]
+    table8: types.Maybe[types.Allowance]
+    table10: types.Maybe[types.Allowance]
+    table2: types.Maybe[types.Allowance]
+    table5: types.Maybe[types.Allowance]
+    table7: types.Maybe[types.Allowance]
+    table9: types.Maybe[types.Allowance]
+    table4: types.Maybe[types.Allowance]
 
 
-class SigmaSearch(Section):
+class SigmaSearch(types.Section):
     """Grid of Renyi orders for GNMax's sigma."""
 
-    order_max: number(gt=1) = Field(description="Largest order.")
-    order_step: number(gt=0) = Field(description="Distance of the orders.")
+    order_max: types.number(gt=1) = about("Largest order.")
+    order_step: types.number(gt=0) = about("Distance of the orders.")
 
 
-class Shape(Section):
+class Shape(types.Section):
     """Parameters of a figure of noise functions."""
 
-    K: K
-    m: Allowances
-    epsilon: Epsilon
-    Delta: Delta
+    K: types.K
+    m: types.Allowances
+    epsilon: types.Epsilon
+    Delta: types.Delta
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         for index, m in enumerate(self.m):
             if m > self.K:
                 yield f"m[{index}]", m, f"at most {{here}}.K = {self.K}"
@@ -81,18 +55,18 @@ class Shape(Section):
         return self.m
 
 
-class Composition(Section):
+class Composition(types.Section):
     """Parameters of Figure 6 and Table 3."""
 
-    K: K
-    subsamples: Counts = Field(
-        description="Numbers of teachers that gamma_sub draws (the paper's M), each from 1 to K."
+    K: types.K
+    subsamples: types.Counts = about(
+        "Numbers of teachers that gamma_sub draws (the paper's M), each from 1 to K."
     )
-    epsilon: Epsilon
-    Delta: Delta
-    delta_prime: SmallDelta = Field(description="Slack of general composition.")
+    epsilon: types.Epsilon
+    Delta: types.Delta
+    delta_prime: types.SmallDelta = about("Slack of general composition.")
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         for index, drawn in enumerate(self.subsamples):
             if drawn > self.K:
                 yield f"subsamples[{index}]", drawn, f"at most {{here}}.K = {self.K}"
@@ -108,33 +82,33 @@ class Composition(Section):
 class PriorShapes(Shape):
     """Parameters of Figure 9."""
 
-    prior_U: Prior
-    prior_P: Prior
-    actual: Distinct[Truth] = Field(
-        description="How the p_i are really distributed: a prior, or fixed:p where every p_i is p."
+    prior_U: types.Prior
+    prior_P: types.Prior
+    actual: types.Distinct[types.Truth] = about(
+        "How the p_i are really distributed: a prior, or fixed:p where every p_i is p."
     )
 
 
-class DoubleSubsampling(Section):
+class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
-    K: Sizes
-    m_values: integer(ge=2) = Field(
-        description="Most values of m at one K, spread evenly over 1..(K+1)/2."
+    K: types.Sizes
+    m_values: types.integer(ge=2) = about(
+        "Most values of m at one K, spread evenly over 1..(K+1)/2."
     )
-    epsilon: Epsilons
-    Delta: Deltas
+    epsilon: types.Epsilons
+    Delta: types.Deltas
 
 
-class Sweeps(Section):
+class Sweeps(types.Section):
     """The grid of the target `sweeps`, beyond the paper and outside of `all`."""
 
-    K: Sizes
-    m: Allowances
-    least_share: Share = Field(description="Every m below this share of K is left out.")
-    epsilon: Epsilons
-    Delta: Deltas
-    prior: Prior
+    K: types.Sizes
+    m: types.Allowances
+    least_share: types.Share = about("Every m below this share of K is left out.")
+    epsilon: types.Epsilons
+    Delta: types.Deltas
+    prior: types.Prior
     double_subsampling: DoubleSubsampling
 
     def allowances(self, K: int) -> list[int]:
@@ -142,78 +116,74 @@ class Sweeps(Section):
         return [m for m in self.m if self.least_share * K <= m <= K]
 
 
-class SigmaFigure(Section):
+class SigmaFigure(types.Section):
     """Parameters of Figure 10."""
 
-    m: Allowance
+    m: types.Allowance
 
 
-class Objectives(Section):
+class Objectives(types.Section):
     """The paper's Monte-Carlo objectives against the exact one."""
 
-    K: Sizes = Field(description="Teachers per ensemble, one column of the figure for each.")
-    m: Allowance
-    epsilon: Epsilon
-    Delta: Delta
-    draws: Counts = Field(description="Numbers of draws, increasing.")
-    repetitions: Count = Field(description="Independent repetitions.")
+    K: types.Sizes = about("Teachers per ensemble, one column of the figure for each.")
+    m: types.Allowance
+    epsilon: types.Epsilon
+    Delta: types.Delta
+    draws: types.Counts = about("Numbers of draws, increasing.")
+    repetitions: types.Count = about("Independent repetitions.")
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         for index, teachers in enumerate(self.K):
             if teachers < self.m:
                 yield f"K[{index}]", teachers, f"at least {{here}}.m = {self.m}"
 
 
-class Cost(Section):
+class Cost(types.Section):
     """What one private teacher costs."""
 
-    epsilon: Epsilon
-    Delta: Delta
+    epsilon: types.Epsilon
+    Delta: types.Delta
 
 
-class StandIn(Section):
+class StandIn(types.Section):
     """What takes the place of the paper's data where nothing is downloaded."""
 
-    dataset: str = Field(description="A name under `datasets`.")
-    epsilon: Epsilon
-    Delta: Delta
+    dataset: str = about("A name under `datasets`.")
+    epsilon: types.Epsilon
+    Delta: types.Delta
     private_teachers: PrivateTeachers
     plain_teachers: PlainTeachers
 
 
-class Darrm(MainSection):
+class Darrm(types.MainSection):
     """The experiments of the DaRRM paper."""
 
-    K: K
-    m: Allowances
-    prior: Prior
-    queries: Queries = Field(description="Numbers of queries to release labels for.")
-    draws: Count = Field(description="Random draws of the queries.")
-    training_seeds: Distinct[Seed] = Field(
-        description="One ensemble of each kind is trained per seed."
+    K: types.K
+    m: types.Allowances
+    prior: types.Prior
+    queries: types.Queries = about("Numbers of queries to release labels for.")
+    draws: types.Count = about("Random draws of the queries.")
+    training_seeds: types.Distinct[types.Seed] = about(
+        "One ensemble of each kind is trained per seed."
     )
-    delta_prime: SmallDelta = Field(description="The delta' of general composition.")
+    delta_prime: types.SmallDelta = about("The delta' of general composition.")
     tables: Tables
     sigma_search: SigmaSearch
     figure2: Shape
-    figure6: Maybe[Composition]
-    figure7: Maybe[Shape]
-    figure8: Maybe[Shape]
-    figure9: Maybe[PriorShapes]
+    figure6: types.Maybe[Composition]
+    figure7: types.Maybe[Shape]
+    figure8: types.Maybe[Shape]
+    figure9: types.Maybe[PriorShapes]
     sweeps: Sweeps
     figure10: SigmaFigure
     objectives: Objectives
-    datasets: Named[Cost] = Field(
-        description="What one private teacher costs, by data set of the paper."
-    )
-    shards: Literal["permutation", "keyed_hash"] = Field(
-        description="Which record goes to which teacher."
-    )
+    datasets: types.Named[Cost] = about("What one private teacher costs, by data set of the paper.")
+    shards: Literal["permutation", "keyed_hash"] = about("Which record goes to which teacher.")
     private_teachers: PrivateTeachers
     plain_teachers: PlainTeachers
     embedded: StandIn
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         allowed = f"at most {{here}}.K = {self.K}"
         for index, m in enumerate(self.m):
             if m > self.K:
@@ -234,7 +204,7 @@ class Darrm(MainSection):
                 allowed = "above 0, since the teachers are trained with Gaussian noise"
                 yield f"{path}.Delta", cost.Delta, allowed
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         datasets = self._settings.datasets
         used = {f"darrm.datasets.{name}": name for name in self.datasets}
         for path, name in (used | {"darrm.embedded.dataset": self.embedded.dataset}).items():

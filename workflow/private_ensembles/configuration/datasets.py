@@ -7,15 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, RootModel
 
-from private_ensembles.configuration.types import (
-    LEFT_OUT,
-    Count,
-    Mistake,
-    Named,
-    Section,
-    Several,
-    integer,
-)
+from private_ensembles.configuration import types
+from private_ensembles.configuration.types import LEFT_OUT, about
 
 # The roles of the files that each format needs; those without files ship with scikit-learn.
 ROLES = {
@@ -33,15 +26,15 @@ TABLES = ("adult", "breast_cancer")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-Format = Literal["idx", "idx_pool", "mat", "adult", "breast_cancer", "digits", "digits_parity"]
+Format = Literal[tuple(ROLES)]
 ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"]
 Role = Literal[ImageRole, "images", "labels", "train", "test"]
 
 
-class File(Section):
+class File(types.Section):
     """A file to download."""
 
-    role: Role = Field(description="What the file holds; each format has its own roles.")
+    role: Role = about("What the file holds; each format has its own roles.")
     sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum.")
     urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
         min_length=1, description="Public addresses, in the order in which they are tried."
@@ -51,33 +44,32 @@ class File(Section):
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test)$")]
 
 
-class Dataset(Section):
+class Dataset(types.Section):
     """One data set."""
 
-    format: Format = Field(
-        description="How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
+    format: Format = about(
+        "How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
         "`seed`, equal images kept once. mat: SVHN's two MATLAB files. adult: UCI Adult's two "
         "files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
         "scikit-learn's digits, as ten classes or as even and odd, split from `seed`."
     )
-    files_of: str = Field(LEFT_OUT, description="The data set whose files are read.")
-    classes: Several[integer(ge=0, le=255)] = Field(
-        LEFT_OUT,
-        description="The classes of IDX files that are kept; they become labels 0, 1, ...",
+    files_of: str = about("The data set whose files are read.", LEFT_OUT)
+    classes: types.Several[types.integer(ge=0, le=255)] = about(
+        "The classes of IDX files that are kept; they become labels 0, 1, ...", LEFT_OUT
     )
-    n_train: Count = Field(description="Training records of the classes.")
-    n_test: Count = Field(description="Test records of the classes.")
-    stand_in: bool = Field(
-        False, description="Whether it only stands in for one of a paper's; false if left out."
+    n_train: types.Count = about("Training records of the classes.")
+    n_test: types.Count = about("Test records of the classes.")
+    stand_in: bool = about(
+        "Whether it only stands in for one of a paper's; false if left out.", False
     )
-    optional: bool = Field(
-        False,
-        description="Whether it is left out where its files are neither in data/raw nor in a "
+    optional: bool = about(
+        "Whether it is left out where its files are neither in data/raw nor in a "
         "data_mirror that is a folder; false if left out.",
+        False,
     )
-    files: dict[FileName, File] = Field(LEFT_OUT, description="The files to download, by name.")
+    files: dict[FileName, File] = about("The files to download, by name.", LEFT_OUT)
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         form = self.format
         if form in CLASSES and self.classes is not None:
             yield "classes", self.classes, f"left out where format is {form}"
@@ -97,7 +89,7 @@ class Dataset(Section):
         return "a table" if self.format in TABLES else "images"
 
 
-class Datasets(RootModel[Named[Dataset]]):
+class Datasets(RootModel[types.Named[Dataset]]):
     """The data sets, by name."""
 
     model_config = ConfigDict(strict=True)
@@ -111,7 +103,7 @@ class Datasets(RootModel[Named[Dataset]]):
     def __iter__(self):
         return iter(self.root)
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between one data set and the files of another."""
         owners = [name for name in self if self[name].files is not None]
         for name in self:

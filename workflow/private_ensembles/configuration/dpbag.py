@@ -3,25 +3,10 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
-
+from private_ensembles.configuration import types
 from private_ensembles.configuration.models import LEARNING_RATE
 from private_ensembles.configuration.naming import instance
-from private_ensembles.configuration.types import (
-    Count,
-    Counts,
-    Distinct,
-    Epsilons,
-    MainSection,
-    Maybe,
-    Mistake,
-    Positive,
-    Section,
-    Seed,
-    SmallDelta,
-    integer,
-    number,
-)
+from private_ensembles.configuration.types import about
 
 # Model -> its settings that are no parameters of training.
 MODELS = ("logistic", "boosted_trees")
@@ -31,13 +16,13 @@ ACCURACY_TABLES = {"table5": "logistic", "table7": "boosted_trees"}
 LABEL_TABLES = {"table6": "logistic", "table8": "boosted_trees"}
 
 
-class Bagging(Section):
+class Bagging(types.Section):
     """Which ensembles are trained: n shards, k partitions, and splits of the data."""
 
-    n: Counts
-    k: Counts
-    seeds: Distinct[Seed] = Field(
-        description="Numbers from which the splits of the data are drawn."
+    n: types.Counts
+    k: types.Counts
+    seeds: types.Distinct[types.Seed] = about(
+        "Numbers from which the splits of the data are drawn."
     )
 
     def training(self) -> dict:
@@ -48,27 +33,27 @@ class Bagging(Section):
 class Logistic(Bagging):
     """DPBag with logistic regressions."""
 
-    C: Positive = Field(description="Weight of the records against the penalty.")
-    tolerance: number(ge=1e-9, le=1e-3) = Field(
-        description="Proven distance of each coefficient from the optimum."
+    C: types.Positive = about("Weight of the records against the penalty.")
+    tolerance: types.number(ge=1e-9, le=1e-3) = about(
+        "Proven distance of each coefficient from the optimum."
     )
 
 
 class BoostedTrees(Bagging):
     """DPBag with gradient-boosted trees."""
 
-    rounds: Count = Field(description="Trees of one model.")
-    learning_rate: Positive = Field(description=LEARNING_RATE)
-    leaves: integer(ge=2) = Field(description="Most leaves of a tree.")
-    records_per_leaf: Count = Field(description="Fewest records of a leaf.")
+    rounds: types.Count = about("Trees of one model.")
+    learning_rate: types.Positive = about(LEARNING_RATE)
+    leaves: types.integer(ge=2) = about("Most leaves of a tree.")
+    records_per_leaf: types.Count = about("Fewest records of a leaf.")
 
 
-class Bagged(Section):
+class Bagged(types.Section):
     """A data set and the models that are trained on it; null leaves a model out."""
 
-    dataset: str = Field(description="A name under `datasets`.")
-    logistic: Maybe[Logistic]
-    boosted_trees: Maybe[BoostedTrees]
+    dataset: str = about("A name under `datasets`.")
+    logistic: types.Maybe[Logistic]
+    boosted_trees: types.Maybe[BoostedTrees]
 
     def models(self) -> dict[str, Bagging]:
         """Return the models whose teachers are trained, by name."""
@@ -76,30 +61,30 @@ class Bagged(Section):
         return {name: model for name, model in found.items() if model is not None}
 
 
-class Conjecture(Section):
+class Conjecture(types.Section):
     """The small ensembles on which the conjecture is compared with exact losses."""
 
-    teachers: integer(ge=2) = Field(description="Teachers per partition.")
-    partitions: Count = Field(description="Number of partitions.")
-    noise: Distinct[Positive] = Field(description="Values of lambda.")
-    orders: Counts
+    teachers: types.integer(ge=2) = about("Teachers per partition.")
+    partitions: types.Count = about("Number of partitions.")
+    noise: types.Distinct[types.Positive] = about("Values of lambda.")
+    orders: types.Counts
 
 
-class Dpbag(Bagged, MainSection):
+class Dpbag(Bagged, types.MainSection):
     """The experiments of the DPBag paper."""
 
-    epsilon: Epsilons
-    delta: SmallDelta
-    delta_of_counts: SmallDelta
-    noise: Positive = Field(description="Inverse scale of the noise, times the number of shards.")
-    order_max: Count = Field(description="Largest order of the moments.")
-    scaling: Literal["data", "public"] = Field(description="Where the range of features is from.")
-    draws: Count = Field(description="Repetitions of the noise.")
-    partitions_per_job: Count = Field(description="Partitions whose teachers one job trains.")
+    epsilon: types.Epsilons
+    delta: types.SmallDelta
+    delta_of_counts: types.SmallDelta
+    noise: types.Positive = about("Inverse scale of the noise, times the number of shards.")
+    order_max: types.Count = about("Largest order of the moments.")
+    scaling: Literal["data", "public"] = about("Where the range of features is from.")
+    draws: types.Count = about("Repetitions of the noise.")
+    partitions_per_job: types.Count = about("Partitions whose teachers one job trains.")
     embedded: Bagged
     conjecture: Conjecture
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         datasets = self._settings.datasets
         for path, owner in (("dpbag", self), ("dpbag.embedded", self.embedded)):
             name, stand_in = owner.dataset, owner is not self

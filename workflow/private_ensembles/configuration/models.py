@@ -4,15 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from private_ensembles.configuration.types import (
-    LEFT_OUT,
-    Count,
-    MainSection,
-    NotNegative,
-    Positive,
-    Section,
-    number,
-)
+from private_ensembles.configuration import types
+from private_ensembles.configuration.types import LEFT_OUT, about
 
 Model = Literal["darrm_cnn", "mnist_cnn", "svhn_cnn", "mlp", "linear"]
 MODEL = (
@@ -24,48 +17,46 @@ EPOCHS = "Passes over the shard."
 LEARNING_RATE = "Step size of (DP-)SGD."
 
 
-class Teachers(MainSection):
+class Teachers(types.MainSection):
     """How ensembles are trained."""
 
-    backend: Literal["auto", "ensemble", "opacus"] = Field(
-        description="All teachers of a job in one computation, or one after the other."
+    backend: Literal["auto", "ensemble", "opacus"] = about(
+        "All teachers of a job in one computation, or one after the other."
     )
-    per_job: Count = Field(description="Most teachers in one job.")
-    checkpoint_seconds: NotNegative = Field(description="Seconds between two checkpoints.")
+    per_job: types.Count = about("Most teachers in one job.")
+    checkpoint_seconds: types.NotNegative = about("Seconds between two checkpoints.")
 
 
-class PrivateTeachers(Section):
+class PrivateTeachers(types.Section):
     """Teachers trained by DP-SGD."""
 
-    model: Model = Field(description=MODEL)
-    noise_multiplier: Positive = Field(
-        description="Noise of DP-SGD as a multiple of max_grad_norm."
-    )
-    max_grad_norm: Positive = Field(description="Clipping norm C.")
-    batch_size: Count = Field(description=BATCH_SIZE)
-    epochs: Count = Field(description=EPOCHS)
-    learning_rate: Positive = Field(description=LEARNING_RATE)
+    model: Model = about(MODEL)
+    noise_multiplier: types.Positive = about("Noise of DP-SGD as a multiple of max_grad_norm.")
+    max_grad_norm: types.Positive = about("Clipping norm C.")
+    batch_size: types.Count = about(BATCH_SIZE)
+    epochs: types.Count = about(EPOCHS)
+    learning_rate: types.Positive = about(LEARNING_RATE)
 
 
-class PlainTeachers(Section):
+class PlainTeachers(types.Section):
     """Teachers trained by SGD."""
 
-    model: Model = Field(description=MODEL)
-    batch_size: Count = Field(description=BATCH_SIZE)
-    epochs: Count = Field(description=EPOCHS)
-    learning_rate: Positive = Field(description=LEARNING_RATE)
-    momentum: number(ge=0, lt=1) = Field(description="Momentum of SGD.")
+    model: Model = about(MODEL)
+    batch_size: types.Count = about(BATCH_SIZE)
+    epochs: types.Count = about(EPOCHS)
+    learning_rate: types.Positive = about(LEARNING_RATE)
+    momentum: types.number(ge=0, lt=1) = about("Momentum of SGD.")
 
 
-class ForestTeachers(MainSection):
+class ForestTeachers(types.MainSection):
     """Random forests as teachers, one for each shard of a table."""
 
-    n_estimators: Count = Field(description="Trees of a forest.")
-    max_features: number(gt=0, le=1) = Field(
-        description="Share of the features that are tried at a split."
+    n_estimators: types.Count = about("Trees of a forest.")
+    max_features: types.number(gt=0, le=1) = about(
+        "Share of the features that are tried at a split."
     )
-    min_samples_leaf: Count = Field(description="Records in a leaf.")
-    bootstrap: bool = Field(description="Whether a tree sees a bootstrap sample of the shard.")
+    min_samples_leaf: types.Count = about("Records in a leaf.")
+    bootstrap: bool = about("Whether a tree sees a bootstrap sample of the shard.")
 
     def parameters(self) -> dict:
         """Return the parameters of random forests, as scikit-learn names them."""
@@ -73,31 +64,34 @@ class ForestTeachers(MainSection):
         return self.plain() | {"max_features": float(self.max_features)}
 
 
-class NetworkStudent(Section):
+class NetworkStudent(types.Section):
     """Training of a student's network; private_ensembles/student/images.py has defaults."""
 
-    method: Literal["supervised"] = Field(LEFT_OUT, description="Of a baseline.")
-    epochs: Count = Field(LEFT_OUT, description=EPOCHS)
-    batch_size: Count = Field(LEFT_OUT, description=BATCH_SIZE)
-    unlabelled_batch_size: Count = Field(LEFT_OUT, description=BATCH_SIZE)
-    learning_rate: Positive = Field(LEFT_OUT, description=LEARNING_RATE)
-    adversarial_radius: Positive = Field(LEFT_OUT, description="Norm of the perturbation.")
-    probe: Positive = Field(LEFT_OUT, description="Length of the finite difference.")
-    adversarial_weight: NotNegative = Field(LEFT_OUT, description="Of that loss.")
-    entropy_weight: NotNegative = Field(LEFT_OUT, description="Of that loss.")
-    shift: NotNegative = Field(LEFT_OUT, description="Largest shift of an image.")
-    rotation: NotNegative = Field(LEFT_OUT, description="Largest rotation in radians.")
-    scale: NotNegative = Field(LEFT_OUT, description="Largest change of size.")
-    widths: list[Count] = Field(
-        LEFT_OUT, min_length=3, max_length=3, description="Channels of the three convolutions."
+    method: Literal["supervised"] = about("Of a baseline.", LEFT_OUT)
+    epochs: types.Count = about(EPOCHS, LEFT_OUT)
+    batch_size: types.Count = about(BATCH_SIZE, LEFT_OUT)
+    unlabelled_batch_size: types.Count = about(BATCH_SIZE, LEFT_OUT)
+    learning_rate: types.Positive = about(LEARNING_RATE, LEFT_OUT)
+    adversarial_radius: types.Positive = about("Norm of the perturbation.", LEFT_OUT)
+    probe: types.Positive = about("Length of the finite difference.", LEFT_OUT)
+    adversarial_weight: types.NotNegative = about("Of that loss.", LEFT_OUT)
+    entropy_weight: types.NotNegative = about("Of that loss.", LEFT_OUT)
+    shift: types.NotNegative = about("Largest shift of an image.", LEFT_OUT)
+    rotation: types.NotNegative = about("Largest rotation in radians.", LEFT_OUT)
+    scale: types.NotNegative = about("Largest change of size.", LEFT_OUT)
+    widths: list[types.Count] = Field(
+        LEFT_OUT,
+        min_length=3,
+        max_length=3,
+        description="Channels of the three convolutions.",
     )
-    checkpoint_every: Count = Field(LEFT_OUT, description="Epochs between two checkpoints.")
+    checkpoint_every: types.Count = about("Epochs between two checkpoints.", LEFT_OUT)
 
 
-class ForestStudent(Section):
+class ForestStudent(types.Section):
     """Random forest of a student."""
 
-    method: Literal["forest"] = Field(LEFT_OUT, description="Of a baseline.")
-    n_trees: Count = Field(LEFT_OUT, description="Trees.")
-    max_depth: Count = Field(LEFT_OUT, description="Longest path.")
-    min_samples_leaf: Count = Field(LEFT_OUT, description="Records in a leaf.")
+    method: Literal["forest"] = about("Of a baseline.", LEFT_OUT)
+    n_trees: types.Count = about("Trees.", LEFT_OUT)
+    max_depth: types.Count = about("Longest path.", LEFT_OUT)
+    min_samples_leaf: types.Count = about("Records in a leaf.", LEFT_OUT)

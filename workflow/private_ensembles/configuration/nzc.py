@@ -5,48 +5,34 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from private_ensembles.configuration import types
 from private_ensembles.configuration.models import EPOCHS, NetworkStudent
 from private_ensembles.configuration.pate import Task
-from private_ensembles.configuration.types import (
-    LEFT_OUT,
-    Count,
-    Distinct,
-    MainSection,
-    Maybe,
-    Mistake,
-    Name,
-    NotNegative,
-    Positive,
-    Queries,
-    Section,
-    Seed,
-    integer,
-    number,
-)
+from private_ensembles.configuration.types import LEFT_OUT, about
 
 
-class Ensemble(Section):
+class Ensemble(types.Section):
     """A further ensemble on the same data."""
 
-    K: Count = Field(description="Teachers.")
-    epochs: Count = Field(description=EPOCHS)
+    K: types.Count = about("Teachers.")
+    epochs: types.Count = about(EPOCHS)
 
 
-class NzcTask(Section):
+class NzcTask(types.Section):
     """The labels asked of the teachers of one of PATE's tasks, and of smaller ensembles."""
 
-    task: str = Field(
-        description="The plain task of PATE whose data, teachers, pool, delta and scale are used."
+    task: str = about(
+        "The plain task of PATE whose data, teachers, pool, delta and scale are used."
     )
-    few: Count = Field(description="Teachers of the small ensemble of Table 1.")
-    queries: Queries
-    ensembles: Annotated[list[Ensemble], Field(min_length=1)] = Field(
-        description="Further ensembles on the same data."
+    few: types.Count = about("Teachers of the small ensemble of Table 1.")
+    queries: types.Queries
+    ensembles: Annotated[list[Ensemble], Field(min_length=1)] = about(
+        "Further ensembles on the same data."
     )
-    student_seeds: Distinct[Seed] = Field(LEFT_OUT, description="Instead of `nzc.student_seeds`.")
+    student_seeds: types.Distinct[types.Seed] = about("Instead of `nzc.student_seeds`.", LEFT_OUT)
     student_parameters: NetworkStudent = LEFT_OUT
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         trained = [each.K for each in self.ensembles]
         for index, K in enumerate(trained):
             if K in trained[:index]:
@@ -55,36 +41,34 @@ class NzcTask(Section):
             yield "few", self.few, "one of the sizes of {here}.ensembles"
 
 
-class Leads(Section):
+class Leads(types.Section):
     """Histograms over which one label is audited."""
 
-    teachers: Distinct[integer(ge=1, le=20)] = Field(description="Sizes of ensembles.")
-    classes: Distinct[integer(ge=2, le=4)] = Field(description="Numbers of classes.")
-    epsilon: number(ge=0, le=500) = Field(description="Where delta is given.")
+    teachers: types.Distinct[types.integer(ge=1, le=20)] = about("Sizes of ensembles.")
+    classes: types.Distinct[types.integer(ge=2, le=4)] = about("Numbers of classes.")
+    epsilon: types.number(ge=0, le=500) = about("Where delta is given.")
 
 
-class Nzc(MainSection):
+class Nzc(types.MainSection):
     """The experiments of the NZC paper."""
 
-    constant: NotNegative = Field(description="Votes added to the largest count.")
-    gamma: Positive = Field(description="Scale of the noise.")
-    noise: Literal["laplace", "gaussian"] = Field(description="Kind of noise.")
-    ties: Literal["first", "last", "random"] = Field(
-        description="Which of several largest counts is raised."
+    constant: types.NotNegative = about("Votes added to the largest count.")
+    gamma: types.Positive = about("Scale of the noise.")
+    noise: Literal["laplace", "gaussian"] = about("Kind of noise.")
+    ties: Literal["first", "last", "random"] = about("Which of several largest counts is raised.")
+    tasks: dict[types.Name, types.Maybe[NzcTask]] = about(
+        "Labels asked of PATE's votes; null leaves a task out."
     )
-    tasks: dict[Name, Maybe[NzcTask]] = Field(
-        description="Labels asked of PATE's votes; null leaves a task out."
-    )
-    student_seeds: Distinct[Seed] = Field(
-        description="Students of every aggregator are trained once per seed."
+    student_seeds: types.Distinct[types.Seed] = about(
+        "Students of every aggregator are trained once per seed."
     )
     student: NetworkStudent
-    distances: Distinct[number(ge=0, lt=1)] = Field(
-        description="Distances of Figure 2b as shares of the number of teachers."
+    distances: types.Distinct[types.number(ge=0, lt=1)] = about(
+        "Distances of Figure 2b as shares of the number of teachers."
     )
     leads: Leads
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         if "nzc" not in self._settings.papers:
             return  # its ensembles are PATE's, which may have been changed without it in mind
         tasks = self._settings.pate.given()

@@ -3,31 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from pydantic import Field
-
+from private_ensembles.configuration import types
 from private_ensembles.configuration.models import ForestStudent, NetworkStudent, PlainTeachers
-from private_ensembles.configuration.types import (
-    LEFT_OUT,
-    Count,
-    Counts,
-    Distinct,
-    Epsilons,
-    MainSection,
-    Maybe,
-    Mistake,
-    Named,
-    Orders,
-    Pair,
-    Positive,
-    Queries,
-    Section,
-    Seed,
-    Share,
-    SmallDelta,
-    Votes,
-    integer,
-    number,
-)
+from private_ensembles.configuration.types import LEFT_OUT, about
 
 # What each kind of teachers, and each kind of student, learns from.
 _LEARNS = {"plain": "images", "forest": "a table"}
@@ -37,83 +15,77 @@ ORDER = "Renyi order."
 BETA = "Smoothness."
 SIGMA_SS = "Noise in units of smooth sensitivity."
 THRESHOLD = "Votes that the plurality must have."
-Shares = Distinct[Positive]
-Score = number(ge=0, le=1)
+Shares = types.Distinct[types.Positive]
+Score = types.number(ge=0, le=1)
 
 
-class Confident(Section):
+class Confident(types.Section):
     """Confident-GNMax (or its interactive kind) on a number of queries."""
 
-    queries: Count = Field(description="Queries asked.")
-    threshold: number() = Field(description=THRESHOLD)
-    sigma1: Votes
-    sigma2: Votes
+    queries: types.Count = about("Queries asked.")
+    threshold: types.number() = about(THRESHOLD)
+    sigma1: types.Votes
+    sigma2: types.Votes
 
 
-class Lnmax(Section):
+class Lnmax(types.Section):
     """The aggregator of PATE 2017."""
 
-    scale: Votes
-    queries: Queries
+    scale: types.Votes
+    queries: types.Queries
 
 
-class Printed(Section):
+class Printed(types.Section):
     """What Table 2 prints."""
 
-    answers: Count = Field(description=ANSWERS)
-    order: number(gt=1) = Field(description=ORDER)
-    beta: Positive = Field(description=BETA)
-    sigma_ss: Positive = Field(description=SIGMA_SS)
+    answers: types.Count = about(ANSWERS)
+    order: types.number(gt=1) = about(ORDER)
+    beta: types.Positive = about(BETA)
+    sigma_ss: types.Positive = about(SIGMA_SS)
 
 
-class PrintedRounds(Section):
+class PrintedRounds(types.Section):
     """What Table 2 prints for the two rounds, one number each."""
 
-    answers: Count = Field(description=ANSWERS)
-    order: number(gt=1) = Field(description=ORDER)
-    beta: Pair[Positive] = Field(description=BETA)
-    sigma_ss: Pair[Positive] = Field(description=SIGMA_SS)
+    answers: types.Count = about(ANSWERS)
+    order: types.number(gt=1) = about(ORDER)
+    beta: types.Pair[types.Positive] = about(BETA)
+    sigma_ss: types.Pair[types.Positive] = about(SIGMA_SS)
 
 
-class TwoRounds(Section):
+class TwoRounds(types.Section):
     """A confident round and an interactive one."""
 
-    student_accuracy: Share = Field(
-        description="How often the student of the second round is right."
-    )
-    student_score: Share = Field(
-        description="Its score for the class that it predicts; the others share the rest."
+    student_accuracy: types.Share = about("How often the student of the second round is right.")
+    student_score: types.Share = about(
+        "Its score for the class that it predicts; the others share the rest."
     )
     first: Confident
     second: Confident
     printed: PrintedRounds
 
 
-class Task(Section):
+class Task(types.Section):
     """One vote matrix and what is asked of it."""
 
-    data: Literal["any", "embedded", "paper"] = Field(
-        description="The value of `data` that runs it."
-    )
-    dataset: str = Field(description="Data set (or name of the synthetic votes).")
-    kind: Literal["plain", "forest", "synthetic"] = Field(description="Kind of teachers.")
-    K: Count = Field(description="Teachers.")
-    pool: Count = Field(description="Public queries; the rest evaluates.")
-    delta: SmallDelta
+    data: Literal["any", "embedded", "paper"] = about("The value of `data` that runs it.")
+    dataset: str = about("Data set (or name of the synthetic votes).")
+    kind: Literal["plain", "forest", "synthetic"] = about("Kind of teachers.")
+    K: types.Count = about("Teachers.")
+    pool: types.Count = about("Public queries; the rest evaluates.")
+    delta: types.SmallDelta
     confident: Confident
     lnmax: Lnmax
-    printed: Maybe[Printed] = Field(
-        description="What Table 2 prints; null where it has no such row."
-    )
-    student: Maybe[Literal["vat", "forest"]] = Field(description="How the student learns.")
-    draws: Count = Field(LEFT_OUT, description="Instead of `pate.draws`.")
+    printed: types.Maybe[Printed] = about("What Table 2 prints; null where it has no such row.")
+    student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
+    draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
-    student_seeds: Distinct[Seed] = Field(LEFT_OUT, description="Instead of `pate.student_seeds`.")
+    student_seeds: types.Distinct[types.Seed] = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
     student_parameters: NetworkStudent = LEFT_OUT
     baseline_parameters: NetworkStudent = LEFT_OUT
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         asked = {f"lnmax.queries[{i}]": number for i, number in enumerate(self.lnmax.queries)}
         for key, queries in ({"confident.queries": self.confident.queries} | asked).items():
             if queries > self.pool:
@@ -125,118 +97,116 @@ class Task(Section):
                 yield "two_rounds.second.queries", second, f"{allowed} {first}"
 
 
-class Students(Section):
+class Students(types.Section):
     """Parameters of students by method; what is missing has a default."""
 
     vat: NetworkStudent
     forest: ForestStudent
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         for name, parameters in self:
             if parameters.method is not None:
                 yield f"{name}.method", parameters.method, "left out"
 
 
-class Baselines(Section):
+class Baselines(types.Section):
     """Method and parameters of the baseline beside each method of students."""
 
     vat: NetworkStudent
     forest: ForestStudent
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         for name, parameters in self:
             if parameters.method is None:
                 yield f"{name}.method", None, "given"
 
 
-class Release(Section):
+class Release(types.Section):
     """Accounting for a release, chosen before looking at the votes."""
 
-    report: Literal["sanitized", "data_independent", "both"] = Field(
-        description="What is published."
-    )
-    confidence: number(gt=0, lt=1) = Field(description="Of the published upper bound.")
-    target_epsilon: Positive = Field(description="A guess that sets the order.")
-    answer_cap: Maybe[Count] = Field(description="Answers after which it stops.")
+    report: Literal["sanitized", "data_independent", "both"] = about("What is published.")
+    confidence: types.number(gt=0, lt=1) = about("Of the published upper bound.")
+    target_epsilon: types.Positive = about("A guess that sets the order.")
+    answer_cap: types.Maybe[types.Count] = about("Answers after which it stops.")
 
 
-class EqualBudget(Section):
+class EqualBudget(types.Section):
     """Mechanisms at the same total epsilon."""
 
-    epsilon: Epsilons
+    epsilon: types.Epsilons
 
 
-class NoiseFigure(Section):
+class NoiseFigure(types.Section):
     """Noise and sizes that are compared."""
 
-    teachers: Counts = Field(description="Sizes of ensembles.")
-    laplace_teachers: Count = Field(
-        description="The size at which Laplace and Gaussian noise are compared; one of `teachers`."
+    teachers: types.Counts = about("Sizes of ensembles.")
+    laplace_teachers: types.Count = about(
+        "The size at which Laplace and Gaussian noise are compared; one of `teachers`."
     )
-    queries: Count = Field(description="Number of queries.")
-    delta: SmallDelta
-    gnmax: Shares = Field(description="Scales of noise as shares of the number of teachers.")
-    lnmax: Shares = Field(description="Scales of noise as shares of the number of teachers.")
+    queries: types.Count = about("Number of queries.")
+    delta: types.SmallDelta
+    gnmax: Shares = about("Scales of noise as shares of the number of teachers.")
+    lnmax: Shares = about("Scales of noise as shares of the number of teachers.")
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         if self.laplace_teachers not in self.teachers:
             known = ", ".join(map(str, self.teachers))
             yield "laplace_teachers", self.laplace_teachers, f"one of {{here}}.teachers: {known}"
 
 
-class Threshold(Section):
+class Threshold(types.Section):
     """A noisy threshold."""
 
-    threshold: number() = Field(description=THRESHOLD)
-    sigma1: Votes
+    threshold: types.number() = about(THRESHOLD)
+    sigma1: types.Votes
 
 
-class Thresholds(Section):
+class Thresholds(types.Section):
     """Noisy thresholds by name."""
 
     moderate: Threshold = LEFT_OUT
     aggressive: Threshold = LEFT_OUT
 
 
-class ThresholdFigure(Section):
+class ThresholdFigure(types.Section):
     """Thresholds whose effect is shown."""
 
-    teachers: Count = Field(description="Size of the ensemble.")
-    queries: Count = Field(description="Number of queries.")
-    delta: SmallDelta
-    sigma2: Votes
+    teachers: types.Count = about("Size of the ensemble.")
+    queries: types.Count = about("Number of queries.")
+    delta: types.SmallDelta
+    sigma2: types.Votes
     checks: Thresholds
-    scale: Votes
-    points: integer(ge=2) = Field(description="Points of a curve.")
-    order: number(gt=1) = Field(description="Renyi order of the dots.")
+    scale: types.Votes
+    points: types.integer(ge=2) = about("Points of a curve.")
+    order: types.number(gt=1) = about("Renyi order of the dots.")
 
 
-class Pate(MainSection):
+class Pate(types.MainSection):
     """The experiments of the PATE paper."""
 
-    tasks: Named[Maybe[Task]] = Field(
-        description="Vote matrices, what is asked of them and who learns from the answers; null "
+    tasks: types.Named[types.Maybe[Task]] = about(
+        "Vote matrices, what is asked of them and who learns from the answers; null "
         "leaves a task out."
     )
-    training_seed: Seed = Field(description="Training seed of every task's ensemble.")
-    student_seeds: Distinct[Seed] = Field(
-        description="One student of each aggregator is trained per seed."
+    training_seed: types.Seed = about("Training seed of every task's ensemble.")
+    student_seeds: types.Distinct[types.Seed] = about(
+        "One student of each aggregator is trained per seed."
     )
     students: Students
     baselines: Baselines
     release: Release
-    draws: Count = Field(description="Random draws of the queries.")
-    orders: Orders
-    equal_budget: Maybe[EqualBudget]
-    figure1: Maybe[Distinct[str]] = Field(
-        description="The first of these tasks that is run is shown; null leaves the figure out."
+    draws: types.Count = about("Random draws of the queries.")
+    orders: types.Orders
+    equal_budget: types.Maybe[EqualBudget]
+    figure1: types.Maybe[types.Distinct[str]] = about(
+        "The first of these tasks that is run is shown; null leaves the figure out."
     )
-    figure4: Maybe[NoiseFigure]
-    figure5: Maybe[ThresholdFigure]
+    figure4: types.Maybe[NoiseFigure]
+    figure5: types.Maybe[ThresholdFigure]
 
     # What only shows beside other keys ---------------------------------------------------------
 
-    def mistakes(self) -> Iterator[Mistake]:
+    def mistakes(self) -> Iterator[types.Mistake]:
         # A null task is left out, here as elsewhere.
         known = [name for name, task in self.tasks.items() if task is None or task.student]
         for index, name in enumerate(self.figure1 or ()):
@@ -247,7 +217,7 @@ class Pate(MainSection):
         if self.orders.order_max <= least:
             yield "orders.order_max", self.orders.order_max, f"above 1 + order_step = {least:g}"
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         for name, task in self.given().items():
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
@@ -263,7 +233,7 @@ class Pate(MainSection):
                 allowed = f"at most synthetic_votes.glyph.n_queries = {profile.n_queries}"
                 yield f"pate.{name}.queries", figure.queries, allowed
 
-    def _source(self, path: str, task: Task) -> Iterator[Mistake]:
+    def _source(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Whose votes: the data set, or the profile of synthetic votes, and how teachers train."""
         kind, dataset = task.kind, task.dataset
         section = "synthetic_votes" if kind == "synthetic" else "datasets"
@@ -280,7 +250,7 @@ class Pate(MainSection):
         if kind != "plain" and task.teachers is not None:
             yield f"{path}.teachers", task.teachers.plain(), f"left out where kind is {kind}"
 
-    def _student(self, path: str, task: Task) -> Iterator[Mistake]:
+    def _student(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """A student needs inputs of its kind, and parameters of its own method."""
         method = task.student
         if method is not None and task.kind == "synthetic":
@@ -295,7 +265,7 @@ class Pate(MainSection):
             if method == "forest" and (parameters := getattr(task, key)):
                 yield f"{path}.{key}", parameters.plain(), "left out where student is forest"
 
-    def _sizes(self, path: str, task: Task) -> Iterator[Mistake]:
+    def _sizes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Teachers and the pool fit into the data set of a task that is run."""
         dataset, pool = task.dataset, task.pool
         if task.kind == "synthetic":
@@ -311,7 +281,7 @@ class Pate(MainSection):
             limit = "below" if task.student else "at most"
             yield f"{path}.pool", pool, f"{limit} datasets.{dataset}.n_test = {data.n_test}"
 
-    def _shared(self) -> Iterator[Mistake]:
+    def _shared(self) -> Iterator[types.Mistake]:
         """Teachers are looked up by their data set, which therefore has one kind of plain ones."""
         darrm = self._settings.darrm
         owners: dict[str, str] = {}

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
 from private_ensembles.configuration.darrm import Darrm
 from private_ensembles.configuration.datasets import ADDRESS, Datasets
@@ -14,72 +15,57 @@ from private_ensembles.configuration.models import ForestTeachers, Teachers
 from private_ensembles.configuration.nzc import Nzc
 from private_ensembles.configuration.pate import Pate
 from private_ensembles.configuration.planner import Planner, SyntheticVotes
-from private_ensembles.configuration.types import (
-    Count,
-    Distinct,
-    MainSection,
-    Maybe,
-    Mistake,
-    Name,
-    Section,
-    Seed,
-    SmallDelta,
-    integer,
-    number,
-    wrong,
-)
+from private_ensembles.configuration.types import about
 
 
-class Configuration(Section):
+class Configuration(types.Section):
     """Configuration of private_ensembles."""
 
-    data: Literal["embedded", "paper"] = Field(
-        description="Which data the accuracies are measured on; `embedded` downloads nothing."
+    data: Literal["embedded", "paper"] = about(
+        "Which data the accuracies are measured on; `embedded` downloads nothing."
     )
-    papers: Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = Field(
-        description="Papers that the default target, the comparison and the page cover."
+    papers: types.Distinct[Literal["darrm", "pate", "dpbag", "nzc"]] = about(
+        "Papers that the default target, the comparison and the page cover."
     )
-    data_mirror: Maybe[Annotated[str, Field(min_length=1)]] = Field(
-        description="Folder or start of an address tried before the public addresses."
+    data_mirror: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "Folder or start of an address tried before the public addresses."
     )
-    seed: Seed = Field(description="Origin of all randomness.")
-    noise: Literal["reproducible", "secure"] = Field(
-        description="Origin of the noise; `secure` is for releases of real data."
+    seed: types.Seed = about("Origin of all randomness.")
+    noise: Literal["reproducible", "secure"] = about(
+        "Origin of the noise; `secure` is for releases of real data."
     )
-    votes: Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = Field(
-        description="File of your own votes, on which everything runs in place of the papers."
+    votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = about(
+        "File of your own votes, on which everything runs in place of the papers."
     )
-    votes_kind: Literal["auto", "votes", "counts"] = Field(
-        description="What the file holds; `auto` asks the file."
+    votes_kind: Literal["auto", "votes", "counts"] = about(
+        "What the file holds; `auto` asks the file."
     )
-    n_classes: Maybe[integer(ge=2, le=10000)] = Field(
-        description="Classes of your own votes; null takes the largest vote plus one."
+    n_classes: types.Maybe[types.integer(ge=2, le=10000)] = about(
+        "Classes of your own votes; null takes the largest vote plus one."
     )
-    labels_wanted: Maybe[Count] = Field(
-        description="Labels to release at most; null wants one for every query."
+    labels_wanted: types.Maybe[types.Count] = about(
+        "Labels to release at most; null wants one for every query."
     )
-    epsilon: number(gt=0, le=100) = Field(
-        description="Budget of all labels of your own votes together."
+    epsilon: types.number(gt=0, le=100) = about("Budget of all labels of your own votes together.")
+    delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
+    download_timeout: types.number(gt=0, le=86400) = about(
+        "Longest silence of a download, in seconds."
     )
-    delta: SmallDelta = Field(description="Budget of all labels of your own votes together.")
-    download_timeout: number(gt=0, le=86400) = Field(
-        description="Longest silence of a download, in seconds."
+    solver: Literal["auto", "gurobi", "highs"] = about(
+        "Solver of the linear programs; `auto` is Gurobi where its licence allows."
     )
-    solver: Literal["auto", "gurobi", "highs"] = Field(
-        description="Solver of the linear programs; `auto` is Gurobi where its licence allows."
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        description="Where teachers train; `auto` takes a GPU if there is one."
+    device: Literal["auto", "cpu", "cuda"] = about(
+        "Where teachers train; `auto` takes a GPU if there is one."
     )
     teachers: Teachers
     darrm: Darrm
     pate: Pate
     dpbag: Dpbag
     nzc: Nzc
-    audit: Maybe[Audit] = Field(description="Settings of the ledger; null leaves it out.")
+    audit: types.Maybe[Audit] = about("Settings of the ledger; null leaves it out.")
     forest_teachers: ForestTeachers
-    synthetic_votes: dict[Name, SyntheticVotes] = Field(
-        description="Profiles of the consensus of ensembles that do not exist, by name."
+    synthetic_votes: dict[types.Name, SyntheticVotes] = about(
+        "Profiles of the consensus of ensembles that do not exist, by name."
     )
     planner: Planner
     datasets: Datasets
@@ -94,7 +80,9 @@ class Configuration(Section):
         paths = _places(mirror, info)
         found = next(filter(os.path.isdir, paths), None)
         if found is None and info.data.get("data") == "paper":
-            raise wrong("", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL")
+            raise types.wrong(
+                "", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL"
+            )
         return found or paths[0]
 
     @field_validator("votes")
@@ -105,20 +93,20 @@ class Configuration(Section):
         paths = _places(votes, info)
         found = next(filter(os.path.isfile, paths), None)
         if found is None:
-            raise wrong("", votes, f"an existing file (looked at {' and '.join(paths)})")
+            raise types.wrong("", votes, f"an existing file (looked at {' and '.join(paths)})")
         return found
 
     @model_validator(mode="after")
     def _sections_fit(self):
-        sections = [part for _, part in self if isinstance(part, MainSection)]
+        sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
             section._settings = self
         for section in (self, self.datasets, *sections):
             for mistake in section.conflicts():
-                raise wrong(*mistake)
+                raise types.wrong(*mistake)
         return self
 
-    def conflicts(self) -> Iterator[Mistake]:
+    def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
         for name in self.synthetic_votes:
             if name in self.datasets:  # their votes would be one folder

@@ -21,6 +21,11 @@ Mistake = tuple[str, object, str]
 LEFT_OUT: Any = None
 
 
+def about(description: str, default: Any = ...):
+    """Return the Field of a key with its description; the default is that the key is required."""
+    return Field(default, description=description)
+
+
 def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
     """Return the error of a :data:`Mistake`; `allowed` may say {here} for the path of the section.
 
