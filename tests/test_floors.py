@@ -38,7 +38,7 @@ MUST_NOT_KNOW = {
 # What lays out results sees tables; how they were computed, and from what, is not its business.
 REPORT_MAY_KNOW = {"configuration", "published", "mechanisms"}
 # Of mechanisms it knows what a picture needs: the order, the labels and the colours.
-LABELS_OF_MECHANISMS = {"report.style", "report.ledger_figure"}
+LABELS_OF_MECHANISMS = {"report.style", "report.ledger_figure", "report.planner_figures"}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,36 @@
+"""A mechanism asks its source for noise and need not know whether anybody can repeat it."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.noise.sources import Secure, Seeded, source
+from private_ensembles.noise.streams import generator
+
+COUNTS = np.array([[7, 3, 1], [2, 2, 7]])
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_seeded_noise_is_that_of_the_generator_in_the_order_said(by_class):
+    noisy = Seeded(generator(0, "test"), by_class).add_gaussian(COUNTS, 2.0)
+    shape = COUNTS.shape[::-1] if by_class else COUNTS.shape
+    drawn = generator(0, "test").standard_normal(shape)
+    np.testing.assert_array_equal(noisy, COUNTS + 2.0 * (drawn.T if by_class else drawn))
+
+
+def test_secure_noise_is_whole_and_breaks_ties_among_the_largest_only():
+    noisy = Secure().add_gaussian(COUNTS, 2.0)
+    assert noisy.dtype == np.int64
+    tied = np.tile([[5, 1, 5]], (200, 1))
+    assert set(Secure().largest(tied)) == {0, 2}
+
+
+def test_the_seeded_largest_is_the_first_of_the_largest():
+    assert Seeded(generator(0, "test")).largest(COUNTS * 1.0).tolist() == [0, 2]
+
+
+def test_no_generator_stands_for_secure_noise():
+    given = generator(0, "test")
+    assert source(None) == Secure()
+    assert source(None).secure
+    assert source(given).generator is given
+    assert not source(given).secure
