@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from private_ensembles.accounting.root import bisect
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
 from private_ensembles.mechanisms.families.laplace import (
     LaplaceMaximum,
@@ -57,12 +58,12 @@ def _leak(delta: float, labels: int) -> float:
 
 def _least_epsilon(scale: float, delta: float) -> float:
     """An epsilon at which the noisy counts cost at most delta, within 1e-12 of the least."""
-    low, high = 0.0, math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        enough = lnmax_noisy_counts_delta(scale, middle) <= delta
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    high = math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
+
+    def enough(epsilon: float) -> bool:
+        return lnmax_noisy_counts_delta(scale, epsilon) <= delta
+
+    return bisect(enough, 0.0, high, relative=1e-12)
 
 
 MECHANISM = LNMaxByNoisyCounts()
