@@ -29,7 +29,6 @@ class PureLNMax(LaplaceMaximum):
     label = "LNMax, scale 2/ε"
     source = "PATE 2017 (LNMax); one moved vote changes two counts by one"
     order = 20
-    analysis = "paper"
     method = "pure"
     score_sensitivity = PureLabels.score_sensitivity
 
@@ -41,11 +40,9 @@ class PureLNMax(LaplaceMaximum):
         return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
 
     def cost_of_many(self, task, parameters):
-        """Compose what is label_epsilon-DP."""
         return composed(parameters.label_epsilon, parameters.labels, task.delta)
 
     def weaker(self, parameters, factor):
-        """A smaller scale."""
         return replace(parameters, own_scale=factor * parameters.scale)
 
 
