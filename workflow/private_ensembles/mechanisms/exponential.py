@@ -38,13 +38,11 @@ class Exponential(Selection):
         return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
     def epsilon_of_one(self, task, labels):
-        """The larger epsilon of one label that either composition allows."""
         rho = rho_within(task.epsilon, task.delta, "improved") / labels
         by_range = math.sqrt(8 * rho) * (1 - 1e-12)
         return max(by_range, super().epsilon_of_one(task, labels))
 
     def composition(self, task, parameters):
-        """The lesser of the two compositions."""
         rho = parameters.labels * parameters.label_epsilon**2 / 8 * (1 + 1e-15)
         by_range = rho_cost(rho, task.delta, "improved")
         found = min(by_range, super().composition(task, parameters).claimed)

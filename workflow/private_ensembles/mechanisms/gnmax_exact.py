@@ -47,7 +47,6 @@ class ExactGNMax(GaussianMaximum, LeakyLabels):
         return LeakyLabels.further_refusal(self, task)
 
     def find(self, task, labels, **free):
-        """The smaller sigma of both proofs."""
         one = self.one_label(task, labels, **free)
         budget = one.label_epsilon, one.label_delta
         by_label = gaussian.sigma_of_one(*budget, "exact", task.n_teachers)

@@ -33,7 +33,6 @@ class LNMaxByNoisyCounts(LaplaceMaximum):
     method = "noisy_counts"
 
     def find_many(self, task, labels):
-        """The lesser noise of both proofs, in votes."""
         scale = scale_of_many(task.epsilon, task.delta, labels)
         if labels <= _FEW:
             leak = _leak(task.delta, labels)
@@ -42,7 +41,6 @@ class LNMaxByNoisyCounts(LaplaceMaximum):
         return LaplaceNoise(scale, labels)
 
     def cost_of_many(self, task, parameters):
-        """The lesser cost of both proofs."""
         scale, labels = parameters.scale, parameters.labels
         found = scale_cost(scale, labels, task.delta)
         if labels > _FEW:

@@ -33,7 +33,6 @@ class PureLNMax(LaplaceMaximum):
     score_sensitivity = PureLabels.score_sensitivity
 
     def find(self, task, labels, **free):
-        """Epsilon of one label; the noise follows from it."""
         if labels == 1:
             scale = scale_of_one(task.epsilon, task.delta, method=self.method)
             return PureScale(task.epsilon, labels, scale)

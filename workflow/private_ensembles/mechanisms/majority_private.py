@@ -48,7 +48,6 @@ class PrivateMajority(Mechanism):
         return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
 
     def find(self, task, labels, **free):
-        """Nothing to choose."""
         return Answers(labels)
 
     def cost(self, task, parameters):
@@ -67,9 +66,8 @@ class PrivateMajority(Mechanism):
         if not budget.keyed_hash:
             group = replace_one(*teacher)
             adjacency, cost = "replace_one", (group.epsilon, group.delta)
-        return Task(
-            *(*cost, 1, 1, budget.K, 2, "disjoint_shards", adjacency, *teacher, budget.secure)
-        )
+        model = ("disjoint_shards", adjacency)
+        return Task(*cost, 1, 1, budget.K, 2, *model, *teacher, budget.secure)
 
     def distribution(self, counts, parameters, noise=None):
         """Certain; ties go to the first class, as `sample` has it."""
@@ -77,11 +75,9 @@ class PrivateMajority(Mechanism):
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
     def sample(self, counts, parameters, noise):
-        """The plurality."""
         return np.asarray(counts).argmax(axis=1)
 
     def weaker(self, parameters, factor):
-        """Teachers that are less private."""
         return replace(parameters, weaker=1 / factor)
 
     def audited(self, task, parameters):

@@ -86,16 +86,12 @@ class CheckedMaximum(Mechanism):
         return {"relative_error": normal_error(2 * reach), "absolute_error": 1e-300}
 
     def cost(self, task: Task, parameters: CheckedNoise) -> Cost:
-        return self.cost_at_noise(task, parameters)
-
-    def cost_at_noise(self, task: Task, parameters: CheckedNoise) -> Cost:
         """By the paper's conversion, and exactly for Gaussians."""
         rho = parameters.rho
         proven = exact_data_independent_epsilon(rho, task.delta)
         return Cost(paper_epsilon(rho, task.delta), proven)
 
     def weaker(self, parameters, factor):
-        """Smaller sigmas."""
         sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2
         return replace(parameters, sigma1=sigma1, sigma2=sigma2)
 

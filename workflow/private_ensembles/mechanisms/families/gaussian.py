@@ -114,7 +114,6 @@ class GaussianMaximum(Mechanism):
         return super().further_refusal(task)
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
-        """Noise for the labels paid for, in votes."""
         if labels > 1:
             rho = rho_within(task.epsilon, task.delta, self.conversion)
             return GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
@@ -151,15 +150,12 @@ class GaussianMaximum(Mechanism):
         return of_labels(np.asarray(counts), parameters.sigma)
 
     def error(self, n_teachers, n_classes, parameters):
-        """Of normal tails, and of the quadrature."""
         return gaussian_error(n_teachers, n_classes, parameters.sigma)
 
     def sample(self, counts, parameters, noise):
-        """The largest noisy count."""
         return gnmax(counts, parameters.sigma, noise)
 
     def weaker(self, parameters, factor):
-        """A smaller sigma."""
         return replace(parameters, sigma=factor * parameters.sigma)
 
     def score_sensitivity(self, task, parameters):

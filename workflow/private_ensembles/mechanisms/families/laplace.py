@@ -166,11 +166,9 @@ class LaplaceMaximum(TableMechanism):
         raise NotImplementedError
 
     def table(self, n_teachers, parameters):
-        """In closed form."""
         return lnmax_matrix(n_teachers, parameters.scale)
 
     def many_classes(self, counts, parameters):
-        """By quadrature."""
         return lnmax_distribution(counts, parameters.scale)
 
     def error(self, n_teachers, n_classes, parameters):
@@ -180,9 +178,7 @@ class LaplaceMaximum(TableMechanism):
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
     def draw(self, counts, parameters, generator):
-        """The largest noisy count."""
         return lnmax(counts, parameters.scale, generator)
 
     def weaker(self, parameters, factor):
-        """A smaller scale."""
         return replace(parameters, scale=factor * parameters.scale)

@@ -120,22 +120,16 @@ class NoiseFunction(Mechanism):
 
     def terms(self, budget: Budget) -> Task:
         """As DaRRM claims: all teachers see all data, in their accountant's adjacency."""
-        return Task(
-            budget.epsilon,
-            budget.delta_gamma,
-            1,
-            1,
-            budget.K,
-            2,
+        return replace(
+            super().terms(budget),
+            delta=budget.delta_gamma,
             privacy_model="shared_data",
             adjacency="add_remove",
             teacher_epsilon=budget.teacher_epsilon,
             teacher_Delta=budget.teacher_Delta,
-            secure=budget.secure,
         )
 
     def for_budget(self, budget: Budget, found) -> Parameters:
-        """DaRRM's m and gamma."""
         teacher = budget.teacher_epsilon, budget.teacher_Delta
         problem = PrivacyProblem(budget.K, budget.m, *teacher, budget.delta_gamma)
         given = (budget.m, 1, budget.K, budget.delta_gamma)
@@ -155,17 +149,12 @@ class NoiseFunction(Mechanism):
         return release(np.asarray(counts)[:, 1], self.gamma(parameters), noise.generator)
 
     def weaker(self, parameters, factor):
-        """A larger gamma."""
         return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
 
     def audited_bound(self, task, parameters):
         """That of the worst teachers."""
-        return self.audited(
-            task,
-            replace(
-                parameters, teacher_epsilon=task.teacher_epsilon, teacher_Delta=task.teacher_Delta
-            ),
-        ).exact_epsilon(task.delta)
+        teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
+        return self.audited(task, replace(parameters, **teacher)).exact_epsilon(task.delta)
 
     def audited(self, task, parameters):
         """Against all teachers that are as private as stated."""
@@ -187,12 +176,10 @@ class OnTeachers(Audited):
         self.probability, self.teacher, self.choose = probability, teacher, choose
 
     def worst(self, delta: float) -> Worst:
-        """By `audit.worst_teachers`."""
         found = worst_teachers(self.probability, *self.teacher, delta)
         return Worst(found.epsilon, found.first, found.second)
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
-        """By `audit.shared_data_curve`."""
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 
     def draw(self, given, runs, generator):
