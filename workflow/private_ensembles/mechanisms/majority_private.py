@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.histograms import two_class_matrix
 from private_ensembles.audit.shared_data import teacher_corners
@@ -37,22 +36,16 @@ class PrivateMajority(Mechanism):
     hides_votes = False
     costs_once = True
 
-    def _cost(self, task: Task):
-        return majority_cost(task.teacher_epsilon, task.teacher_Delta, task.adjacency)
-
     def further_refusal(self, task: Task) -> str | None:
         """The teachers must keep the budget by themselves."""
-        cost = self._cost(task)
-        if cost.epsilon <= task.epsilon and cost.delta <= task.delta:
-            return None
-        return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
+        return task.teacher_refusal()
 
     def find(self, task, labels, **free):
         return Answers(labels)
 
     def cost(self, task, parameters):
         """One teacher's, for any number of labels."""
-        found = self._cost(task).epsilon
+        found = task.teacher_cost().epsilon
         return Cost(found, found)
 
     def terms(self, budget):
