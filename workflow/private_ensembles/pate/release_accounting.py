@@ -124,7 +124,7 @@ def release_privacy(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
     releases = one.releases(query_cap, answer_cap)
-    tried = len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
+    tried = one.tried(query_cap)
     exact = exact_data_independent_epsilon(releases.rho, delta)
     facts = {
         "queries": len(one.counts),

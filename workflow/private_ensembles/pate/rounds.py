@@ -71,10 +71,13 @@ class Round:
             total += self.answer_probability[part] @ costs
         return total
 
+    def tried(self, query_cap: int | None = None) -> int:
+        """How many queries are asked at most; a cap left out is their number."""
+        return len(self.counts) if query_cap is None else min(query_cap, len(self.counts))
+
     def releases(self, query_cap: int | None = None, answer_cap: int | None = None) -> Releases:
         """What is released at most; a cap left out is the number of queries."""
-        queries = len(self.counts)
-        tried = queries if query_cap is None else min(query_cap, queries)
+        tried = self.tried(query_cap)
         answered = tried if answer_cap is None else min(answer_cap, tried)
         return Releases(0 if self.leads is None else tried, self.sigma1, answered, self.sigma2)
 
