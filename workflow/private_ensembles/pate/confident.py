@@ -188,6 +188,7 @@ def compose_rounds(
         together[name] = sum(getattr(part, name) for part in parts)
     releases = [one.releases(query_cap, answer_cap) for one in rounds]
     rho = sum(part.rho for part in releases)
+    independent, _ = data_independent_epsilon(rho, delta, conversion=chosen.conversion)
     return ConfidentPrivacy(
         **together,
         delta=delta,
@@ -195,9 +196,7 @@ def compose_rounds(
         order=best_order,
         query_cap=sum(one.tried(query_cap) for one in rounds),
         answer_cap=sum(part.labels for part in releases),
-        data_independent_epsilon=data_independent_epsilon(rho, delta, conversion=chosen.conversion)[
-            0
-        ],
+        data_independent_epsilon=independent,
         exact_data_independent_epsilon=exact_data_independent_epsilon(rho, delta),
         sanitized_order=sanitized.order,
         sanitized_epsilon=sanitized.epsilon,
