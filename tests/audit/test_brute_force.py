@@ -26,9 +26,9 @@ from private_ensembles.mechanisms.families.selection import (
     permute_and_flip_distribution,
 )
 from private_ensembles.nzc.mechanism import label_distribution
-from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.rounds import answer_probability
 
 from ..pate.oracle import interactive_passes
 from . import oracle

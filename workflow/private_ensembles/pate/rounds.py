@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.mechanisms import check_threshold
 from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
 
@@ -99,6 +100,16 @@ class Round:
         if curve is None:
             return None
         return SensitivityProfile(self.counts, curve, self.answer_probability)
+
+
+def answer_probability(counts: ArrayLike, threshold: float, sigma1: float) -> NDArray[np.float64]:
+    """Pr[a query passes the noisy threshold], (queries,): Phi((max_j n_j - threshold) / sigma1).
+
+    The noise is the continuous Gaussian; exact, and computed from votes without noise: not for
+    release. Raises ValueError as the sampler `mechanisms.confident_gnmax`.
+    """
+    counts, sigma1 = check_counts(counts), check_sigma(sigma1)
+    return ndtr((counts.max(axis=1) - check_threshold(threshold)) / sigma1)
 
 
 def gnmax_round(counts: ArrayLike, sigma: float) -> Round:
