@@ -29,6 +29,7 @@ from private_ensembles.pate.sanitize import (
     appendix_b6,
     check_formula,
     gnss_rdp,
+    guessed_order,
     rule_of_thumb,
     tune_gnss,
     tuned_sigma,
@@ -230,8 +231,7 @@ class _Options:
         conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
         if self.tuning not in TUNINGS:
             raise ValueError(f"tuning = {self.tuning!r}: must be one of {', '.join(TUNINGS)}")
-        if not (math.isfinite(self.target_epsilon) and self.target_epsilon > 0):
-            raise ValueError(f"target_epsilon = {self.target_epsilon}: must be a number > 0")
+        guessed_order(self.delta, self.target_epsilon)  # checks both
         if not 0 < self.upper_confidence < 1:
             raise ValueError(f"upper_confidence = {self.upper_confidence}: must be in (0, 1)")
         for name in ("beta", "sigma_ss"):
@@ -251,7 +251,7 @@ class _Options:
         if self.order is not None:
             return check_orders(self.order)
         if self.tuning != "search":
-            return check_orders(1 - 2 * math.log(self.delta) / self.target_epsilon)
+            return check_orders(guessed_order(self.delta, self.target_epsilon))
         return np.unique(check_orders(ORDERS if self.orders is None else self.orders))
 
     def pinned(self, name: str, i: int) -> float | None:
