@@ -152,6 +152,5 @@ def _thresholded(
     sigma1: float,
     sigma2: float,
 ) -> Round:
-    if not np.isfinite(threshold):
-        raise ValueError(f"threshold = {threshold}: must be a finite number of votes")
-    return Round(counts, leads, float(threshold), check_sigma(sigma1), check_sigma(sigma2))
+    threshold = check_threshold(threshold)
+    return Round(counts, leads, threshold, check_sigma(sigma1), check_sigma(sigma2))
