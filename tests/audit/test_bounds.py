@@ -10,7 +10,7 @@ from private_ensembles.audit import (
     leading_pairs,
     sorted_histograms,
 )
-from private_ensembles.mechanisms.families.selection import exponential_distribution
+from private_ensembles.mechanisms.exponential import Exponential
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
@@ -71,7 +71,7 @@ def test_pairs_are_no_more_than_asked_for():
 
 def test_a_proof_below_what_the_audit_finds_is_refused():
     def distribution(counts):
-        return exponential_distribution(counts, 1.0)
+        return Exponential.weigh(counts, 1.0)
 
     assert epsilon_bounds(distribution, 3, 3, 0.0, **ERRORS).upper <= 2 + 1e-8
     with pytest.raises(ValueError, match=r"upper = 0\.1: must not be below"):

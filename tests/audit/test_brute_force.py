@@ -21,10 +21,8 @@ from private_ensembles.audit import (
     reduced_histograms,
     renyi_curve,
 )
-from private_ensembles.mechanisms.families.selection import (
-    exponential_distribution,
-    permute_and_flip_distribution,
-)
+from private_ensembles.mechanisms.exponential import Exponential
+from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
 from private_ensembles.nzc.mechanism import label_distribution
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
@@ -55,8 +53,8 @@ def interactive(counts):
 MECHANISMS = {
     "gnmax": lambda counts: gnmax_distribution(counts, 3.0),
     "lnmax": lambda counts: lnmax_distribution(counts, 3.0),
-    "exponential": lambda counts: exponential_distribution(counts, 0.3),
-    "permute_and_flip": lambda counts: permute_and_flip_distribution(counts, 0.3),
+    "exponential": lambda counts: Exponential.weigh(counts, 0.3),
+    "permute_and_flip": lambda counts: PermuteAndFlip.weigh(counts, 0.3),
     "confident_gnmax": confident,
     "interactive_gnmax": interactive,
     "nzc": lambda counts: label_distribution(counts, ties="random")[0],

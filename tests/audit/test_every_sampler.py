@@ -50,8 +50,6 @@ SECURE = (
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 PRIVATE = {
-    "mechanisms/families/selection.py exponential_release": AUDITED,
-    "mechanisms/families/selection.py permute_and_flip_release": AUDITED,
     "darrm/release.py release": AUDITED,
     "dpbag/mechanism.py release": AUDITED,
     "nzc/mechanism.py immutable_noisy_argmax": (

@@ -9,13 +9,11 @@ import pytest
 import yaml
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.configuration.check import check
 from private_ensembles.darrm import optimize_gamma
-from private_ensembles.experiments.ledger import at_noise, ledger, setting
-from private_ensembles.experiments.ledger_bagging import bagging
+from private_ensembles.experiments.ledger import at_noise, ledger, of_bagging, setting
 from private_ensembles.experiments.ledger_row import LedgerRow
-from private_ensembles.experiments.totals import FRESH, ONCE, RETRAINED, totals
+from private_ensembles.experiments.totals import totals
 from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.report.ledger_figure import draw_ledger
@@ -172,7 +170,7 @@ def test_bagged_votes_stand_beside_what_is_printed_of_them(table, settings):
 
 @pytest.mark.parametrize("change", [{"noise": 1}, {"delta": 1e-3}, {"n": 77}])
 def test_printed_numbers_of_labels_are_claims_about_the_printed_noise(settings, change):
-    rows = list(bagging(settings["dpbag"] | change, published()))
+    rows = list(of_bagging(settings["dpbag"] | change, published()))
     assert [row.setting.partition(":")[0] for row in rows] == ["SAA", "DPBag", "DPBag, m = 1/2"]
 
 
@@ -183,77 +181,6 @@ def test_what_all_labels_of_nzc_cost_is_no_less_than_one_of_them(table):
     assert rows.loc[~one, "exact_epsilon"].isna().all()
     assert (rows.loc[~one, "lower_epsilon"] >= 1e90).all()
     assert set(rows["verdict"]) == {"fails"}
-
-
-@pytest.fixture(scope="module")
-def together(settings, gammas):
-    chosen = {"small": setting(BUDGET, gammas["small"])}
-    return totals(chosen, [1, 20], 1e-4)
-
-
-def test_totals_list_every_mechanism_and_fall_with_what_is_known(together):
-    expected = set(mechanisms.names()) - {
-        "nzc", "lnmax", "confident_gnmax", "interactive_gnmax", "dpbag"
-    }  # fmt: skip
-    assert set(together["mechanism"]) == expected
-    noisy = together[together["mechanism"] != "majority_private"]
-    assert (noisy["optimal"] <= noisy["general"] * (1 + 1e-12)).all()
-    # Up to the grid of losses, a thousandth of the largest one.
-    assert (noisy["pld"] <= noisy["optimal"] * (1 + 5e-3)).all()
-    assert (noisy["pld"] > 0).all()
-    one = noisy[noisy["queries"] == 1].set_index("mechanism")
-    many = noisy[noisy["queries"] == 20].set_index("mechanism")
-    assert (many["pld"] > one["pld"]).all()
-
-
-def test_totals_of_private_teachers_say_what_they_suppose(together):
-    rows = together.set_index(["mechanism", "queries"])
-    opt = rows.loc[("darrm_opt", 20)]
-    assert opt["holds_for"] == RETRAINED
-    # What is always proven: all five teachers published, for any number of labels.
-    total = optimal_homogeneous(0.1, 1e-4, 5, opt["delta_total"]).epsilon
-    assert opt["teachers_once"] == total < opt["optimal"]
-    majority = rows.loc[("majority_private", 20)]
-    assert (majority["teachers_once"], majority["delta_total"]) == (0.1, 1e-4)
-    assert majority["holds_for"] == ONCE
-    assert rows.loc[("gnmax", 20), "holds_for"] == FRESH
-    assert np.isnan(rows.loc[("gnmax", 20), "teachers_once"])
-
-
-def test_one_label_costs_no_more_in_the_totals_than_by_itself(together):
-    rows = together[together["mechanism"] == "gnmax_exact"].set_index("queries")
-    # A single label at delta' more than its own delta costs no more than its exact epsilon.
-    assert rows.loc[1, "pld"] <= rows.loc[1, "epsilon"] * (1 + 5e-3)
-
-
-def test_documented_totals_are_the_computed_ones(root):
-    """The table "Many labels together" of docs/audit.md."""
-    names = {
-        "gnmax": "GNMax, published σ",
-        "gnmax_improved": "GNMax, improved conversion",
-        "gnmax_analytic": "GNMax, analytic",
-        "gnmax_exact": "GNMax, exact",
-        "lnmax_pure": "LNMax, 2/ε",
-        "lnmax_exact": "LNMax, exact",
-        "exponential": "exponential, exact",
-        "permute_and_flip": "permute-and-flip, exact",
-        "ladder": "optimal ladder",
-        "darrm_sub": "DaRRM, subsampling (teachers trained anew)",
-        "darrm_opt": "DaRRM, γ optimised (teachers trained anew)",
-    }
-    budget = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
-    chosen = {"mnist": setting(budget, optimize_gamma(11, 3, 0.0892, 1e-4).gamma)}
-    table = totals(chosen, [20, 100], 1e-4).set_index(["mechanism", "queries"])
-    text = (root / "docs" / "audit.md").read_text(encoding="utf-8")
-    for name, words in names.items():
-        cells = [
-            f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-            for Q in (20, 100)
-            for value in table.loc[(name, Q), ["general", "optimal", "pld"]]
-        ]
-        assert f"| {words} | {' | '.join(cells)} |" in text
-    once = [f"{table.loc[('darrm_opt', Q), 'teachers_once']:.2f}" for Q in (20, 100)]
-    assert f"| all private teachers, published once | | | {once[0]} | | | {once[1]} |" in text
 
 
 MNIST = DEFAULT["pate"]["tasks"]["mnist"]

@@ -1,6 +1,7 @@
 """Ledger rows: verdicts are computed, and wrong privacy models refused."""
 
 import math
+from dataclasses import asdict
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_verdict_compares_the_claim_with_the_truth(claimed, proven, exact, expec
 
 def test_row_has_the_ledgers_columns_and_a_failed_claim_is_not_released():
     row = ledger_row("gnmax", "K=11", claimed_epsilon=1.0, exact_epsilon=0.5, **MODEL)
-    assert list(row.to_dict()) == [
+    assert list(asdict(row)) == [
         "mechanism", "setting", "claimed_epsilon", "proven_epsilon", "exact_epsilon", "delta",
         "privacy_model", "adjacency", "data_dependent", "release", "verdict", "lower_epsilon",
     ]  # fmt: skip

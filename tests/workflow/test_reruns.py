@@ -37,6 +37,8 @@ ACCOUNT = {"account_teachers", *ACCURACY}
 STUDY = {"study_objectives", "build_index"}
 PLAN = {"plan_mechanisms", "build_index"}
 TABLES = {"tabulate_label_accuracy", "tabulate_gnmax_sigma", *LOSS}  # one module makes them all
+# Every mechanism is loaded where one is: labels, the tables of DaRRM, the planner.
+MECHANISMS = ACCURACY | TABLES | PLAN
 TEACHERS = VOTES | ACCOUNT  # of DP-SGD's schedule
 EVERYTHING = DATA | GAMMA | SIGMA | LOSS | ACCOUNT | STUDY | PLAN | {"draw_sigma_search"}
 PRIVATE = {"train_teachers/*private*", "cast_votes/*private*", *ACCURACY}
@@ -248,7 +250,7 @@ FILES = {
     # Those of papers that this run leaves out; PATE's: test_reruns_pate.py.
     f"{MODULE}/experiments/dpbag.py": NOTHING,
     f"{MODULE}/experiments/dpbag_students.py": NOTHING,
-    f"{MODULE}/dpbag/mechanism.py": NOTHING,
+    f"{MODULE}/dpbag/mechanism.py": MECHANISMS,
     f"{MODULE}/configuration/dpbag.py": NOTHING,
     f"{MODULE}/configuration/types.py": NOTHING,
     f"{MODULE}/configuration/pate.py": NOTHING,
@@ -256,19 +258,17 @@ FILES = {
     f"{MODULE}/experiments/students.py": NOTHING,
     f"{MODULE}/student/images.py": NOTHING,
     f"{MODULE}/published/arithmetic.py": NOTHING,
-    f"{MODULE}/nzc/mechanism.py": NOTHING,
+    f"{MODULE}/nzc/mechanism.py": MECHANISMS,
     f"{MODULE}/configuration/nzc.py": NOTHING,
     f"{MODULE}/experiments/nzc.py": NOTHING,
     f"{MODULE}/experiments/equal_budget.py": NOTHING,
     f"{MODULE}/experiments/ledger.py": NOTHING,
-    f"{MODULE}/experiments/ledger_bagging.py": NOTHING,
-    f"{MODULE}/experiments/ledger_many_classes.py": NOTHING,
     f"{MODULE}/experiments/totals.py": NOTHING,
     f"{MODULE}/experiments/own_votes.py": NOTHING,
     f"{MODULE}/votes/foreign.py": NOTHING,
     f"{MODULE}/configuration/naming.py": TABLES | PLAN,
     f"{MODULE}/noise/streams.py": DATA | STUDY | PLAN,
-    f"{MODULE}/noise/secure.py": VOTES | PLAN,
+    f"{MODULE}/noise/secure.py": VOTES | TABLES | PLAN,
     f"{MODULE}/experiments/darrm.py": ACCURACY,
     f"{MODULE}/votes/cache.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/published/comparison.py": END,
@@ -281,22 +281,22 @@ FILES = {
     f"{MODULE}/jobs/announce.py": NOTHING,
     f"{MODULE}/experiments/planner.py": PLAN,
     f"{MODULE}/experiments/planner_study.py": PLAN,
-    f"{MODULE}/mechanisms/gaussian.py": PLAN,
-    f"{MODULE}/mechanisms/lnmax_exact.py": PLAN,  # loaded by its name alone
-    f"{MODULE}/audit/divergence.py": ACCURACY | PLAN,
+    f"{MODULE}/mechanisms/families/gaussian.py": MECHANISMS,
+    f"{MODULE}/mechanisms/lnmax_exact.py": MECHANISMS,
+    f"{MODULE}/audit/divergence.py": MECHANISMS,
     f"{MODULE}/experiments/ledger_row.py": NOTHING,
-    f"{MODULE}/mechanisms/ladder_steps.py": ACCURACY | PLAN,
-    f"{MODULE}/mechanisms/ladder.py": PLAN,
+    f"{MODULE}/mechanisms/families/ladder_steps.py": MECHANISMS,
+    f"{MODULE}/mechanisms/ladder.py": MECHANISMS,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
-    f"{MODULE}/accounting/poisson_binomial.py": GAMMA | DRAWN | STUDY | PLAN,
-    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY | PLAN,
+    f"{MODULE}/accounting/poisson_binomial.py": GAMMA | DRAWN | STUDY | TABLES | PLAN,
+    f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY | TABLES | PLAN,
     f"{MODULE}/darrm/simulations.py": DRAWN,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
     f"{MODULE}/darrm/generality.py": NOTHING,
     # The printed numbers of PATE are explained by it; LNMax's noise comes by its Renyi bounds, too.
-    f"{MODULE}/pate/rdp.py": ACCURACY | END | PLAN,
-    f"{MODULE}/darrm/release.py": ACCURACY | PLAN,
+    f"{MODULE}/pate/rdp.py": MECHANISMS,
+    f"{MODULE}/darrm/release.py": MECHANISMS,
     f"{MODULE}/pate/gnmax.py": SIGMA | LOSS | DRAWN | PLAN,
     f"{MODULE}/datasets/download.py": NOTHING,
     f"{MODULE}/datasets/adult.py": DATA,
@@ -312,9 +312,9 @@ FILES = {
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
     f"{MODULE}/teachers/schedule.py": TEACHERS,
     f"{MODULE}/report/style.py": DRAWN | STUDY | PLAN,
-    f"{MODULE}/report/simulation_figures.py": NOTHING,
-    f"{MODULE}/report/figures.py": DRAWN,
-    f"{MODULE}/report/tables.py": TABLES,
+    f"{MODULE}/report/sweep_figures.py": NOTHING,
+    f"{MODULE}/report/darrm_figures.py": DRAWN,
+    f"{MODULE}/experiments/darrm_tables.py": TABLES,
     f"{MODULE}/report/index.py": {"build_index"},
     f"{MODULE}/report/markdown.py": NOTHING,
     "scripts/release_labels.py": ACCURACY,

@@ -87,10 +87,8 @@ FILES = {
     f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
     f"{MODULE}/experiments/ledger.py": LEDGER,
     f"{MODULE}/experiments/totals.py": LEDGER,
-    f"{MODULE}/experiments/ledger_bagging.py": LEDGER,
-    f"{MODULE}/experiments/ledger_many_classes.py": LEDGER,
     f"{MODULE}/published/sizes.py": END,
-    f"{MODULE}/report/nzc_tables.py": {"tabulate_nzc", *END},
+    f"{MODULE}/experiments/nzc_tables.py": {"tabulate_nzc", *END},
     f"{MODULE}/report/nzc_figures.py": FIGURE,
     f"{MODULE}/report/ledger_figure.py": LEDGER,
     "scripts/train_student.py": STUDENTS,

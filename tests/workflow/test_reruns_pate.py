@@ -164,7 +164,7 @@ FILES = {
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,
-    f"{MODULE}/report/pate_tables.py": {*TABLES, *END},
+    f"{MODULE}/experiments/pate_tables.py": {*TABLES, *END},
     f"{MODULE}/report/pate_figures.py": FIGURES,
     f"{MODULE}/report/sections.py": {"build_index"},
     f"{MODULE}/darrm/optimize.py": PLAN | EQUAL,

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_delta, two_class_pairs
 from private_ensembles.mechanisms.families.ladder_steps import (
-    certified,
-    exactly_private,
     ladder_flips,
     ladder_matrix,
 )
 from private_ensembles.mechanisms.families.leaky import LeakyLabel
-from private_ensembles.mechanisms.families.two_class_program import optimal_two_class
 from private_ensembles.mechanisms.ladder import MECHANISM
 from private_ensembles.noise.sources import source
+
+from .oracle import certified, exactly_private, optimal_two_class
 
 BUDGETS = st.tuples(st.floats(1e-3, 20), st.sampled_from([0.0, 1e-9, 3e-4, 0.1, 0.6]))
 

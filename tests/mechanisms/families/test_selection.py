@@ -10,16 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_epsilon, reduced_histograms
-from private_ensembles.mechanisms.families.selection import (
-    exponential_distribution,
-    exponential_release,
-    permute_and_flip_distribution,
-    permute_and_flip_release,
-    selection_rate,
-)
+from private_ensembles.mechanisms.exponential import Exponential
+from private_ensembles.mechanisms.families.selection import selection_rate
+from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
 
 ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
-BOTH = (exponential_distribution, permute_and_flip_distribution)
+BOTH = (Exponential.weigh, PermuteAndFlip.weigh)
 
 
 def permute_and_flip_by_definition(counts, rate):
@@ -38,7 +34,7 @@ def permute_and_flip_by_definition(counts, rate):
 @pytest.mark.parametrize("counts", [[5], [3, 3], [7, 2], [4, 4, 1], [0, 9, 3, 2], [2, 2, 2, 2, 3]])
 @pytest.mark.parametrize("rate", [0.01, 0.4, 5.0])
 def test_permute_and_flip_is_its_average_over_orders(counts, rate):
-    found = permute_and_flip_distribution(np.array([counts]), rate)[0]
+    found = PermuteAndFlip.weigh(np.array([counts]), rate)[0]
     np.testing.assert_allclose(found, permute_and_flip_by_definition(counts, rate), rtol=1e-12)
 
 
@@ -70,41 +66,32 @@ def test_pure_rate_is_an_upper_bound_on_the_exact_epsilon(epsilon, n_teachers, n
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("distribution", BOTH)
 def test_exact_rate_spends_its_budget_and_beats_the_pure_one(distribution, n_classes):
-    rate = selection_rate(
-        0.2676, 3e-4, distribution, method="exact", n_teachers=11, n_classes=n_classes
-    )
-    assert rate > selection_rate(0.2676, 3e-4, distribution)
+    rate = selection_rate(0.2676, 3e-4, distribution, 11, n_classes)
+    assert rate > 0.2676 / 2
     histograms, pairs = reduced_histograms(11, n_classes)
     found = exact_epsilon(distribution(histograms, rate), pairs, 3e-4, **ERRORS)
     assert found == pytest.approx(0.2676, abs=1e-7)
     assert found <= 0.2676 + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("release", "distribution"),
-    [
-        (exponential_release, exponential_distribution),
-        (permute_and_flip_release, permute_and_flip_distribution),
-    ],
-)
-def test_samplers_follow_their_distributions(release, distribution):
+@pytest.mark.parametrize("mechanism", [Exponential, PermuteAndFlip])
+def test_samplers_follow_their_distributions(mechanism):
     counts = np.array([[5, 3, 3, 0], [4, 4, 2, 1]])
     runs = 40_000
-    drawn = release(np.repeat(counts, runs, axis=0), np.random.default_rng(0), rate=0.5)
+    drawn = mechanism.choose(np.repeat(counts, runs, axis=0), np.random.default_rng(0), rate=0.5)
     seen = np.stack([np.bincount(row, minlength=4) for row in drawn.reshape(2, runs)]) / runs
     limit = math.sqrt(math.log(16e9) / (2 * runs))
-    assert np.abs(seen - distribution(counts, 0.5)).max() < limit
+    assert np.abs(seen - mechanism.weigh(counts, 0.5)).max() < limit
 
 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: exponential_distribution([1, 2], 0.1), "counts"),
-        (lambda: exponential_distribution([[1.0, 2.0]], 0.1), "counts"),
-        (lambda: permute_and_flip_distribution([[1, 2]], 0.0), "rate"),
-        (lambda: selection_rate(0.1, 0.0, BOTH[0], method="guess"), "method"),
-        (lambda: selection_rate(0.1, 0.0, BOTH[0], method="exact"), "n_teachers"),
-        (lambda: selection_rate(-0.1, 0.0, BOTH[0]), "epsilon"),
+        (lambda: Exponential.weigh([1, 2], 0.1), "counts"),
+        (lambda: Exponential.weigh([[1.0, 2.0]], 0.1), "counts"),
+        (lambda: PermuteAndFlip.weigh([[1, 2]], 0.0), "rate"),
+        (lambda: selection_rate(-0.1, 0.0, BOTH[0], 11), "epsilon"),
+        (lambda: selection_rate(0.1, 1.5, BOTH[0], 11), "delta"),
     ],
 )
 def test_bad_input_is_named(call, name):

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.noise.laplace import difference_tail
 
 # Grid points on either side of 0 of one label's privacy loss.
 _GRID = 200
@@ -27,7 +28,7 @@ _FFT_ROUNDING = 1e-6
 
 def _tail(y):
     """Pr[Y > y] of the difference of two standard Laplace variables."""
-    half = (2 + abs(y)) * np.exp(-abs(y)) / 4
+    half = difference_tail(abs(y))
     return half if y >= 0 else 1 - half
 
 

@@ -5,6 +5,7 @@ leak that uses up delta to its last bit must not read as an infinite loss.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -15,12 +16,18 @@ from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.configuration.naming import delta_of, multiply
-from private_ensembles.experiments.ledger_bagging import bagging
+from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.experiments.ledger_row import LedgerRow, ledger_row
+from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
+
+# With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
+_PRINTED = {"noise": 2, "delta": 1e-5}
+_ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
+_COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
 
 
 def ledger(
@@ -41,10 +48,10 @@ def ledger(
         rows += _of_table(name, task, published)
         if task["n_classes"] > 2:
             rows += at_noise(name, noise, task["n_classes"])
-    rows += bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
+    rows += of_bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
-    frame = pd.DataFrame([row.to_dict() for row in rows])
+    frame = pd.DataFrame(rows)
     epsilons = [name for name in frame if name.endswith("_epsilon")]
     frame[epsilons] = frame[epsilons].astype(np.float64)  # not None: whole columns may be empty
     frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
@@ -115,7 +122,6 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
                 f"{where}, teachers by {way}",
                 delta=task.delta,
                 privacy_model=task.privacy_model,
-                adjacency="replace_one",
                 claimed_epsilon=task.epsilon,
                 proven_epsilon=mechanism.audited_bound(task, given.parameters[mechanism.name]),
             )
@@ -156,8 +162,6 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
             mechanism.name,
             f"{name}: one query, {words}, K = {one.n_teachers}",
             delta=one.delta,
-            privacy_model=one.privacy_model,
-            adjacency=one.adjacency,
             claimed_epsilon=cost.claimed,
             **_bounds(mechanism, one, parameters, cost.proven),
         )
@@ -205,12 +209,56 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
             mechanism,
             f"{name}: {queries} queries, K = {task['K']}, published total",
             delta=task["delta"],
-            privacy_model="disjoint_shards",
-            adjacency="replace_one",
             claimed_epsilon=float(cell["published"]),
             proven_epsilon=proven,
         )
         yield replace(row, release=False)  # a cost that tells about the votes
+
+
+def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    """One label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
+
+    settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
+    rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
+    exact composition of the labels for everyone (`dpbag.plain`), whatever the votes.
+    """
+    n, k, delta = settings["n"], settings["k"], settings["delta"]
+    bagged = mechanisms.load("dpbag")
+    rate = settings["noise"] / n
+    for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
+        noise = BaggingNoise(n, partitions, rate, share)
+        task = Task(1.0, delta, 1, 1, partitions * n, 2)
+        cost = bagged.cost(task, noise)
+        exact = bagged.audited(task, noise).exact_epsilon(delta)
+        row = ledger_row(
+            "dpbag",
+            f"{who}: one label, n = {n}, k = {partitions}",
+            delta=delta,
+            claimed_epsilon=cost.claimed,
+            proven_epsilon=cost.proven,
+            exact_epsilon=exact if math.isfinite(exact) else None,  # Laplace tails underflow
+        )
+        # A personal cost tells how a record's teachers vote; the others hold for all votes.
+        yield row if share < 1 else replace(row, data_dependent=False)
+    if {key: settings[key] for key in _PRINTED} == _PRINTED:
+        yield from _of_labels(n, rate, published)
+
+
+def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    for cell in published[published["dataset"] == "adult"].to_dict("records"):
+        row, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
+        if row is None or column is None or int(row["n"]) != n:
+            continue
+        labels, personal = int(cell["published"]), row["k"] is not None
+        found = ledger_row(
+            "dpbag",
+            f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed",
+            delta=_PRINTED["delta"],
+            claimed_epsilon=float(column["epsilon"]),
+            proven_epsilon=plain_epsilon(labels, rate, _PRINTED["delta"]),
+        )
+        # When a personal budget is spent, and so how many labels there are, depends on the votes.
+        yield replace(found, data_dependent=personal, release=not personal)
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
@@ -227,8 +275,6 @@ def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]
                 "nzc",
                 f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
                 delta=delta,
-                privacy_model="disjoint_shards",
-                adjacency="replace_one",
                 claimed_epsilon=claimed,
                 proven_epsilon=queries * proven,
                 exact_epsilon=true if queries == 1 else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from private_ensembles import mechanisms
 
@@ -36,18 +36,14 @@ class LedgerRow:
     verdict: str
     lower_epsilon: float | None = None
 
-    def to_dict(self) -> dict:
-        """The row as columns."""
-        return asdict(self)
-
 
 def ledger_row(
     mechanism: str,
     setting: str,
     *,
     delta: float,
-    privacy_model: str,
-    adjacency: str,
+    privacy_model: str = "disjoint_shards",
+    adjacency: str = "replace_one",
     claimed_epsilon: float | None = None,
     proven_epsilon: float | None = None,
     exact_epsilon: float | None = None,

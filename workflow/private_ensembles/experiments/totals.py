@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from private_ensembles import mechanisms
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
+from private_ensembles.accounting.root import bisect
 from private_ensembles.experiments.ledger import Given
 from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.task import Task
@@ -94,9 +95,8 @@ def _pld(task: Task, audited: Audited, Q: int, delta: float) -> float:
 def largest_loss(curve: Callable[[NDArray], NDArray]) -> float:
     """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
-    low, high = 0.0, _FAR
-    while high - low > 1e-3 * high:
-        middle = (low + high) / 2
-        ends = float(curve(np.array([middle]))[0]) <= leak + _LEFT
-        low, high = (low, middle) if ends else (middle, high)
-    return high
+
+    def ends(epsilon: float) -> bool:
+        return float(curve(np.array([epsilon]))[0]) <= leak + _LEFT
+
+    return bisect(ends, 0.0, _FAR, relative=1e-3)

@@ -39,6 +39,7 @@ class ConfidentGNMax(CheckedMaximum):
     order = 62
     color = "sky"
     aggregator = 2
+    cost_at_noise = CheckedMaximum.cost
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
     def find(self, task, labels, share=0.3, threshold=0.6):
@@ -58,7 +59,6 @@ class ConfidentGNMax(CheckedMaximum):
         return "improved" if task.secure else "exact"
 
     def at_noise(self, noise, n_classes):
-        """A task's own."""
         given = noise["confident"]
         return CheckedNoise(given["threshold"], given["sigma1"], given["sigma2"])
 
@@ -77,7 +77,6 @@ class ConfidentGNMax(CheckedMaximum):
         return mechanisms.confident_gnmax(counts, *given, noise.generator)
 
     def release(self, counts, parameters, noise):
-        """Labels up to the caps."""
         given = parameters.threshold, parameters.sigma1, parameters.sigma2
         caps = {"query_cap": parameters.queries, "answer_cap": parameters.labels}
         return mechanisms.confident_gnmax(counts, *given, noise.generator, **caps)

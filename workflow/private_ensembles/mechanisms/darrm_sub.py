@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.darrm.certificate import scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.mechanisms.families.noise_function import NoiseFunction
@@ -22,12 +23,12 @@ class Subsampling(NoiseFunction):
 
     def allowance(self, task, teacher):
         """The largest m whose teachers keep the budget; fewer than K, by bisection."""
-        fits, too_many = 1, task.n_teachers
-        while too_many - fits > 1:
-            middle = (fits + too_many) // 2
-            cost = optimal_homogeneous(teacher.epsilon, teacher.delta, middle, task.delta)
-            fits, too_many = (middle, too_many) if cost.epsilon <= task.epsilon else (fits, middle)
-        return float(fits)
+
+        def fits(m: int) -> bool:
+            cost = optimal_homogeneous(teacher.epsilon, teacher.delta, m, task.delta)
+            return cost.epsilon <= task.epsilon
+
+        return float(bisect_integers(fits, task.n_teachers, 1))
 
     def label_cost(self, parameters):
         """That of m teachers."""

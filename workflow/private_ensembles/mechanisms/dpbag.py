@@ -75,12 +75,10 @@ class DPBag(TableMechanism):
         return np.stack([first, first + moved], axis=1)
 
     def draw(self, counts, parameters, generator):
-        """The larger averaged count after Laplace noise."""
         size = parameters.n_shards, parameters.k
         return mechanism.release(counts[:, 1], *size, parameters.rate, generator)
 
     def weaker(self, parameters, factor):
-        """A larger rate."""
         return replace(parameters, rate=parameters.rate / factor)
 
 

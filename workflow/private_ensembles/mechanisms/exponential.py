@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from private_ensembles.mechanisms.families.base import Cost
 from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.families.selection import (
-    Selection,
-    exponential_distribution,
-    exponential_release,
-)
+from private_ensembles.mechanisms.families.selection import Selection, checked, preferences
 
 
 class Exponential(Selection):
@@ -26,17 +24,25 @@ class Exponential(Selection):
     label = "Exponential mechanism on the counts"
     source = "McSherry and Talwar 2007, Theorem 6"
     order = 30
-    weigh = staticmethod(exponential_distribution)
-    choose = staticmethod(exponential_release)
+
+    @staticmethod
+    def weigh(counts, rate):
+        """Pr[label j] = e^(rate n_j) / sum of e^(rate n_i)."""
+        weights = preferences(counts, rate)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    @staticmethod
+    def choose(counts, generator, *, rate):
+        """The largest of rate n_j plus Gumbel noise."""
+        scores = rate * checked(counts, rate)
+        return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 
     def epsilon_of_one(self, task, labels):
-        """The larger epsilon of one label that either composition allows."""
         rho = rho_within(task.epsilon, task.delta, "improved") / labels
         by_range = math.sqrt(8 * rho) * (1 - 1e-12)
         return max(by_range, super().epsilon_of_one(task, labels))
 
     def composition(self, task, parameters):
-        """The lesser of the two compositions."""
         rho = parameters.labels * parameters.label_epsilon**2 / 8 * (1 + 1e-15)
         by_range = rho_cost(rho, task.delta, "improved")
         found = min(by_range, super().composition(task, parameters).claimed)

@@ -16,8 +16,6 @@ class GNMax(GaussianMaximum):
     label = "GNMax, σ by RDP"
     source = "PATE section 4.1; σ as in DaRRM appendix D.2.1"
     order = 10
-    proof = "audit.md#gaussian-noise-on-the-counts"
-    analysis = "paper"
     method, conversion = "rdp", "classic"
     aggregator = 1
 

@@ -8,13 +8,13 @@ composes exactly. Both prove the budget, so the smaller sigma does.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from private_ensembles.mechanisms.families import gaussian
+from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.base import Cost, Parameters
+from private_ensembles.mechanisms.families.gaussian import GaussianMaximum
 from private_ensembles.mechanisms.families.leaky import LeakyLabels
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.pate.mechanisms import gnmax
 
 
 @dataclass(frozen=True)
@@ -27,29 +27,26 @@ class ExactNoise(Parameters):
     sigma: float
 
 
-class ExactGNMax(LeakyLabels):
+class ExactGNMax(GaussianMaximum, LeakyLabels):
     """free: leak, which the exact method needs above 0, and cap."""
 
     name = "gnmax_exact"
     label = "GNMax, σ by the exact audit of the label"
-    paper = "PATE"
     source = "PATE section 4.1; σ by DESIGN 5.5, two classes and this number of teachers"
     order = 13
-    proof = "audit.md#gaussian-noise-on-the-counts"
-    color = "purple"
-    family = gaussian.GaussianMaximum.family
     analysis = "label"
+    method = "exact"
     most_labels = 1000  # every setting that is tried costs an audit
     free = LeakyLabels.free | {"leak": (0.01, 1.0)}
+    distribution = LeakyLabels.distribution
 
     def further_refusal(self, task):
         """As all of two classes; odd K."""
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
-        return super().further_refusal(task)
+        return LeakyLabels.further_refusal(self, task)
 
     def find(self, task, labels, **free):
-        """The smaller sigma of both proofs."""
         one = self.one_label(task, labels, **free)
         budget = one.label_epsilon, one.label_delta
         by_label = gaussian.sigma_of_one(*budget, "exact", task.n_teachers)
@@ -62,46 +59,29 @@ class ExactGNMax(LeakyLabels):
     def for_budget(self, budget, found):
         """The sigma found by `search_gnmax_sigma`."""
         if "sigma_exact" not in found:
-            return super().for_budget(budget, found)
+            return self.calibrate(self.terms(budget))
         return ExactNoise(budget.epsilon, budget.delta, 1, found["sigma_exact"])
 
     def cost(self, task, parameters):
         """By the proof that gave sigma."""
         if parameters.label_epsilon is not None:
-            return super().cost(task, parameters)
+            return LeakyLabels.cost(self, task, parameters)
         rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
         found = gaussian.rho_cost(rho, task.delta, "exact")
         return Cost(found, found)
 
     def table(self, n_teachers, parameters):
-        """GNMax's own."""
-        return gaussian.two_class_table(n_teachers, parameters.sigma)
-
-    def error(self, n_teachers, n_classes, parameters):
-        """Of normal tails."""
-        return gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
+        return gaussian.label_distribution(both_counts(n_teachers), parameters.sigma)
 
     def sample(self, counts, parameters, noise):
         """GNMax's; secure labels are coins of the table, for the proof is of continuous noise."""
-        if noise.secure:
-            return super().sample(counts, parameters, noise)
-        return gnmax(counts, parameters.sigma, noise)
-
-    def draw(self, counts, parameters, generator):
-        """GNMax's."""
-        return gnmax(counts, parameters.sigma, Seeded(generator))
-
-    def weaker(self, parameters, factor):
-        """A smaller sigma."""
-        return replace(parameters, sigma=factor * parameters.sigma)
+        sampler = LeakyLabels if noise.secure else GaussianMaximum
+        return sampler.sample(self, counts, parameters, noise)
 
     def score_sensitivity(self, task, parameters):
         """By the proof that gave sigma."""
-        if parameters.label_epsilon is not None:
-            return super().score_sensitivity(task, parameters)
-        return parameters.labels * gaussian.gaussian_distance(math.sqrt(2) / parameters.sigma)
-
-    votes_cost = gaussian.GaussianMaximum.votes_cost
+        proof = GaussianMaximum if parameters.label_epsilon is None else LeakyLabels
+        return proof.score_sensitivity(self, task, parameters)
 
 
 MECHANISM = ExactGNMax()

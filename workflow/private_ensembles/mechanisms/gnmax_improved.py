@@ -10,7 +10,6 @@ class ImprovedGNMax(GaussianMaximum):
     label = "GNMax, σ by the improved RDP conversion"
     source = "PATE section 4.1; Canonne, Kamath and Steinke 2020, Proposition 12"
     order = 12
-    proof = "audit.md#gaussian-noise-on-the-counts"
     analysis = "improved"
     method, conversion = "improved_rdp", "improved"
 

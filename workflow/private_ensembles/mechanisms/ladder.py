@@ -26,11 +26,9 @@ class Ladder(LeakyLabels):
         return super().further_refusal(replace(task, secure=False))
 
     def find(self, task, labels, **free):
-        """The steepest ladder that each label may take."""
         return self.one_label(task, labels, **free)
 
     def table(self, n_teachers, parameters):
-        """Its own, in closed form."""
         return ladder_matrix(n_teachers, parameters.label_epsilon, parameters.label_delta)
 
     def error(self, n_teachers, n_classes, parameters):
@@ -38,7 +36,6 @@ class Ladder(LeakyLabels):
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, generator):
-        """The majority's label, flipped by a coin."""
         chances = self.distribution(counts, parameters)
         counts = np.asarray(counts)
         flip = generator.random(len(counts)) < chances.min(axis=1)

@@ -20,19 +20,14 @@ class LNMax(LaplaceMaximum):
     find = Mechanism.find
 
     def at_noise(self, noise, n_classes):
-        """A task's scale."""
         return LaplaceNoise(noise["lnmax"]["scale"])
 
     def printed_totals(self, task):
-        """The optimal composition of so many queries."""
-        epsilon = 2 / task["lnmax"]["scale"]
-        return {
-            f"lnmax-{queries}": (
-                queries,
-                optimal_homogeneous(epsilon, 0.0, queries, task["delta"]).epsilon,
-            )
-            for queries in task["lnmax"]["queries"]
-        }
+        epsilon, found = 2 / task["lnmax"]["scale"], {}
+        for queries in task["lnmax"]["queries"]:
+            total = optimal_homogeneous(epsilon, 0.0, queries, task["delta"])
+            found[f"lnmax-{queries}"] = queries, total.epsilon
+        return found
 
     def cost(self, task, parameters):
         """One label's, as PATE 2017 has it."""

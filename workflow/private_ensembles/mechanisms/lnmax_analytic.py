@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from private_ensembles.accounting.root import bisect
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
 from private_ensembles.mechanisms.families.laplace import (
     LaplaceMaximum,
@@ -32,7 +33,6 @@ class LNMaxByNoisyCounts(LaplaceMaximum):
     method = "noisy_counts"
 
     def find_many(self, task, labels):
-        """The lesser noise of both proofs, in votes."""
         scale = scale_of_many(task.epsilon, task.delta, labels)
         if labels <= _FEW:
             leak = _leak(task.delta, labels)
@@ -41,7 +41,6 @@ class LNMaxByNoisyCounts(LaplaceMaximum):
         return LaplaceNoise(scale, labels)
 
     def cost_of_many(self, task, parameters):
-        """The lesser cost of both proofs."""
         scale, labels = parameters.scale, parameters.labels
         found = scale_cost(scale, labels, task.delta)
         if labels > _FEW:
@@ -57,12 +56,12 @@ def _leak(delta: float, labels: int) -> float:
 
 def _least_epsilon(scale: float, delta: float) -> float:
     """An epsilon at which the noisy counts cost at most delta, within 1e-12 of the least."""
-    low, high = 0.0, math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        enough = lnmax_noisy_counts_delta(scale, middle) <= delta
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    high = math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
+
+    def enough(epsilon: float) -> bool:
+        return lnmax_noisy_counts_delta(scale, epsilon) <= delta
+
+    return bisect(enough, 0.0, high, relative=1e-12)
 
 
 MECHANISM = LNMaxByNoisyCounts()

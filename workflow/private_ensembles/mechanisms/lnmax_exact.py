@@ -28,7 +28,6 @@ class ExactLNMax(LaplaceMaximum, LeakyLabels):
     cost = LeakyLabels.cost
 
     def find(self, task, labels, **free):
-        """Epsilon and delta of one label, and the scale for them."""
         one = self.one_label(task, labels, **free)
         budget = one.label_epsilon, one.label_delta
         scale = scale_of_one(*budget, method="exact", n_teachers=task.n_teachers)

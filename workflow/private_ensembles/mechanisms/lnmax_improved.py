@@ -44,11 +44,9 @@ class LNMaxByRenyi(LaplaceMaximum):
     method = "improved_rdp"
 
     def find_many(self, task, labels):
-        """Noise for the labels paid for, in votes."""
         return LaplaceNoise(scale_of_many(task.epsilon, task.delta, labels), labels)
 
     def cost_of_many(self, task, parameters):
-        """By the Rényi bounds."""
         return scale_cost(parameters.scale, parameters.labels, task.delta)
 
 

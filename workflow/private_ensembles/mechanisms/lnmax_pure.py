@@ -29,23 +29,19 @@ class PureLNMax(LaplaceMaximum):
     label = "LNMax, scale 2/ε"
     source = "PATE 2017 (LNMax); one moved vote changes two counts by one"
     order = 20
-    analysis = "paper"
     method = "pure"
     score_sensitivity = PureLabels.score_sensitivity
 
     def find(self, task, labels, **free):
-        """Epsilon of one label; the noise follows from it."""
         if labels == 1:
             scale = scale_of_one(task.epsilon, task.delta, method=self.method)
             return PureScale(task.epsilon, labels, scale)
         return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
 
     def cost_of_many(self, task, parameters):
-        """Compose what is label_epsilon-DP."""
         return composed(parameters.label_epsilon, parameters.labels, task.delta)
 
     def weaker(self, parameters, factor):
-        """A smaller scale."""
         return replace(parameters, own_scale=factor * parameters.scale)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.histograms import two_class_matrix
 from private_ensembles.audit.shared_data import teacher_corners
@@ -37,23 +36,16 @@ class PrivateMajority(Mechanism):
     hides_votes = False
     costs_once = True
 
-    def _cost(self, task: Task):
-        return majority_cost(task.teacher_epsilon, task.teacher_Delta, task.adjacency)
-
     def further_refusal(self, task: Task) -> str | None:
         """The teachers must keep the budget by themselves."""
-        cost = self._cost(task)
-        if cost.epsilon <= task.epsilon and cost.delta <= task.delta:
-            return None
-        return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
+        return task.teacher_refusal()
 
     def find(self, task, labels, **free):
-        """Nothing to choose."""
         return Answers(labels)
 
     def cost(self, task, parameters):
         """One teacher's, for any number of labels."""
-        found = self._cost(task).epsilon
+        found = task.teacher_cost().epsilon
         return Cost(found, found)
 
     def terms(self, budget):
@@ -67,9 +59,8 @@ class PrivateMajority(Mechanism):
         if not budget.keyed_hash:
             group = replace_one(*teacher)
             adjacency, cost = "replace_one", (group.epsilon, group.delta)
-        return Task(
-            *(*cost, 1, 1, budget.K, 2, "disjoint_shards", adjacency, *teacher, budget.secure)
-        )
+        model = ("disjoint_shards", adjacency)
+        return Task(*cost, 1, 1, budget.K, 2, *model, *teacher, budget.secure)
 
     def distribution(self, counts, parameters, noise=None):
         """Certain; ties go to the first class, as `sample` has it."""
@@ -77,11 +68,9 @@ class PrivateMajority(Mechanism):
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
     def sample(self, counts, parameters, noise):
-        """The plurality."""
         return np.asarray(counts).argmax(axis=1)
 
     def weaker(self, parameters, factor):
-        """Teachers that are less private."""
         return replace(parameters, weaker=1 / factor)
 
     def audited(self, task, parameters):

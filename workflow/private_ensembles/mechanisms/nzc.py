@@ -60,12 +60,10 @@ class NZC(TableMechanism):
         return {"relative_error": mechanism.RELATIVE_ERROR, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, generator):
-        """As the paper has it."""
         given = {"constant": parameters.constant, "noise_scale": parameters.gamma}
         return mechanism.immutable_noisy_argmax(counts, generator, **given)
 
     def weaker(self, parameters, factor):
-        """A smaller scale."""
         return replace(parameters, gamma=factor * parameters.gamma)
 
 

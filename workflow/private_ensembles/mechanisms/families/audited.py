@@ -62,12 +62,10 @@ class OnRows(Audited):
     errors: dict[str, float]
 
     def worst(self, delta: float) -> Worst:
-        """By `audit.worst_pair`."""
         pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
         return Worst(pair.value, self.inputs[pair.first], self.inputs[pair.second])
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
-        """By `audit.delta_curve`."""
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
 

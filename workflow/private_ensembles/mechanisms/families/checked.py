@@ -12,11 +12,14 @@ from scipy.special import ndtr
 
 from private_ensembles.mechanisms.families.audited import normal_error
 from private_ensembles.mechanisms.families.base import Cost, Mechanism, Parameters
-from private_ensembles.mechanisms.families.gaussian import gaussian_distance, paper_epsilon
+from private_ensembles.mechanisms.families.gaussian import (
+    GaussianMaximum,
+    gaussian_distance,
+    label_distribution,
+    paper_epsilon,
+)
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.gnmax import label_probability
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.mechanisms import NO_ANSWER
 
 
@@ -49,7 +52,7 @@ class CheckedMaximum(Mechanism):
     """
 
     paper = "PATE"
-    proof = "audit.md#gaussian-noise-on-the-counts"
+    proof = GaussianMaximum.proof
     data_dependent = True
 
     def consensus(self, counts: NDArray, parameters: CheckedNoise) -> NDArray:
@@ -63,7 +66,7 @@ class CheckedMaximum(Mechanism):
     def distribution(self, counts, parameters, noise=None):
         """Of a query at which the mechanism still runs; continuous noise."""
         counts = np.asarray(counts)
-        return ndtr(self._lead(counts, parameters)) * _labels(counts, parameters.sigma2)
+        return ndtr(self._lead(counts, parameters)) * label_distribution(counts, parameters.sigma2)
 
     def outcomes(self, counts, parameters):
         """No answer, then the labels."""
@@ -83,17 +86,12 @@ class CheckedMaximum(Mechanism):
         return {"relative_error": normal_error(2 * reach), "absolute_error": 1e-300}
 
     def cost(self, task: Task, parameters: CheckedNoise) -> Cost:
-        """At given noise."""
-        return self.cost_at_noise(task, parameters)
-
-    def cost_at_noise(self, task: Task, parameters: CheckedNoise) -> Cost:
         """By the paper's conversion, and exactly for Gaussians."""
         rho = parameters.rho
         proven = exact_data_independent_epsilon(rho, task.delta)
         return Cost(paper_epsilon(rho, task.delta), proven)
 
     def weaker(self, parameters, factor):
-        """Smaller sigmas."""
         sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2
         return replace(parameters, sigma1=sigma1, sigma2=sigma2)
 
@@ -101,13 +99,6 @@ class CheckedMaximum(Mechanism):
         """2 Phi(mu / 2) - 1 for each query of the pool: threshold and label together."""
         mu = math.sqrt(1 / parameters.sigma1**2 + 2 / parameters.sigma2**2)
         return task.queries * gaussian_distance(mu)
-
-
-def _labels(counts: NDArray, sigma: float) -> NDArray[np.float64]:
-    if counts.shape[1] > 2:
-        return gnmax_distribution(counts, sigma)
-    ones = label_probability(int(counts[0].sum()), sigma)
-    return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
 
 
 def rounds_cost(rounds: list[Mapping], delta: float) -> tuple[int, float]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.root import largest
 
 # Beyond so many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
@@ -42,19 +43,9 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
     return largest_within(total, lambda epsilon: composed(epsilon, labels, delta, leak))
 
 
-def largest_within(budget: float, cost: Callable[[float], float], high: float = 1.0) -> float:
-    """Return the largest x found with cost(x) <= budget; it does hold there.
+def largest_within(budget: float, cost: Callable[[float], float]) -> float:
+    """Return the largest x, within 1e-7, with cost(x) <= budget, where the cost grows with x > 0.
 
-    cost: grows with x > 0. Raises ValueError where no x down to 1e-12 keeps the budget.
+    Raises ValueError as `root.largest`.
     """
-    while cost(high) <= budget and high < 1e12:
-        high *= 2
-    low = high
-    while cost(low) > budget:
-        high, low = low, low / 2
-        if low < 1e-12:
-            raise ValueError(f"budget = {budget}: nothing is cheap enough")
-    while high - low > 1e-7 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if cost(middle) <= budget else (low, middle)
-    return low
+    return largest(lambda x: cost(x) <= budget, 1.0, relative=1e-7)

@@ -66,10 +66,13 @@ def gaussian_error(n_teachers: int, n_classes: int, sigma: float) -> dict[str, f
     return {"relative_error": normal_error(reach), "absolute_error": 1e-300}
 
 
-def two_class_table(n_teachers: int, sigma: float) -> NDArray[np.float64]:
-    """Pr[label | n of K teachers vote 1], (K + 1, 2); both tails as exact as each other."""
-    ones = label_probability(n_teachers, sigma)
-    return np.stack([ones[::-1], ones], axis=1)
+def label_distribution(counts: NDArray, sigma: float) -> NDArray[np.float64]:
+    """Pr[label], (queries, classes): in closed form for two classes, else by quadrature."""
+    if counts.shape[1] > 2:
+        return gnmax_distribution(counts, sigma)
+    ones = label_probability(int(counts[0].sum()), sigma)
+    both = np.stack([ones[::-1], ones], axis=1)  # both tails as exact as each other
+    return both[counts[:, 1]]
 
 
 @lru_cache(maxsize=1024)
@@ -97,6 +100,7 @@ class GaussianMaximum(Mechanism):
 
     paper = "PATE"
     color = "purple"
+    proof = "audit.md#gaussian-noise-on-the-counts"
     family = "Gaussian noise on the counts"
     free = CAP
     method: str
@@ -110,7 +114,6 @@ class GaussianMaximum(Mechanism):
         return super().further_refusal(task)
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
-        """Noise for the labels paid for, in votes."""
         if labels > 1:
             rho = rho_within(task.epsilon, task.delta, self.conversion)
             return GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
@@ -141,24 +144,18 @@ class GaussianMaximum(Mechanism):
         return Cost(claimed, min(claimed, exact))
 
     def distribution(self, counts, parameters, noise=None):
-        """In closed form for two classes, else by quadrature; discrete noise: two classes only."""
-        counts = np.asarray(counts)
-        if noise is not None and noise.secure:
-            return _discrete(counts, parameters.sigma)
-        if counts.shape[1] > 2:
-            return gnmax_distribution(counts, parameters.sigma)
-        return two_class_table(int(counts[0].sum()), parameters.sigma)[counts[:, 1]]
+        """Discrete noise: two classes only."""
+        secure = noise is not None and noise.secure
+        of_labels = _discrete if secure else label_distribution
+        return of_labels(np.asarray(counts), parameters.sigma)
 
     def error(self, n_teachers, n_classes, parameters):
-        """Of normal tails, and of the quadrature."""
         return gaussian_error(n_teachers, n_classes, parameters.sigma)
 
     def sample(self, counts, parameters, noise):
-        """The largest noisy count."""
         return gnmax(counts, parameters.sigma, noise)
 
     def weaker(self, parameters, factor):
-        """A smaller sigma."""
         return replace(parameters, sigma=factor * parameters.sigma)
 
     def score_sensitivity(self, task, parameters):

@@ -18,15 +18,13 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
-from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from private_ensembles.accounting.composition import round_up
 
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
-_SLACK = Decimal("1e-50")
 
 
 def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
@@ -64,36 +62,6 @@ def ladder_matrix(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.f
     ones = np.where(majority_is_one, 1 - flips, flips)
     zeros = np.where(majority_is_one, flips, 1 - flips)
     return np.stack([zeros, ones], axis=1)
-
-
-def certified(flips: ArrayLike, epsilon: float, delta: float) -> bool:
-    """Decide whether releasing the minority with these probabilities is (epsilon, delta)-DP.
-
-    flips: (K + 1,) floats, taken at their exact values as fractions; Pr[majority | n] is exactly
-    1 - flips[n]. e^epsilon is taken a relative 1e-50 too small, so True is a proof. At a tie label
-    1 counts as the minority. Raises ValueError for flips outside [0, 1].
-    """
-    values = np.asarray(flips, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("flips: must be K + 1 probabilities")
-    majority_is_one = 2 * np.arange(len(values)) > len(values) - 1
-    exact = [Fraction(float(value)) for value in values]
-    ones = [1 - q if one else q for q, one in zip(exact, majority_is_one, strict=True)]
-    return exactly_private(ones, epsilon, delta)
-
-
-def exactly_private(probability_of_one: list[Fraction], epsilon: float, delta: float) -> bool:
-    """Decide in rational arithmetic whether Pr[1 | n], n = 0..K, is (epsilon, delta)-DP."""
-    check_budget(epsilon, delta)
-    with localcontext(_CONTEXT):
-        growth = Fraction(Decimal(epsilon).exp() * (1 - _SLACK))
-    leak = Fraction(float(delta))
-    for n in range(len(probability_of_one) - 1):
-        a, b = probability_of_one[n], probability_of_one[n + 1]
-        for above, below in ((a, b), (b, a), (1 - a, 1 - b), (1 - b, 1 - a)):
-            if above > growth * below + leak:
-                return False
-    return True
 
 
 def check_budget(epsilon: float, delta: float) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.accounting.root import least_holding
+from private_ensembles.accounting.root import least, least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
@@ -22,8 +22,9 @@ from private_ensembles.mechanisms.families.composed import ORDERS
 from private_ensembles.mechanisms.families.ladder_steps import check_budget
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.laplace import difference_tail
 from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution
 from private_ensembles.pate.mechanisms import lnmax
 
 METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
@@ -34,17 +35,15 @@ RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
     """prob_matrix (K + 1, 2): Pr[LNMax releases 0, 1 | n of K teachers vote 1], n = 0..K.
 
-    The difference of two Laplace variables exceeds x = y scale >= 0 with probability
-    e^-y (2 + y) / 4, so the trailing class wins with that at a lead of x votes. Small
-    probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises ValueError
-    for n_teachers < 1 or scale not a finite number > 0.
+    At a lead of x votes the trailing class wins with probability `difference_tail(x / scale)`.
+    Small probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
+    ValueError for n_teachers < 1 or scale not a finite number > 0.
     """
     if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
         raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
     check_scale(scale)
     leads = 2.0 * np.arange(int(n_teachers) + 1) - n_teachers
-    y = np.abs(leads) / scale
-    trailing = np.exp(-y) * (2 + y) / 4
+    trailing = difference_tail(np.abs(leads) / scale)
     ones = np.where(leads >= 0, 1 - trailing, trailing)
     zeros = np.where(leads >= 0, trailing, 1 - trailing)
     return np.stack([zeros, ones], axis=1)
@@ -94,10 +93,10 @@ def lnmax_scale(
         return pure
     if method == "improved_rdp":
         # No worse than the pure guarantee, from which the search starts.
-        return min(pure, _bisect(lambda b: _rdp_epsilon(b, delta) <= epsilon, 2 * pure))
+        return min(pure, least(lambda b: _rdp_epsilon(b, delta) <= epsilon, 2 * pure))
     if method == "noisy_counts":
         high = pure * (1 + 2**-40)  # from where delta is proven to be 0
-        return _bisect(lambda b: lnmax_noisy_counts_delta(b, epsilon) <= delta, high)
+        return least(lambda b: lnmax_noisy_counts_delta(b, epsilon) <= delta, high)
     if n_teachers is None:
         raise ValueError("n_teachers = None: method 'exact' needs the number of teachers")
 
@@ -112,31 +111,12 @@ def lnmax_scale(
         if high > 1e6 * pure:
             raise ValueError(f"delta = {delta}: no scale is proven; probabilities underflow")
         high *= 2
-    low = _bisect(lambda scale: holds(scale, 2 - n_teachers % 2), high)
+    low = least(lambda scale: holds(scale, 2 - n_teachers % 2), high)
     return least_holding(lambda scale: holds(scale, n_teachers), low * (1 - 1e-9), high)
 
 
 def _rdp_epsilon(scale: float, delta: float) -> float:
     return rdp_to_dp(ORDERS, lnmax_independent_rdp(scale, ORDERS), delta, "improved")[0]
-
-
-def check_scale(scale: float) -> None:
-    """Raise ValueError unless the scale is a finite number > 0."""
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale = {scale}: must be a finite number > 0")
-
-
-def _bisect(holds, high: float) -> float:
-    """Least value <= high at which a claim that is monotone in it holds, within 1e-10."""
-    low = high
-    while holds(low):
-        high, low = low, low / 2
-        if low < 1e-12:
-            return high
-    while high - low > 1e-10 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 scale_of_one = lru_cache(maxsize=1024)(lnmax_scale)
@@ -186,11 +166,9 @@ class LaplaceMaximum(TableMechanism):
         raise NotImplementedError
 
     def table(self, n_teachers, parameters):
-        """In closed form."""
         return lnmax_matrix(n_teachers, parameters.scale)
 
     def many_classes(self, counts, parameters):
-        """By quadrature."""
         return lnmax_distribution(counts, parameters.scale)
 
     def error(self, n_teachers, n_classes, parameters):
@@ -200,9 +178,7 @@ class LaplaceMaximum(TableMechanism):
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
     def draw(self, counts, parameters, generator):
-        """The largest noisy count."""
         return lnmax(counts, parameters.scale, generator)
 
     def weaker(self, parameters, factor):
-        """A smaller scale."""
         return replace(parameters, scale=factor * parameters.scale)

@@ -44,7 +44,6 @@ class LeakyLabels(TableMechanism):
         return LeakyLabel(label_epsilon(task.epsilon, labels, task.delta, each), each, labels)
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
-        """Compose the labels, leaks included."""
         one, delta = parameters.label_epsilon, parameters.label_delta
         if parameters.labels > 1 or delta < task.delta:
             one = composed(one, parameters.labels, task.delta, delta)

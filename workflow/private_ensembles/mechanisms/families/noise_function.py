@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition, optimal_homogeneous
 from private_ensembles.audit.shared_data import shared_data_curve, worst_teachers
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
@@ -62,10 +61,8 @@ class NoiseFunction(Mechanism):
             return reason
         if task.n_teachers % 2 == 0:
             return "for an odd number of teachers"
-        teacher = self._teacher(task)
-        if teacher.epsilon > task.epsilon or teacher.delta > task.delta:
-            cost = f"({teacher.epsilon:.4g}, {teacher.delta:.4g})"
-            return f"one teacher costs {cost}, more than the budget"
+        if reason := task.teacher_refusal():
+            return reason
         if task.labels > 1 and self._everyone(task) > task.epsilon:
             return (
                 "proven for one label: teachers that are trained once share their randomness "
@@ -89,19 +86,15 @@ class NoiseFunction(Mechanism):
             return np.ones(parameters.K + 1)
         return self.own_gamma(parameters)
 
-    @staticmethod
-    def _teacher(task: Task) -> Composition:
-        return majority_cost(task.teacher_epsilon, task.teacher_Delta, task.adjacency)
-
     def _everyone(self, task: Task) -> float:
         """What all K teachers cost together at the task's delta."""
-        teacher = self._teacher(task)
+        teacher = task.teacher_cost()
         cost = teacher.epsilon, teacher.delta, task.n_teachers
         return optimal_homogeneous(*cost, task.delta).epsilon
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
         """No noise where the budget pays for all teachers, else m and delta of the one label."""
-        teacher = self._teacher(task)
+        teacher = task.teacher_cost()
         everyone = self._everyone(task) <= task.epsilon
         m = float(task.n_teachers) if everyone else self.allowance(task, teacher)
         given = (m, labels, task.n_teachers, task.delta)
@@ -120,22 +113,16 @@ class NoiseFunction(Mechanism):
 
     def terms(self, budget: Budget) -> Task:
         """As DaRRM claims: all teachers see all data, in their accountant's adjacency."""
-        return Task(
-            budget.epsilon,
-            budget.delta_gamma,
-            1,
-            1,
-            budget.K,
-            2,
+        return replace(
+            super().terms(budget),
+            delta=budget.delta_gamma,
             privacy_model="shared_data",
             adjacency="add_remove",
             teacher_epsilon=budget.teacher_epsilon,
             teacher_Delta=budget.teacher_Delta,
-            secure=budget.secure,
         )
 
     def for_budget(self, budget: Budget, found) -> Parameters:
-        """DaRRM's m and gamma."""
         teacher = budget.teacher_epsilon, budget.teacher_Delta
         problem = PrivacyProblem(budget.K, budget.m, *teacher, budget.delta_gamma)
         given = (budget.m, 1, budget.K, budget.delta_gamma)
@@ -155,17 +142,12 @@ class NoiseFunction(Mechanism):
         return release(np.asarray(counts)[:, 1], self.gamma(parameters), noise.generator)
 
     def weaker(self, parameters, factor):
-        """A larger gamma."""
         return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
 
     def audited_bound(self, task, parameters):
         """That of the worst teachers."""
-        return self.audited(
-            task,
-            replace(
-                parameters, teacher_epsilon=task.teacher_epsilon, teacher_Delta=task.teacher_Delta
-            ),
-        ).exact_epsilon(task.delta)
+        teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
+        return self.audited(task, replace(parameters, **teacher)).exact_epsilon(task.delta)
 
     def audited(self, task, parameters):
         """Against all teachers that are as private as stated."""
@@ -187,12 +169,10 @@ class OnTeachers(Audited):
         self.probability, self.teacher, self.choose = probability, teacher, choose
 
     def worst(self, delta: float) -> Worst:
-        """By `audit.worst_teachers`."""
         found = worst_teachers(self.probability, *self.teacher, delta)
         return Worst(found.epsilon, found.first, found.second)
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
-        """By `audit.shared_data_curve`."""
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 
     def draw(self, given, runs, generator):

@@ -25,11 +25,9 @@ class PureLabels(TableMechanism):
     free = CAP
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
-        """Epsilon of one label; the noise follows from it."""
         return PureLabel(label_epsilon(task.epsilon, labels, task.delta), labels)
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
-        """Compose the labels."""
         found = composed(parameters.label_epsilon, parameters.labels, task.delta)
         return Cost(found, found)
 

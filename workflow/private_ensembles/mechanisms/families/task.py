@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.composition import Composition
+
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 ADJACENCIES = frozenset({"add_remove", "replace_one"})
 
@@ -55,6 +58,17 @@ class Task:
             raise ValueError(f"teacher_epsilon = {self.teacher_epsilon}: must be > 0")
         if not 0 <= self.teacher_Delta < 1:
             raise ValueError(f"teacher_Delta = {self.teacher_Delta}: must be in [0, 1)")
+
+    def teacher_cost(self) -> Composition:
+        """Return what one private teacher costs for the task's adjacency."""
+        return majority_cost(self.teacher_epsilon, self.teacher_Delta, self.adjacency)
+
+    def teacher_refusal(self) -> str | None:
+        """Return that one private teacher costs more than the budget, or None where it does not."""
+        cost = self.teacher_cost()
+        if cost.epsilon <= self.epsilon and cost.delta <= self.delta:
+            return None
+        return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
 
 
 @dataclass(frozen=True)

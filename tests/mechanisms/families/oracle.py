@@ -1,19 +1,53 @@
-"""The best private release of a two-class vote count for any utility, by linear programming.
+"""The best release of a two-class vote count for any utility, and whether one is private.
 
 With a_n = Pr[release 1 | n of K teachers say 1] the privacy conditions between n and n + 1 and an
-expected utility are linear in a. Where the utility is symmetric in the labels, `ladder` is the
+expected utility are linear in a. Where the utility is symmetric in the labels, the ladder is the
 answer in closed form.
 """
 
-from __future__ import annotations
-
 import math
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
 
-from private_ensembles.mechanisms.families.ladder_steps import check_budget, exactly_private
+from private_ensembles.mechanisms.families.ladder_steps import check_budget
+
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
+_SLACK = Decimal("1e-50")
+
+
+def certified(flips: ArrayLike, epsilon: float, delta: float) -> bool:
+    """Decide whether releasing the minority with these probabilities is (epsilon, delta)-DP.
+
+    flips: (K + 1,) floats, taken at their exact values as fractions; Pr[majority | n] is exactly
+    1 - flips[n]. e^epsilon is taken a relative 1e-50 too small, so True is a proof. At a tie label
+    1 counts as the minority. Raises ValueError for flips outside [0, 1].
+    """
+    values = np.asarray(flips, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
+        raise ValueError("flips: must be K + 1 probabilities")
+    majority_is_one = 2 * np.arange(len(values)) > len(values) - 1
+    exact = [Fraction(float(value)) for value in values]
+    ones = [1 - q if one else q for q, one in zip(exact, majority_is_one, strict=True)]
+    return exactly_private(ones, epsilon, delta)
+
+
+def exactly_private(probability_of_one: list[Fraction], epsilon: float, delta: float) -> bool:
+    """Decide in rational arithmetic whether Pr[1 | n], n = 0..K, is (epsilon, delta)-DP."""
+    check_budget(epsilon, delta)
+    with localcontext(_CONTEXT):
+        growth = Fraction(Decimal(epsilon).exp() * (1 - _SLACK))
+    leak = Fraction(float(delta))
+    for n in range(len(probability_of_one) - 1):
+        a, b = probability_of_one[n], probability_of_one[n + 1]
+        for above, below in ((a, b), (b, a), (1 - a, 1 - b), (1 - b, 1 - a)):
+            if above > growth * below + leak:
+                return False
+    return True
 
 
 def optimal_two_class(
@@ -27,8 +61,6 @@ def optimal_two_class(
     1e-8) until it is. The utility returned is that of a. Raises ValueError for another shape,
     utilities that are not finite, epsilon not finite and > 0, delta outside [0, 1].
     """
-    from scipy.optimize import linprog  # late: half a second
-
     worth = np.asarray(utility, dtype=np.float64)
     if worth.ndim != 2 or worth.shape[1] != 2 or len(worth) < 2 or not np.isfinite(worth).all():
         raise ValueError(f"utility: shape {worth.shape} must be (K + 1, 2), finite")
@@ -50,8 +82,6 @@ def optimal_two_class(
 
 def _conditions(K: int, epsilon: float, delta: float):
     """Rows and right-hand sides of rows @ a <= limits, both labels and both directions."""
-    from scipy.sparse import coo_array
-
     decay = math.exp(-epsilon)  # divided through, so that nothing overflows
     n = np.arange(K)
     rows, columns, values, limits = [], [], [], []

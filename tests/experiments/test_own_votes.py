@@ -1,0 +1,79 @@
+"""Own votes: the plan looks at their size only, and the labels follow the plan."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.experiments import own_votes
+from private_ensembles.votes.cache import Votes
+
+SETTINGS = {
+    "mechanisms": ["gnmax", "confident_gnmax", "permute_and_flip", "majority_private"],
+    "privacy_model": "disjoint_shards",
+    "adjacency": "replace_one",
+    "teacher_epsilon": None,
+    "teacher_Delta": 0,
+    "teachers": 250,
+    "n_classes": 10,
+    "queries": 1000,
+    "labels": 500,
+    "profile": {"easy_share": 0.7, "easy": [20, 2], "hard": [2, 2], "confusion": 1},
+}
+BUDGET = {"epsilon": 5.0, "delta": 1e-5, "labels_wanted": 30, "noise": "reproducible"}
+
+
+def votes(seed, n_queries=50):
+    generator = np.random.default_rng(seed)
+    counts = generator.multinomial(80, [0.8, 0.1, 0.1], n_queries)
+    return Votes(3, np.zeros(n_queries, dtype=np.int64), counts=counts)
+
+
+def test_the_plan_is_the_same_for_all_votes_of_one_size():
+    plans = [own_votes.plan_for(votes(seed), SETTINGS, BUDGET, seed=1) for seed in (0, 1)]
+    tables = [own_votes.public_table(one) for one in plans]
+    assert tables[0].equals(tables[1])
+    assert tables[0]["chosen"].tolist() == [True, False, False, False]
+    task = plans[0].task
+    assert (task.queries, task.labels, task.n_teachers, task.n_classes) == (50, 30, 80, 3)
+
+
+def test_labels_released_are_those_paid_for_and_the_seed_s():
+    given = votes(0)
+    plan = own_votes.plan_for(given, SETTINGS, BUDGET, seed=1)
+    released = own_votes.release(plan, given, seed=1)
+    assert 0 < (released >= 0).sum() <= 30
+    assert released.tolist() == own_votes.release(plan, given, seed=1).tolist()
+    table = own_votes.labels_table(released)
+    assert table["query"].tolist() == np.flatnonzero(released >= 0).tolist()
+    assert set(table["label"]) <= {0, 1, 2}
+
+
+def test_what_votes_say_is_not_for_release_and_agrees_with_the_labels():
+    given = votes(0)
+    plan = own_votes.plan_for(given, SETTINGS, BUDGET, seed=1)
+    table = own_votes.private_table(plan, given).set_index("mechanism")
+    assert "majority_private" not in table.index  # it does not apply
+    assert set(table["release"]) == {"not for release"}
+    # The plurality is the label of the file on nearly every query.
+    np.testing.assert_allclose(table["agreeing"], table["correct"], rtol=0.05)
+    assert np.isnan(table.loc["permute_and_flip", "data_dependent_epsilon"])
+    assert table.loc["gnmax", "data_dependent_epsilon"] > 0
+    unknown = replace(given, labels=np.full(50, -1))
+    assert own_votes.private_table(plan, unknown)["correct"].isna().all()
+
+
+def test_more_labels_than_queries_and_no_mechanism_are_refused():
+    with pytest.raises(ValueError, match=r"labels_wanted = 51: must be at most .* 50"):
+        own_votes.plan_for(votes(0), SETTINGS, BUDGET | {"labels_wanted": 51}, seed=1)
+    nothing = SETTINGS | {"mechanisms": ["majority_private"]}
+    with pytest.raises(ValueError, match="no mechanism applies: majority_private: needs"):
+        own_votes.plan_for(votes(0), nothing, BUDGET, seed=1)
+
+
+def test_a_chosen_mechanism_that_does_not_apply_releases_nothing():
+    given = votes(0)
+    plan = own_votes.plan_for(given, SETTINGS, BUDGET, seed=1)
+    wrong = replace(plan, task=replace(plan.task, privacy_model="shared_data"))
+    with pytest.raises(ValueError, match="private for disjoint_shards only"):
+        own_votes.release(wrong, given, seed=1)

@@ -1,0 +1,41 @@
+"""One label as the exact audit sees it; every mechanism's own is in tests/mechanisms."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.audit import exact_epsilon, two_class_pairs
+from private_ensembles.mechanisms import load
+from private_ensembles.mechanisms.families.audited import OnCounts, both_counts, normal_error
+from private_ensembles.mechanisms.families.gaussian import GaussianNoise
+
+NOISE = GaussianNoise(3.0)
+
+
+def test_two_classes_are_listed_by_votes_for_one():
+    assert both_counts(2).tolist() == [[2, 0], [1, 1], [0, 2]]
+    audited = OnCounts(load("gnmax"), NOISE, 5, 2)
+    matrix = load("gnmax").distribution(both_counts(5), NOISE)
+    found = exact_epsilon(matrix, two_class_pairs(5), 1e-3, **audited.errors)
+    assert audited.worst(1e-3).epsilon == found
+    assert audited.exact_epsilon(1e-3) == pytest.approx(found, rel=1e-4)
+
+
+def test_worst_inputs_are_neighbours_and_attain_the_epsilon():
+    audited = OnCounts(load("gnmax"), NOISE, 4, 3)
+    worst = audited.worst(1e-3)
+    assert np.abs(worst.first - worst.second).sum() == 2
+    both = load("gnmax").distribution(np.stack([worst.first, worst.second]), NOISE)
+    pair = np.array([[0, 1]])
+    assert exact_epsilon(both, pair, 1e-3, **audited.errors) == pytest.approx(worst.epsilon)
+    assert audited.curve(np.array([worst.epsilon]))[0] == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_draws_are_of_the_input_given():
+    audited = OnCounts(load("gnmax"), GaussianNoise(0.01), 5, 2)
+    assert audited.draw(np.array([1, 4]), 20, np.random.default_rng(0)).tolist() == [1] * 20
+
+
+def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
+    assert normal_error(0) == 1e-12
+    assert normal_error(10) == pytest.approx(101e-12)
+    assert normal_error(1e9) == normal_error(40)

@@ -1,0 +1,56 @@
+"""What every mechanism inherits: its refusals, the cap on labels, what a table shows of it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Seeded
+
+NAMES = mechanisms.offered()
+
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
+    with pytest.raises(TypeError, match=f"{name}: calibrate takes .*, not capp"):
+        mechanisms.load(name).calibrate(BASE, capp=0.5)
+
+
+@pytest.mark.parametrize("name", sorted(set(mechanisms.names()) - set(NAMES)))
+def test_noise_that_is_given_keeps_no_budget(name):
+    mechanism = mechanisms.load(name)
+    assert mechanism.refusal(BASE)
+    with pytest.raises(ValueError, match="its noise is given"):
+        mechanism.calibrate(BASE)
+
+
+def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
+    gnmax = mechanisms.load("gnmax")
+    assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
+
+
+def test_no_label_is_released_beyond_those_paid_for():
+    gnmax = mechanisms.load("gnmax")
+    parameters = gnmax.calibrate(replace(BASE, labels=3))
+    counts = np.tile([9, 0], (5, 1))
+    released = gnmax.release(counts, parameters, Seeded(np.random.default_rng(0)))
+    assert released[3:].tolist() == [-1, -1]
+    assert (released[:3] >= 0).all()
+
+
+def test_a_table_shows_numbers_that_are_there():
+    @dataclass(frozen=True)
+    class Given(Parameters):
+        sigma: float
+        gamma: np.ndarray
+        rate: float | None = None
+
+    assert Given(2.0, np.ones(3)).shown() == {"sigma": 2.0}

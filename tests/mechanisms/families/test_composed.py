@@ -1,0 +1,30 @@
+"""What one label may cost: never less than the optimal composition of all."""
+
+import pytest
+
+from private_ensembles.mechanisms.families import composed
+from private_ensembles.mechanisms.families.composed import label_epsilon, largest_within
+
+
+@pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.05, 1.0])
+def test_composition_of_many_labels_is_no_less_than_the_optimal_one(labels, epsilon):
+    optimal = composed.optimal_homogeneous(epsilon, 0.0, labels, 1e-5).epsilon
+    found = composed.composed(epsilon, labels, 1e-5)
+    assert found >= optimal * (1 - 1e-12)
+    assert found <= 1.35 * optimal + 1e-9
+
+
+def test_largest_within_keeps_the_budget_and_is_tight():
+    x = largest_within(2.0, lambda x: x**2)
+    assert x**2 <= 2
+    assert x == pytest.approx(2**0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="the claim fails"):
+        largest_within(1.0, lambda x: 2.0)
+
+
+@pytest.mark.parametrize("leak", [0.0, 1e-8])
+@pytest.mark.parametrize("labels", [1, 20, 200])
+def test_one_label_takes_what_all_may_cost_together(labels, leak):
+    one = label_epsilon(2.0, labels, 1e-5, leak)
+    assert 1.9999 < composed.composed(one, labels, 1e-5, leak) <= 2.0

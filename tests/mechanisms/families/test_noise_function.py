@@ -1,0 +1,75 @@
+"""DaRRM's mechanisms: one label, private for all teachers that are; or all teachers published."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.audit.shared_data import worst_teachers
+from private_ensembles.darrm.release import label_probability
+from private_ensembles.mechanisms.families.task import Budget, Task
+from private_ensembles.noise.sources import Seeded
+
+DARRM = ("darrm_opt", "darrm_sub")
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+# All teachers together cost about 5 at BASE.delta; then DaRRM answers every query.
+RICH = replace(BASE, epsilon=8.0)
+
+
+def counts(task):
+    generator = np.random.default_rng(0)
+    p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
+    return generator.multinomial(task.n_teachers, p)
+
+
+@pytest.mark.parametrize("name", DARRM)
+@pytest.mark.parametrize("model", ["shared_data", "disjoint_shards"])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
+def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacency):
+    """Against the audit over all teachers that are as private as stated, at every corner."""
+    task = replace(
+        BASE, labels=1, epsilon=1.0, teacher_Delta=1e-6, privacy_model=model, adjacency=adjacency
+    )
+    mechanism = mechanisms.load(name)
+    assert mechanism.refusal(task) is None
+    parameters = mechanism.calibrate(task)
+    teacher = majority_cost(0.3, 1e-6, adjacency)
+    assert (parameters.teacher_epsilon, parameters.teacher_Delta) == (
+        teacher.epsilon,
+        teacher.delta,
+    )
+    probabilities = label_probability(mechanism.gamma(parameters))
+    worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.delta)
+    claimed = mechanism.cost(task, parameters).claimed
+    # The audit's value is an upper bound itself: what rounding may have hidden is in it.
+    assert 0 < worst.epsilon <= claimed * (1 + 1e-12) <= task.epsilon * (1 + 1e-12)
+    # No more noise than that: one more teacher, or a larger m, would break the budget.
+    if name == "darrm_opt":
+        assert worst.epsilon > 0.99 * task.epsilon
+
+
+@pytest.mark.parametrize("name", DARRM)
+def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
+    mechanism = mechanisms.load(name)
+    assert mechanism.refusal(RICH) is None
+    parameters = mechanism.calibrate(RICH)
+    found = counts(RICH)
+    released = mechanism.release(found, parameters, Seeded(np.random.default_rng(0)))
+    np.testing.assert_array_equal(released[:40], found[:40].argmax(axis=1))  # no noise
+    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
+    assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.epsilon
+    assert "proven for one label" in mechanism.refusal(replace(RICH, epsilon=everyone * 0.999))
+
+
+@pytest.mark.parametrize("name", DARRM)
+def test_a_label_of_a_budget_is_darrm_s_own(name):
+    budget = Budget(5, 3, 0.1, 1e-4, 0.3, 3e-4, 1 - (1 - 1e-4) ** 3)
+    task = mechanisms.load(name).terms(budget)
+    assert (task.epsilon, task.delta) == (0.3, budget.delta_gamma)
+    assert (task.privacy_model, task.adjacency) == ("shared_data", "add_remove")
+    assert (task.teacher_epsilon, task.teacher_Delta) == (0.1, 1e-4)

@@ -1,0 +1,30 @@
+"""A task says what is wanted and what it may cost; values out of range are refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles.mechanisms.families.task import Task
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 1.0}, "delta = 1.0: must be in"),
+        ({"epsilon": 0.0}, "epsilon = 0.0: must be a finite number > 0"),
+        ({"labels": 61}, "labels = 61: must be at most queries = 60"),
+        ({"n_teachers": 0}, "n_teachers = 0: must be an integer >= 1"),
+        ({"n_classes": 2.5}, "n_classes = 2.5: must be an integer >= 2"),
+        ({"privacy_model": "none"}, "privacy_model = 'none': is unknown"),
+        ({"adjacency": "none"}, "adjacency = 'none': is unknown"),
+        ({"teacher_epsilon": -1.0}, "teacher_epsilon = -1.0: must be > 0"),
+        ({"teacher_Delta": 1.0}, "teacher_Delta = 1.0: must be in"),
+    ],
+)
+def test_a_task_out_of_range_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(BASE, **change)
