@@ -70,5 +70,4 @@ class Planner(types.MainSection):
         return names
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        if self.labels > self.queries:
-            yield "labels", self.labels, f"at most {{here}}.queries = {self.queries}"
+        yield from types.at_most("labels", self.labels, self.queries, "{here}.queries")
