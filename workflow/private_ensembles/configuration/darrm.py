@@ -89,9 +89,7 @@ class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
     K: types.Sizes
-    m_values: types.integer(ge=2) = about(
-        "Most values of m at one K, spread evenly over 1..(K+1)/2."
-    )
+    m_values: types.integer(ge=2) = about("Most values of m at a K, spread evenly over 1..(K+1)/2.")
     epsilon: types.Epsilons
     Delta: types.Deltas
 
@@ -159,9 +157,7 @@ class Darrm(types.MainSection):
     prior: types.Prior
     queries: types.Queries = about("Numbers of queries to release labels for.")
     draws: types.Count = about("Random draws of the queries.")
-    training_seeds: types.Distinct[types.Seed] = about(
-        "One ensemble of each kind is trained per seed."
-    )
+    training_seeds: types.Seeds = about("One ensemble of each kind is trained per seed.")
     delta_prime: types.SmallDelta = about("The delta' of general composition.")
     tables: Tables
     sigma_search: SigmaSearch

@@ -21,9 +21,7 @@ class Bagging(types.Section):
 
     n: types.Counts
     k: types.Counts
-    seeds: types.Distinct[types.Seed] = about(
-        "Numbers from which the splits of the data are drawn."
-    )
+    seeds: types.Seeds = about("Numbers from which the splits of the data are drawn.")
 
 
 class Logistic(Bagging):

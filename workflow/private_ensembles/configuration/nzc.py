@@ -1,7 +1,7 @@
 """The section `nzc`: the experiments of the NZC paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -21,15 +21,11 @@ class Ensemble(types.Section):
 class NzcTask(types.Section):
     """The labels asked of the teachers of one of PATE's tasks, and of smaller ensembles."""
 
-    task: str = about(
-        "The plain task of PATE whose data, teachers, pool, delta and scale are used."
-    )
+    task: str = about("PATE's plain task whose data, teachers, pool, delta and scale are used.")
     few: types.Count = about("Teachers of the small ensemble of Table 1.")
     queries: types.Queries
-    ensembles: Annotated[list[Ensemble], Field(min_length=1)] = about(
-        "Further ensembles on the same data."
-    )
-    student_seeds: types.Distinct[types.Seed] = about("Instead of `nzc.student_seeds`.", LEFT_OUT)
+    ensembles: list[Ensemble] = Field(min_length=1, description="Other ensembles on the same data.")
+    student_seeds: types.Seeds = about("Instead of `nzc.student_seeds`.", LEFT_OUT)
     student_parameters: NetworkStudent = LEFT_OUT
 
     def mistakes(self) -> Iterator[types.Mistake]:
@@ -59,9 +55,7 @@ class Nzc(Tasks):
     tasks: dict[types.Name, types.Maybe[NzcTask]] = about(
         "Labels asked of PATE's votes; null leaves a task out."
     )
-    student_seeds: types.Distinct[types.Seed] = about(
-        "Students of every aggregator are trained once per seed."
-    )
+    student_seeds: types.Seeds = about("Students of every aggregator are trained once per seed.")
     student: NetworkStudent
     distances: types.Distinct[types.number(ge=0, lt=1)] = about(
         "Distances of Figure 2b as shares of the number of teachers."

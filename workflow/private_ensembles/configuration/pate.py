@@ -80,7 +80,7 @@ class Task(types.Section):
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
     draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
-    student_seeds: types.Distinct[types.Seed] = about("Instead of `pate.student_seeds`.", LEFT_OUT)
+    student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
     student_parameters: NetworkStudent = LEFT_OUT
     baseline_parameters: NetworkStudent = LEFT_OUT
@@ -199,9 +199,7 @@ class Pate(Tasks):
         "leaves a task out."
     )
     training_seed: types.Seed = about("Training seed of every task's ensemble.")
-    student_seeds: types.Distinct[types.Seed] = about(
-        "One student of each aggregator is trained per seed."
-    )
+    student_seeds: types.Seeds = about("One student of each aggregator is trained per seed.")
     students: Students
     baselines: Baselines
     release: Release

@@ -181,6 +181,7 @@ BelowHalf = Distinct[number(ge=0, lt=0.5)]
 Deltas = Annotated[BelowHalf, about("Privacy losses Delta of one teacher, below 1/2.")]
 SmallDelta = Annotated[number(gt=0, lt=1), about("Probability with which a guarantee may fail.")]
 Counts = Annotated[Distinct[Count], about("Whole numbers from 1 on.")]
+Seeds = Distinct[Seed]
 Queries = Annotated[Distinct[Count], about("Numbers of queries.")]
 Votes = Annotated[Positive, about("A number of votes, such as the scale of noise.")]
 
