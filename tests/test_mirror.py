@@ -10,6 +10,7 @@ HOUSE = TESTS.parent / "workflow" / "private_ensembles"
 MIRRORED = (
     "accounting",
     "audit",
+    "configuration",
     "darrm",
     "datasets",
     "dpbag",
@@ -19,6 +20,7 @@ MIRRORED = (
     "noise",
     "nzc",
     "pate",
+    "published",
     "report",
     "student",
     "teachers",

@@ -24,9 +24,9 @@ from private_ensembles.audit import (
 from private_ensembles.mechanisms.exponential import Exponential
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
 from private_ensembles.nzc.mechanism import label_distribution
-from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.rounds import answer_probability
 
 from ..pate.oracle import interactive_passes
 from . import oracle

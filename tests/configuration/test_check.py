@@ -197,41 +197,10 @@ def test_missing_class_numbers_are_named():
         check(config)
 
 
-def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
-    config = check(
-        changed(
-            seed="7",
-            darrm__K="11",
-            darrm__m=["1", 3.0],
-            darrm__delta_prime="1e-5",
-            darrm__tables__table1="null",
-        )
-    ).plain()
-    assert config["seed"] == 7
-    assert config["darrm"]["K"] == 11
-    assert config["darrm"]["m"] == [1, 3]
-    assert [type(m) for m in config["darrm"]["m"]] == [int, int]
-    assert config["darrm"]["delta_prime"] == 1e-5
-    assert config["darrm"]["tables"]["table1"] is None
-
-
 def test_check_leaves_its_argument_alone():
     config = changed(seed="7")
     check(config)
     assert config["seed"] == "7"
-
-
-def test_mirror_is_made_absolute_from_where_the_user_stands(tmp_path):
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "here").mkdir()
-    config = changed(data="paper", data_mirror="../mirror")
-    assert check(config, str(tmp_path / "here")).data_mirror == str(tmp_path / "mirror")
-
-
-def test_mirror_is_sought_in_each_folder_in_turn(tmp_path):
-    (tmp_path / "mirror").mkdir()
-    config = changed(data="paper", data_mirror="mirror")
-    assert check(config, "/nowhere", str(tmp_path)).data_mirror == str(tmp_path / "mirror")
 
 
 def test_user_stands_where_snakemake_was_started(tmp_path, monkeypatch):
@@ -240,16 +209,6 @@ def test_user_stands_where_snakemake_was_started(tmp_path, monkeypatch):
     assert module.standpoints(str(tmp_path / "out"), "/base") == [str(tmp_path / "out")]
     # With --directory out, Snakemake has left the folder by now.
     assert module.standpoints(str(tmp_path), "/base") == [str(tmp_path), "/base"]
-
-
-@pytest.mark.parametrize("mirror", [None, "https://example.org/data", "file:///data", "null"])
-def test_mirror_may_be_an_address_or_nothing(mirror):
-    expected = None if mirror == "null" else mirror
-    assert check(changed(data="paper", data_mirror=mirror)).data_mirror == expected
-
-
-def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
-    assert check(changed(data_mirror="no/such/folder")).data_mirror.endswith("no/such/folder")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from private_ensembles.configuration.check import ConfigError, check
+from private_ensembles.configuration.root import Configuration
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 GONE = object()
@@ -208,17 +209,17 @@ def test_what_is_allowed_passes(changes):
 PATE = check(DEFAULT).pate
 
 
-def running(changes, available=lambda dataset: True):
-    return check(changed(changes)).pate.running(available)
+def test_tasks_of_a_run_are_those_of_its_data_and_whose_files_are_at_hand(monkeypatch):
+    def running(changes, *at_hand):
+        monkeypatch.setattr(Configuration, "available", lambda self, name: name in at_hand)
+        return check(changed(changes)).pate.running()
 
-
-def test_tasks_of_a_run_are_those_of_its_data_and_whose_files_are_at_hand():
-    assert running({}) == ["glyph", "digits"]
+    assert running({}, "digits-10") == ["glyph", "digits"]
     paper = {"data": "paper"}
-    assert running(paper) == ["mnist", "svhn", "adult", "glyph"]
+    assert running(paper, "mnist-10", "svhn", "adult") == ["mnist", "svhn", "adult", "glyph"]
     # Synthetic votes are no data set, so nobody asks for their files.
-    assert running(paper, {"adult": True}.get) == ["adult", "glyph"]
-    assert running({"pate.tasks.glyph": None}) == ["digits"]
+    assert running(paper, "adult") == ["adult", "glyph"]
+    assert running({"pate.tasks.glyph": None}, "digits-10") == ["digits"]
 
 
 def test_accounting_depends_on_nothing_that_only_training_needs():

@@ -162,7 +162,8 @@ def test_every_format_of_the_schema_can_be_prepared(root):
     schema = yaml.safe_load(
         (root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
     )
-    formats = schema["$defs"]["Dataset"]["properties"]["format"]
+    (dataset,) = schema["properties"]["datasets"]["patternProperties"].values()
+    formats = dataset["properties"]["format"]
     assert formats["enum"] == list(FORMATS)
     assert set(FORMATS) == set(ROLES)
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.mechanisms import check_cap, student_excess
 from private_ensembles.pate.rdp import check_orders, gnmax_rdp, log_answer_probability
+from private_ensembles.pate.rounds import answer_probability
 
 # Clear, tied, lonely and large ones.
 HISTOGRAMS = [

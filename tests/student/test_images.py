@@ -6,16 +6,18 @@ import torch
 
 from private_ensembles.student.images import channels_first, network_scores, train_network
 from private_ensembles.student.networks import student_cnn
-from private_ensembles.student.training import Training
+from private_ensembles.student.training import Conditions, Training
 
 POOL = np.random.default_rng(0).integers(0, 17, (24, 8, 8)).astype(np.uint8)
 LABELS = np.arange(8) % 3
+DEFAULTS = {"unlabelled": True, "pixel_max": 16}
 
 
 def train(**more):
     training = Training(epochs=3, unlabelled_batch_size=16, widths=(4, 4, 4), checkpoint_every=1)
-    arguments = {"unlabelled": True, "pixel_max": 16, "seed": 0} | more
-    model, observed = train_network(POOL, np.arange(8), LABELS, 3, training, **arguments)
+    way = {name: more.pop(name, value) for name, value in DEFAULTS.items()}
+    conditions = Conditions(**{"seed": 0} | more)
+    model, observed = train_network(POOL, np.arange(8), LABELS, 3, training, conditions, **way)
     return torch.cat([value.flatten() for value in model.state_dict().values()]), observed
 
 

@@ -137,8 +137,10 @@ rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"
     input:
-        counts=targets.bagged_tables(settings, "labels"),
-        students=targets.bagged_tables(settings, "students"),
+        counts=collect("results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("labels")),
+        students=collect(
+            "results/dpbag/tables/{item}.csv", item=settings.dpbag.run_tables("students")
+        ),
     output:
         labels=shown("results/dpbag/figures/label_counts.png", "bagging_labels", "DPBag", "Labels"),
         labels_pdf="results/dpbag/figures/label_counts.pdf",

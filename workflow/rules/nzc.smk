@@ -52,7 +52,7 @@ use rule train_student as train_nzc_students with:
     message:
         "Training students of {wildcards.nzc_task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.nzc_dataset(settings, wc.nzc_task),
+        dataset=lambda wc: files.dataset(settings.nzc.pate_task(wc.nzc_task).dataset),
         labels="results/nzc/labels/task={nzc_task}.npz",
     output:
         summary="results/nzc/students/task={nzc_task},seed={seed}.csv",
@@ -78,15 +78,15 @@ rule tabulate_nzc:
     message:
         "Tabulating students, labels and privacy of NZC, table1 and table2"
     input:
-        privacy=collect("results/nzc/privacy/task={task}.csv", task=targets.nzc_tasks(settings)),
-        labels=collect("results/nzc/labels/task={task}.csv", task=targets.nzc_tasks(settings)),
-        students=[files.nzc_students(settings, task) for task in targets.nzc_tasks(settings)],
+        privacy=collect("results/nzc/privacy/task={task}.csv", task=settings.nzc.running()),
+        labels=collect("results/nzc/labels/task={task}.csv", task=settings.nzc.running()),
+        students=[files.nzc_students(settings, task) for task in settings.nzc.running()],
     output:
         students=shown("results/nzc/tables/table1.csv", "nzc_table1", "NZC"),
         labels=shown("results/nzc/tables/table2.csv", "nzc_table2", "NZC"),
     params:
         code=fingerprint("tabulate_nzc.py"),
-        tasks=settings.nzc.descriptions(targets.nzc_tasks(settings)),
+        tasks=settings.nzc.descriptions(settings.nzc.running()),
     log:
         "logs/tabulate_nzc/tables.log",
     benchmark:
@@ -109,7 +109,7 @@ rule draw_nzc_ensembles:
     params:
         code=fingerprint("draw_nzc_ensembles.py"),
         votes=targets.nzc_votes(settings),
-        tasks=settings.nzc.ensembles(targets.nzc_tasks(settings)),
+        tasks=settings.nzc.ensembles(settings.nzc.running()),
         distances=lookup(within=config, dpath="nzc/distances"),
     log:
         "logs/draw_nzc_ensembles/figure2.log",

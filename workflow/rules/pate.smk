@@ -57,7 +57,7 @@ rule train_student:
     message:
         "Training a student of {wildcards.task} on labels of {wildcards.aggregator}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.pate_dataset(settings, wc.task),
+        dataset=lambda wc: files.dataset(settings.pate.tasks[wc.task].dataset),
         labels="results/pate/labels/task={task}.npz",
     output:
         summary="results/pate/students/task={task},aggregator={aggregator},seed={seed}.csv",
@@ -92,7 +92,7 @@ use rule train_student as train_baseline with:
     message:
         "Training the non-private baseline of {wildcards.task}, seed {wildcards.seed}"
     input:
-        dataset=lambda wc: files.pate_dataset(settings, wc.task),
+        dataset=lambda wc: files.dataset(settings.pate.tasks[wc.task].dataset),
     output:
         summary="results/pate/baselines/task={task},seed={seed}.csv",
     params:
@@ -109,15 +109,15 @@ rule tabulate_students:
     message:
         "Tabulating utility and privacy of students, table1"
     input:
-        privacy=collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
-        labels=collect("results/pate/labels/task={task}.csv", task=targets.pate_tasks(settings)),
+        privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
+        labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running()),
         students=[files.students(settings, task) for task in targets.student_tasks(settings)],
         baselines=[files.baselines(settings, task) for task in targets.student_tasks(settings)],
     output:
         shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
     params:
         code=fingerprint("tabulate_students.py"),
-        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
+        tasks=settings.pate.descriptions(settings.pate.running()),
     log:
         "logs/tabulate_students/table1.log",
     benchmark:
@@ -131,12 +131,12 @@ rule tabulate_sanitized_privacy:
     message:
         "Tabulating sanitised privacy costs, table2"
     input:
-        collect("results/pate/privacy/task={task}.csv", task=targets.pate_tasks(settings)),
+        collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
     output:
         shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
         code=fingerprint("tabulate_sanitized_privacy.py"),
-        tasks=settings.pate.descriptions(targets.pate_tasks(settings)),
+        tasks=settings.pate.descriptions(settings.pate.running()),
     log:
         "logs/tabulate_sanitized_privacy/table2.log",
     benchmark:
@@ -157,7 +157,7 @@ rule compare_equal_budgets:
     params:
         code=fingerprint("compare_equal_budgets.py"),
         votes=targets.pate_votes(settings),
-        tasks=lambda wc: settings.pate.budgets(targets.pate_tasks(settings)),
+        tasks=lambda wc: settings.pate.budgets(settings.pate.running()),
         seed=config["seed"],
     log:
         "logs/compare_equal_budgets/equal_budget.log",

@@ -23,9 +23,9 @@ rule compare_published:
         code=fingerprint("compare_published.py", also=["../published/*"]),
         data=config["data"],
         darrm=settings.darrm.claims() if "darrm" in config["papers"] else {},
-        tasks=settings.pate.parameters(targets.pate_tasks(settings)),
+        tasks=settings.pate.parameters(settings.pate.running()),
         dpbag=settings.dpbag.claims() if "dpbag" in config["papers"] else {},
-        nzc=settings.nzc.facts(targets.nzc_tasks(settings)) if "nzc" in config["papers"] else {},
+        nzc=settings.nzc.facts(settings.nzc.running()) if "nzc" in config["papers"] else {},
     log:
         "logs/compare_published/fidelity.log",
     benchmark:

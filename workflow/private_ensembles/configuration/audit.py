@@ -20,9 +20,7 @@ class Training(types.Section):
     shard_size: types.Count = about("Records of a shard.")
     batch_size: types.Count = about("Expected batch.")
     epochs: types.Count = about("Epochs.")
-    noise_multiplier: types.number(ge=0.3) = about(
-        "Standard deviation of the noise, in clipping norms."
-    )
+    noise_multiplier: types.number(ge=0.3) = about("Standard deviation of noise in clipping norms.")
 
 
 class Budget(types.Section):
@@ -33,9 +31,7 @@ class Budget(types.Section):
     m: types.Allowance
     epsilon: types.Epsilon = LEFT_OUT
     Delta: types.number(gt=0, lt=MOST_DELTA) = about("Privacy loss Delta of one teacher.", LEFT_OUT)
-    teachers: types.Maybe[Training] = about(
-        "How a teacher is trained; null where that is not known.", LEFT_OUT
-    )
+    teachers: types.Maybe[Training] = about("How a teacher trains; null where unknown.", LEFT_OUT)
 
 
 class Totals(types.Section):
@@ -83,18 +79,15 @@ class Audit(types.MainSection):
         """Return K, m, epsilon, Delta and (shard_size, ...) teachers of a budget."""
         darrm, given = self._settings.darrm, self.budgets[name]
         training = darrm.accounting()[given.dataset]
+        teachers = {"shard_size": darrm.shard_size(given.dataset)}
+        for key in ("batch_size", "epochs", "noise_multiplier"):
+            teachers[key] = training["private_teachers"][key]
         common = {
             "K": darrm.K,
             "m": given.m,
             "epsilon": training["epsilon"],
             "Delta": training["Delta"],
-            "teachers": {
-                "shard_size": darrm.shard_size(given.dataset),
-                **{
-                    key: training["private_teachers"][key]
-                    for key in ("batch_size", "epochs", "noise_multiplier")
-                },
-            },
+            "teachers": teachers,
         }
         return common | given.pick("K", "epsilon", "Delta", "teachers")
 

@@ -43,9 +43,7 @@ class Shape(types.Section):
     Delta: types.Delta
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        for index, m in enumerate(self.m):
-            if m > self.K:
-                yield f"m[{index}]", m, f"at most {{here}}.K = {self.K}"
+        yield from types.at_most("m", self.m, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
 
@@ -67,9 +65,7 @@ class Composition(types.Section):
     delta_prime: types.SmallDelta = about("Slack of general composition.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        for index, drawn in enumerate(self.subsamples):
-            if drawn > self.K:
-                yield f"subsamples[{index}]", drawn, f"at most {{here}}.K = {self.K}"
+        yield from types.at_most("subsamples", self.subsamples, self.K, "{here}.K")
         if self.Delta >= 0.5:
             yield "Delta", self.Delta, "below 0.5"
 
@@ -93,9 +89,7 @@ class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
     K: types.Sizes
-    m_values: types.integer(ge=2) = about(
-        "Most values of m at one K, spread evenly over 1..(K+1)/2."
-    )
+    m_values: types.integer(ge=2) = about("Most values of m at a K, spread evenly over 1..(K+1)/2.")
     epsilon: types.Epsilons
     Delta: types.Deltas
 
@@ -163,9 +157,7 @@ class Darrm(types.MainSection):
     prior: types.Prior
     queries: types.Queries = about("Numbers of queries to release labels for.")
     draws: types.Count = about("Random draws of the queries.")
-    training_seeds: types.Distinct[types.Seed] = about(
-        "One ensemble of each kind is trained per seed."
-    )
+    training_seeds: types.Seeds = about("One ensemble of each kind is trained per seed.")
     delta_prime: types.SmallDelta = about("The delta' of general composition.")
     tables: Tables
     sigma_search: SigmaSearch
@@ -184,15 +176,9 @@ class Darrm(types.MainSection):
     embedded: StandIn
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        allowed = f"at most {{here}}.K = {self.K}"
-        for index, m in enumerate(self.m):
-            if m > self.K:
-                yield f"m[{index}]", m, allowed
-        for item, m in self.tables:
-            if m is not None and m > self.K:
-                yield f"tables.{item}", m, allowed
-        if self.figure10.m > self.K:
-            yield "figure10.m", self.figure10.m, allowed
+        asked = {f"tables.{item}": m for item, m in self.tables if m is not None}
+        for key, given in ({"m": self.m, "figure10.m": self.figure10.m} | asked).items():
+            yield from types.at_most(key, given, self.K, "{here}.K")
         # One job draws for all m at once what costs m * Delta, which must be a probability.
         most = max(self.label_allowances() + [m or 1 for _, m in self.tables])
         costs = {f"datasets.{name}": cost for name, cost in self.datasets.items()}
@@ -214,18 +200,12 @@ class Darrm(types.MainSection):
                 kind = "stand-ins" if stand_in else "data sets"
                 allowed = f"one of the {kind} with two classes of images: {', '.join(known)}"
                 yield path, name, allowed
-            if datasets[name].n_train < self.K:
-                yield (
-                    f"datasets.{name}.n_train",
-                    datasets[name].n_train,
-                    f"at least darrm.K = {self.K}",
-                )
+            n_train = datasets[name].n_train
+            if n_train < self.K:
+                yield f"datasets.{name}.n_train", n_train, f"at least darrm.K = {self.K}"
         for name in self.label_datasets():
-            n_test = datasets[name].n_test
-            for index, queries in enumerate(self.queries):
-                if queries > n_test:
-                    allowed = f"at most datasets.{name}.n_test = {n_test}"
-                    yield f"darrm.queries[{index}]", queries, allowed
+            most, limit = datasets[name].n_test, f"datasets.{name}.n_test"
+            yield from types.at_most("darrm.queries", self.queries, most, limit)
 
     def label_datasets(self) -> list[str]:
         """Return the data sets whose labels are released in this configuration."""
@@ -235,10 +215,6 @@ class Darrm(types.MainSection):
         """Return every m that labels are released for: those of `m` and of accuracy tables."""
         tables = (getattr(self.tables, item) for item in ACCURACY_TABLES)
         return sorted({*self.m, *(m for m in tables if m is not None)})
-
-    def shapes(self) -> list[str]:
-        """Return the figures of gamma's shape that are asked for (a null leaves one out)."""
-        return [name for name in SHAPE_FIGURES if getattr(self, name)]
 
     def dataset_settings(self, dataset: str) -> dict:
         """Return epsilon, Delta, private_teachers and plain_teachers of one data set."""

@@ -59,9 +59,7 @@ class Dataset(types.Section):
     )
     n_train: types.Count = about("Training records of the classes.")
     n_test: types.Count = about("Test records of the classes.")
-    stand_in: bool = about(
-        "Whether it only stands in for one of a paper's; false if left out.", False
-    )
+    stand_in: bool = about("Whether it only stands in for a paper's; false if left out.", False)
     optional: bool = about(
         "Whether it is left out where its files are neither in data/raw nor in a "
         "data_mirror that is a folder; false if left out.",

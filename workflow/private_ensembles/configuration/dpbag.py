@@ -21,13 +21,7 @@ class Bagging(types.Section):
 
     n: types.Counts
     k: types.Counts
-    seeds: types.Distinct[types.Seed] = about(
-        "Numbers from which the splits of the data are drawn."
-    )
-
-    def training(self) -> dict:
-        """Return the parameters with which the model is trained."""
-        return {key: value for key, value in self.plain().items() if key not in _GRID}
+    seeds: types.Seeds = about("Numbers from which the splits of the data are drawn.")
 
 
 class Logistic(Bagging):
@@ -117,7 +111,8 @@ class Dpbag(Bagged, types.MainSection):
 
     def training(self, model: str) -> dict:
         """Return the parameters with which a model is trained."""
-        return self.used.models()[model].training()
+        settings = self.used.models()[model].plain()
+        return {key: value for key, value in settings.items() if key not in _GRID}
 
     def budget(self) -> dict:
         """Return epsilon (list), delta, delta_of_counts, noise and order_max."""

@@ -112,9 +112,9 @@ def sweeps(settings: Configuration) -> list[str]:
     ]
 
 
-def pate_dataset(settings: Configuration, task: str) -> str:
-    """The data set of one of PATE's tasks."""
-    return f"results/datasets/{settings.pate.tasks[task].dataset}.npz"
+def dataset(name: str) -> str:
+    """A data set as it is prepared."""
+    return f"results/datasets/{name}.npz"
 
 
 def pate_votes(settings: Configuration, task: str) -> str:
@@ -159,14 +159,9 @@ def baselines(settings: Configuration, task: str) -> list[str]:
     return [f"results/pate/baselines/{name}.csv" for name in names]
 
 
-def nzc_dataset(settings: Configuration, task: str) -> str:
-    """The data set of one of NZC's tasks."""
-    return f"results/datasets/{settings.nzc.dataset(task)}.npz"
-
-
 def nzc_votes(settings: Configuration, task: str) -> dict[int, str]:
     """The votes of each of a task's ensembles, by number of teachers."""
-    folder = f"results/votes/{settings.nzc.dataset(task)}"
+    folder = f"results/votes/{settings.nzc.pate_task(task).dataset}"
     names = {K: instance(**settings.nzc.ensemble(K)) for K in settings.nzc.sizes(task)}
     return {K: f"{folder}/{name}.npz" for K, name in names.items()}
 
@@ -175,7 +170,7 @@ def nzc_label_votes(settings: Configuration, task: str) -> dict[str, str]:
     """The votes of the two ensembles of NZC's Table 1, `many` and `few` teachers."""
     votes = nzc_votes(settings, task)
     few = settings.nzc.tasks[task].few
-    return {"many": votes[settings.nzc.largest(task)], "few": votes[few]}
+    return {"many": votes[settings.nzc.pate_task(task).K], "few": votes[few]}
 
 
 def nzc_students(settings: Configuration, task: str) -> list[str]:

@@ -1,6 +1,6 @@
 """How teachers and students are trained, whichever paper they belong to."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -52,9 +52,7 @@ class ForestTeachers(types.MainSection):
     """Random forests as teachers, one for each shard of a table."""
 
     n_estimators: types.Count = about("Trees of a forest.")
-    max_features: types.number(gt=0, le=1) = about(
-        "Share of the features that are tried at a split."
-    )
+    max_features: types.number(gt=0, le=1) = about("Share of the features tried at a split.")
     min_samples_leaf: types.Count = about("Records in a leaf.")
     bootstrap: bool = about("Whether a tree sees a bootstrap sample of the shard.")
 
@@ -79,11 +77,8 @@ class NetworkStudent(types.Section):
     shift: types.NotNegative = about("Largest shift of an image.", LEFT_OUT)
     rotation: types.NotNegative = about("Largest rotation in radians.", LEFT_OUT)
     scale: types.NotNegative = about("Largest change of size.", LEFT_OUT)
-    widths: list[types.Count] = Field(
-        LEFT_OUT,
-        min_length=3,
-        max_length=3,
-        description="Channels of the three convolutions.",
+    widths: Annotated[list[types.Count], Field(min_length=3, max_length=3)] = about(
+        "Channels of the three convolutions.", LEFT_OUT
     )
     checkpoint_every: types.Count = about("Epochs between two checkpoints.", LEFT_OUT)
 

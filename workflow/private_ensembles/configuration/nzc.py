@@ -1,13 +1,13 @@
 """The section `nzc`: the experiments of the NZC paper, and the slices that its rules need."""
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
 from private_ensembles.configuration import types
 from private_ensembles.configuration.models import EPOCHS, NetworkStudent
-from private_ensembles.configuration.pate import Task
+from private_ensembles.configuration.pate import Task, Tasks
 from private_ensembles.configuration.types import LEFT_OUT, about
 
 
@@ -21,15 +21,11 @@ class Ensemble(types.Section):
 class NzcTask(types.Section):
     """The labels asked of the teachers of one of PATE's tasks, and of smaller ensembles."""
 
-    task: str = about(
-        "The plain task of PATE whose data, teachers, pool, delta and scale are used."
-    )
+    task: str = about("PATE's plain task whose data, teachers, pool, delta and scale are used.")
     few: types.Count = about("Teachers of the small ensemble of Table 1.")
     queries: types.Queries
-    ensembles: Annotated[list[Ensemble], Field(min_length=1)] = about(
-        "Further ensembles on the same data."
-    )
-    student_seeds: types.Distinct[types.Seed] = about("Instead of `nzc.student_seeds`.", LEFT_OUT)
+    ensembles: list[Ensemble] = Field(min_length=1, description="Other ensembles on the same data.")
+    student_seeds: types.Seeds = about("Instead of `nzc.student_seeds`.", LEFT_OUT)
     student_parameters: NetworkStudent = LEFT_OUT
 
     def mistakes(self) -> Iterator[types.Mistake]:
@@ -49,7 +45,7 @@ class Leads(types.Section):
     epsilon: types.number(ge=0, le=500) = about("Where delta is given.")
 
 
-class Nzc(types.MainSection):
+class Nzc(Tasks):
     """The experiments of the NZC paper."""
 
     constant: types.NotNegative = about("Votes added to the largest count.")
@@ -59,9 +55,7 @@ class Nzc(types.MainSection):
     tasks: dict[types.Name, types.Maybe[NzcTask]] = about(
         "Labels asked of PATE's votes; null leaves a task out."
     )
-    student_seeds: types.Distinct[types.Seed] = about(
-        "Students of every aggregator are trained once per seed."
-    )
+    student_seeds: types.Seeds = about("Students of every aggregator are trained once per seed.")
     student: NetworkStudent
     distances: types.Distinct[types.number(ge=0, lt=1)] = about(
         "Distances of Figure 2b as shares of the number of teachers."
@@ -83,48 +77,29 @@ class Nzc(types.MainSection):
                 continue  # not run
             data, owner = self._settings.datasets[pate.dataset], f"pate.tasks.{task.task}"
             for index, ensemble in enumerate(task.ensembles):
-                if data.n_train < ensemble.K:
-                    allowed = f"at most datasets.{pate.dataset}.n_train = {data.n_train}"
-                    yield f"{path}.ensembles[{index}].K", ensemble.K, allowed
+                key, limit = f"{path}.ensembles[{index}].K", f"datasets.{pate.dataset}.n_train"
+                yield from types.at_most(key, ensemble.K, data.n_train, limit)
             if pate.pool >= data.n_test:
                 allowed = f"below datasets.{pate.dataset}.n_test = {data.n_test}, since the rest "
                 yield f"{owner}.pool", pate.pool, f"{allowed}evaluates the students of {path}"
-            for index, queries in enumerate(task.queries):
-                if queries > pate.pool:
-                    allowed = f"at most {owner}.pool = {pate.pool}"
-                    yield f"{path}.queries[{index}]", queries, allowed
+            yield from types.at_most(f"{path}.queries", task.queries, pate.pool, f"{owner}.pool")
 
-    def given(self) -> dict[str, NzcTask]:
-        """Return all tasks but those that are null."""
-        return {name: task for name, task in self.tasks.items() if task is not None}
-
-    def running(self, available: Callable[[str], bool] | None = None) -> list[str]:
-        """Return the tasks that this configuration runs, in the order of config.yaml.
-
-        available: as for PATE's tasks, whose teachers are shared.
-        """
-        shared = self._settings.pate.running(available)
+    def running(self) -> list[str]:
+        """Return the tasks whose task of PATE is run, in the order of config.yaml."""
+        shared = self._settings.pate.running()
         return [name for name, task in self.given().items() if task.task in shared]
 
     def pate_task(self, task: str) -> Task:
-        """Return the task of PATE that a task names."""
+        """Return the task of PATE that a task names; its K teachers are those of Tables 1 and 2."""
         return self._settings.pate.tasks[self.tasks[task].task]
 
     def ensemble(self, K: int) -> dict:
         """Return kind, K and seed, which name an ensemble; the largest are those of PATE's."""
         return {"kind": "plain", "K": K, "seed": self._settings.pate.training_seed}
 
-    def dataset(self, task: str) -> str:
-        """Return the name of a task's data set."""
-        return self.pate_task(task).dataset
-
-    def largest(self, task: str) -> int:
-        """Return the teachers of Tables 1 and 2: those of PATE's task."""
-        return self.pate_task(task).K
-
     def sizes(self, task: str) -> list[int]:
         """Return the sizes of a task's ensembles, ascending: Figure 2's, and the two of Table 1."""
-        return sorted({self.largest(task), *(each.K for each in self.tasks[task].ensembles)})
+        return sorted({self.pate_task(task).K, *(each.K for each in self.tasks[task].ensembles)})
 
     def retraining(self, dataset: str, K: int | None) -> dict:
         """Return what else than PATE's parameters an ensemble of K teachers trains with: epochs.
@@ -134,7 +109,7 @@ class Nzc(types.MainSection):
         if self._settings.pate.task_of(dataset).K == K:
             return {}
         for name, task in self.given().items():
-            if self.dataset(name) == dataset:
+            if self.pate_task(name).dataset == dataset:
                 for ensemble in task.ensembles:
                     if ensemble.K == K:
                         return ensemble.pick("epochs")
@@ -157,34 +132,29 @@ class Nzc(types.MainSection):
 
     def student_of(self, task: str) -> dict:
         """Return method, pool and parameters of a task's students (of labelled queries only)."""
-        own = self.tasks[task].pick("student_parameters").get("student_parameters", {})
+        own = self.tasks[task].plain().get("student_parameters", {})
         return {
             "method": "supervised",
             "pool": self.pate_task(task).pool,
             "parameters": self.student.plain() | own,
         }
 
-    def seeds(self, task: str) -> list[int]:
-        """Return the training seeds of a task's students: its own, or those of all tasks."""
-        return self.tasks[task].student_seeds or self.student_seeds
-
     def descriptions(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, what tables say about it: stand-in or not, sizes of ensembles."""
-        return {
-            name: {
-                "stand_in": self._settings.datasets[self.dataset(name)].stand_in,
-                "K": self.largest(name),
-                "few": self.tasks[name].few,
-            }
-            for name in names
-        }
+        found = {}
+        for name in names:
+            pate = self.pate_task(name)
+            stand_in = self._settings.datasets[pate.dataset].stand_in
+            found[name] = {"stand_in": stand_in, "K": pate.K, "few": self.tasks[name].few}
+        return found
 
     def facts(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, the sizes that section 5.1 prints: n_train, n_test and pool."""
         found = {}
         for name in names:
-            sizes = self._settings.datasets[self.dataset(name)].pick("n_train", "n_test")
-            found[name] = sizes | {"pool": self.pate_task(name).pool}
+            pate = self.pate_task(name)
+            sizes = self._settings.datasets[pate.dataset].pick("n_train", "n_test")
+            found[name] = sizes | {"pool": pate.pool}
         return found
 
     def ensembles(self, names: list[str]) -> dict[str, dict]:

@@ -1,6 +1,6 @@
 """The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 from private_ensembles.configuration import types
@@ -80,16 +80,14 @@ class Task(types.Section):
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
     draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
-    student_seeds: types.Distinct[types.Seed] = about("Instead of `pate.student_seeds`.", LEFT_OUT)
+    student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
     student_parameters: NetworkStudent = LEFT_OUT
     baseline_parameters: NetworkStudent = LEFT_OUT
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        asked = {f"lnmax.queries[{i}]": number for i, number in enumerate(self.lnmax.queries)}
-        for key, queries in ({"confident.queries": self.confident.queries} | asked).items():
-            if queries > self.pool:
-                yield key, queries, f"at most {{here}}.pool = {self.pool}"
+        for name, asked in (("confident", self.confident), ("lnmax", self.lnmax)):
+            yield from types.at_most(f"{name}.queries", asked.queries, self.pool, "{here}.pool")
         if self.two_rounds:
             first, second = self.two_rounds.first.queries, self.two_rounds.second.queries
             if first + second > self.pool:
@@ -181,7 +179,19 @@ class ThresholdFigure(types.Section):
     order: types.number(gt=1) = about("Renyi order of the dots.")
 
 
-class Pate(types.MainSection):
+class Tasks(types.MainSection):
+    """A paper whose experiments are tasks; its students have seeds, some tasks their own."""
+
+    def given(self) -> dict:
+        """Return all tasks but those that are null."""
+        return {name: task for name, task in self.tasks.items() if task is not None}
+
+    def seeds(self, task: str) -> list[int]:
+        """Return the training seeds of a task's students: its own, or those of all tasks."""
+        return self.tasks[task].student_seeds or self.student_seeds
+
+
+class Pate(Tasks):
     """The experiments of the PATE paper."""
 
     tasks: types.Named[types.Maybe[Task]] = about(
@@ -189,9 +199,7 @@ class Pate(types.MainSection):
         "leaves a task out."
     )
     training_seed: types.Seed = about("Training seed of every task's ensemble.")
-    student_seeds: types.Distinct[types.Seed] = about(
-        "One student of each aggregator is trained per seed."
-    )
+    student_seeds: types.Seeds = about("One student of each aggregator is trained per seed.")
     students: Students
     baselines: Baselines
     release: Release
@@ -229,9 +237,9 @@ class Pate(types.MainSection):
         for name, figure in (("figure4", self.figure4), ("figure5", self.figure5)):
             if figure is not None and profile is None:
                 yield f"pate.{name}", figure.plain(), "null where synthetic_votes has no glyph"
-            if figure is not None and figure.queries > profile.n_queries:
-                allowed = f"at most synthetic_votes.glyph.n_queries = {profile.n_queries}"
-                yield f"pate.{name}.queries", figure.queries, allowed
+            if figure is not None:
+                most, limit = profile.n_queries, "synthetic_votes.glyph.n_queries"
+                yield from types.at_most(f"pate.{name}.queries", figure.queries, most, limit)
 
     def _source(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Whose votes: the data set, or the profile of synthetic votes, and how teachers train."""
@@ -269,13 +277,12 @@ class Pate(types.MainSection):
         """Teachers and the pool fit into the data set of a task that is run."""
         dataset, pool = task.dataset, task.pool
         if task.kind == "synthetic":
+            limit = f"synthetic_votes.{dataset}.n_queries"
             most = self._settings.synthetic_votes[dataset].n_queries
-            if pool > most:
-                yield f"{path}.pool", pool, f"at most synthetic_votes.{dataset}.n_queries = {most}"
+            yield from types.at_most(f"{path}.pool", pool, most, limit)
             return
         data = self._settings.datasets[dataset]
-        if data.n_train < task.K:
-            yield f"{path}.K", task.K, f"at most datasets.{dataset}.n_train = {data.n_train}"
+        yield from types.at_most(f"{path}.K", task.K, data.n_train, f"datasets.{dataset}.n_train")
         if pool > data.n_test or (task.student and pool == data.n_test):
             # What the pool leaves over is what the student is evaluated on.
             limit = "below" if task.student else "at most"
@@ -299,17 +306,9 @@ class Pate(types.MainSection):
 
     # Slices ------------------------------------------------------------------------------------
 
-    def given(self) -> dict[str, Task]:
-        """Return all tasks but those that are null."""
-        return {name: task for name, task in self.tasks.items() if task is not None}
-
-    def running(self, available: Callable[[str], bool] | None = None) -> list[str]:
-        """Return the tasks that this configuration runs, in the order of config.yaml.
-
-        available: whether the files of an optional data set can be had; the configuration's own
-        answer if left out.
-        """
-        available = available or self._settings.available
+    def running(self) -> list[str]:
+        """Return the tasks whose data sets are of this configuration and at hand, in its order."""
+        available = self._settings.available
         return [
             name
             for name, task in self.given().items()
@@ -345,16 +344,8 @@ class Pate(types.MainSection):
         """Return method, pool and parameters of a task's student."""
         settings = self.tasks[task]
         parameters = getattr(self.students, settings.student).plain()
-        own = settings.pick("student_parameters").get("student_parameters", {})
-        return {
-            "method": settings.student,
-            "pool": settings.pool,
-            "parameters": parameters | own,
-        }
-
-    def seeds(self, task: str) -> list[int]:
-        """Return the training seeds of a task's students: its own, or those of all tasks."""
-        return self.tasks[task].student_seeds or self.student_seeds
+        parameters |= settings.plain().get("student_parameters", {})
+        return {"method": settings.student, "pool": settings.pool, "parameters": parameters}
 
     def aggregators(self, task: str) -> list[str]:
         """Return the names of what labels a task's students: `lnmax-Q` for each Q, `confident`."""
@@ -364,7 +355,7 @@ class Pate(types.MainSection):
         """Return method, pool and parameters of a task's non-private baseline."""
         settings = self.tasks[task]
         parameters = getattr(self.baselines, settings.student).plain()
-        parameters |= settings.pick("baseline_parameters").get("baseline_parameters", {})
+        parameters |= settings.plain().get("baseline_parameters", {})
         method = parameters.pop("method")
         return {"method": method, "pool": settings.pool, "parameters": parameters}
 

@@ -54,9 +54,7 @@ class Planner(types.MainSection):
     n_classes: types.integer(ge=2, le=10000) = about("Classes.")
     queries: types.Count = about("Queries in the pool.")
     labels: types.Count = about("Labels wanted at most.")
-    epsilons: types.Distinct[types.number(gt=0, le=100)] = about(
-        "Budgets of the table and the figure."
-    )
+    epsilons: types.Distinct[types.number(gt=0, le=100)] = about("Budgets of table and figure.")
     delta: types.SmallDelta = about("Of all labels together.")
     profile: Profile
 
@@ -70,5 +68,4 @@ class Planner(types.MainSection):
         return names
 
     def mistakes(self) -> Iterator[types.Mistake]:
-        if self.labels > self.queries:
-            yield "labels", self.labels, f"at most {{here}}.queries = {self.queries}"
+        yield from types.at_most("labels", self.labels, self.queries, "{here}.queries")

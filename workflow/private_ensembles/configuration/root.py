@@ -37,9 +37,7 @@ class Configuration(types.Section):
     votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = about(
         "File of your own votes, on which everything runs in place of the papers."
     )
-    votes_kind: Literal["auto", "votes", "counts"] = about(
-        "What the file holds; `auto` asks the file."
-    )
+    votes_kind: Literal["auto", "votes", "counts"] = about("What the file holds; `auto` asks it.")
     n_classes: types.Maybe[types.integer(ge=2, le=10000)] = about(
         "Classes of your own votes; null takes the largest vote plus one."
     )
@@ -54,9 +52,7 @@ class Configuration(types.Section):
     solver: Literal["auto", "gurobi", "highs"] = about(
         "Solver of the linear programs; `auto` is Gurobi where its licence allows."
     )
-    device: Literal["auto", "cpu", "cuda"] = about(
-        "Where teachers train; `auto` takes a GPU if there is one."
-    )
+    device: Literal["auto", "cpu", "cuda"] = about("Where teachers train; `auto` prefers a GPU.")
     teachers: Teachers
     darrm: Darrm
     pate: Pate
@@ -151,11 +147,7 @@ class Configuration(types.Section):
                 for name, task in self.nzc.given().items()
                 if task.task in self.pate.given()
             },
-            "dpbag": {
-                "n": max(votes.n),
-                "k": max(votes.k),
-                **self.dpbag.pick("noise", "delta"),
-            },
+            "dpbag": {"n": max(votes.n), "k": max(votes.k), **self.dpbag.pick("noise", "delta")},
             "mechanism": self.nzc.mechanism(),
         }
 

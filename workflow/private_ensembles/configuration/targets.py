@@ -1,6 +1,7 @@
 """What a run makes: the tasks, tables, figures and pages that its configuration asks for."""
 
 from private_ensembles.configuration import files
+from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.root import Configuration
 
 LEDGER = "results/privacy_ledger.csv"
@@ -8,35 +9,25 @@ LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
 TOTALS = "results/audit/tables/totals.csv"
 
 
-def pate_tasks(settings: Configuration) -> list[str]:
-    """PATE's tasks whose data sets are of this configuration and at hand."""
-    return settings.pate.running()
-
-
 def student_tasks(settings: Configuration) -> list[str]:
     """PATE's tasks that train students."""
-    return [task for task in pate_tasks(settings) if settings.pate.tasks[task].student]
+    return [task for task in settings.pate.running() if settings.pate.tasks[task].student]
 
 
 def figure1_task(settings: Configuration) -> str | None:
     """The task that PATE's Figure 1 shows: the first of its list that is run; None without one."""
-    tasks = pate_tasks(settings)
+    tasks = settings.pate.running()
     return next((task for task in settings.pate.figure1 or [] if task in tasks), None)
 
 
 def pate_votes(settings: Configuration) -> dict[str, str]:
     """The votes of every task of PATE's, by its name."""
-    return {task: files.pate_votes(settings, task) for task in pate_tasks(settings)}
-
-
-def nzc_tasks(settings: Configuration) -> list[str]:
-    """NZC's tasks whose data sets are of this configuration and at hand."""
-    return settings.nzc.running()
+    return {task: files.pate_votes(settings, task) for task in settings.pate.running()}
 
 
 def nzc_votes(settings: Configuration) -> dict[str, dict[int, str]]:
     """The votes of every ensemble of every task of NZC's, by task and number of teachers."""
-    return {task: files.nzc_votes(settings, task) for task in nzc_tasks(settings)}
+    return {task: files.nzc_votes(settings, task) for task in settings.nzc.running()}
 
 
 def pure_shapes(settings: Configuration) -> list[str]:
@@ -52,66 +43,54 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
     if pure_shapes(settings):
         darrm.append("amplification")
     pate_items = ["printed_arithmetic", "small_print"]
-    if pate_tasks(settings):
+    if settings.pate.running():
         pate_items = ["table1", "table2", *pate_items]
         if settings.pate.equal_budget:
             pate_items.append("equal_budget")
+    bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
     return {
         "darrm": darrm,
         "pate": pate_items,
-        "dpbag": [*_bagged_items(settings), "labels", "conjecture"],
-        "nzc": ["table1", "table2", "leads"] if nzc_tasks(settings) else ["leads"],
+        "dpbag": [*bagged, "labels", "conjecture"],
+        "nzc": ["table1", "table2", "leads"] if settings.nzc.running() else ["leads"],
     }
-
-
-def _bagged_items(settings: Configuration) -> list[str]:
-    return [*settings.dpbag.run_tables("students"), *settings.dpbag.run_tables("labels")]
-
-
-def bagged_tables(settings: Configuration, kind: str) -> list[str]:
-    """DPBag's tables of the `students`, or of the `labels`, of the models that are trained."""
-    return [f"results/dpbag/tables/{item}.csv" for item in settings.dpbag.run_tables(kind)]
 
 
 def figures(settings: Configuration) -> dict[str, list[str]]:
     """The figures of each paper that are made, whether or not the run covers the paper."""
-    darrm = settings.darrm.shapes()
-    if settings.darrm.figure9:
-        darrm.append("figure9")
+    shapes = [name for name in (*SHAPE_FIGURES, "figure9") if getattr(settings.darrm, name)]
     pate_items = [name for name in ("figure4", "figure5") if getattr(settings.pate, name)]
     if figure1_task(settings):
         pate_items.insert(0, "figure1")
     return {
-        "darrm": [*darrm, "figure10", "objectives"],
+        "darrm": [*shapes, "figure10", "objectives"],
         "pate": pate_items,
-        "dpbag": ["label_counts", "student_accuracy"] if _bagged_items(settings) else [],
-        "nzc": ["figure2"] if nzc_tasks(settings) else [],
+        "dpbag": ["label_counts", "student_accuracy"] if settings.dpbag.used.models() else [],
+        "nzc": ["figure2"] if settings.nzc.running() else [],
     }
 
 
-def table_files(settings: Configuration, papers: list[str] | None = None) -> list[str]:
+def table_files(settings: Configuration, *papers: str) -> list[str]:
     """Every table of these papers, by default of those that the run covers."""
-    items = tables(settings)
-    covered = settings.papers if papers is None else papers
-    return [f"results/{paper}/tables/{item}.csv" for paper in covered for item in items[paper]]
+    items, papers = tables(settings), papers or settings.papers
+    return [f"results/{paper}/tables/{item}.csv" for paper in papers for item in items[paper]]
 
 
-def figure_files(settings: Configuration, papers: list[str] | None = None) -> list[str]:
+def figure_files(settings: Configuration, *papers: str) -> list[str]:
     """Every figure of these papers, by default of those that the run covers."""
-    items = figures(settings)
-    covered = settings.papers if papers is None else papers
-    return [f"results/{paper}/figures/{item}.png" for paper in covered for item in items[paper]]
+    items, papers = figures(settings), papers or settings.papers
+    return [f"results/{paper}/figures/{item}.png" for paper in papers for item in items[paper]]
 
 
 def paper_files(settings: Configuration, paper: str) -> list[str]:
     """Everything of one paper that this workflow reproduces."""
-    made = table_files(settings, [paper]) + figure_files(settings, [paper])
+    made = table_files(settings, paper) + figure_files(settings, paper)
     if paper == "darrm":
         allowances = settings.darrm.label_allowances()
         labels = [file for m in allowances for file in files.labels(settings, m)]
         return [files.TEACHERS_COST, *labels, *made]
     if paper == "pate":
-        return [f"results/pate/privacy/task={task}.csv" for task in pate_tasks(settings)] + made
+        return [f"results/pate/privacy/task={task}.csv" for task in settings.pate.running()] + made
     return made
 
 
@@ -123,13 +102,13 @@ def teachers_cost(settings: Configuration) -> list[str]:
 def label_datasets(settings: Configuration) -> list[str]:
     """The data sets whose labels DaRRM releases, where that paper is covered."""
     names = settings.darrm.label_datasets() if "darrm" in settings.papers else []
-    return [f"results/datasets/{name}.npz" for name in names]
+    return [files.dataset(name) for name in names]
 
 
 def bagged_records(settings: Configuration) -> list[str]:
     """DPBag's own data set, whose records are counted; nothing where a stand-in is used."""
     if "dpbag" in settings.papers and settings.data == "paper":
-        return [f"results/datasets/{settings.dpbag.dataset}.npz"]
+        return [files.dataset(settings.dpbag.dataset)]
     return []
 
 

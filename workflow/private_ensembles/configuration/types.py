@@ -34,6 +34,16 @@ def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{key}", {"key": key, "value": value, "allowed": allowed})
 
 
+def at_most(key: str, given: object, most: float, name: str) -> Iterator[Mistake]:
+    """Yield the numbers of a key, a list or a single one, above `most`, which `name` holds."""
+    numbers = {key: given}
+    if isinstance(given, list):
+        numbers = {f"{key}[{index}]": number for index, number in enumerate(given)}
+    for path, number in numbers.items():
+        if number > most:
+            yield path, number, f"at most {name} = {most}"
+
+
 class Section(BaseModel):
     """A part of the configuration: no unknown keys, and values of exactly the stated types."""
 
@@ -160,25 +170,20 @@ Named = Annotated[dict[Name, T], Field(min_length=1)]
 # What the papers speak of ------------------------------------------------------------------------
 
 K_WORDS = "Teachers per ensemble; odd, so that two classes never tie."
-K = Annotated[odd(ge=1), Field(description=K_WORDS)]
-Allowance = Annotated[Count, Field(description="Privacy allowance m.")]
-Allowances = Annotated[
-    Distinct[Count], Field(description="Privacy allowances m, each from 1 to K.")
-]
-Sizes = Annotated[Distinct[odd(ge=1)], Field(description="Numbers of teachers, odd.")]
-Epsilon = Annotated[Positive, Field(description="Privacy loss epsilon of one teacher.")]
-Epsilons = Annotated[Distinct[Positive], Field(description="Privacy losses epsilon.")]
-Delta = Annotated[number(ge=0, lt=1), Field(description="Privacy loss Delta of one teacher.")]
-Deltas = Annotated[
-    Distinct[number(ge=0, lt=0.5)],
-    Field(description="Privacy losses Delta of one teacher, below 1/2."),
-]
-SmallDelta = Annotated[
-    number(gt=0, lt=1), Field(description="Probability with which a guarantee may fail.")
-]
-Counts = Annotated[Distinct[Count], Field(description="Whole numbers from 1 on.")]
-Queries = Annotated[Distinct[Count], Field(description="Numbers of queries.")]
-Votes = Annotated[Positive, Field(description="A number of votes, such as the scale of noise.")]
+K = Annotated[odd(ge=1), about(K_WORDS)]
+Allowance = Annotated[Count, about("Privacy allowance m.")]
+Allowances = Annotated[Distinct[Count], about("Privacy allowances m, each from 1 to K.")]
+Sizes = Annotated[Distinct[odd(ge=1)], about("Numbers of teachers, odd.")]
+Epsilon = Annotated[Positive, about("Privacy loss epsilon of one teacher.")]
+Epsilons = Annotated[Distinct[Positive], about("Privacy losses epsilon.")]
+Delta = Annotated[number(ge=0, lt=1), about("Privacy loss Delta of one teacher.")]
+BelowHalf = Distinct[number(ge=0, lt=0.5)]
+Deltas = Annotated[BelowHalf, about("Privacy losses Delta of one teacher, below 1/2.")]
+SmallDelta = Annotated[number(gt=0, lt=1), about("Probability with which a guarantee may fail.")]
+Counts = Annotated[Distinct[Count], about("Whole numbers from 1 on.")]
+Seeds = Distinct[Seed]
+Queries = Annotated[Distinct[Count], about("Numbers of queries.")]
+Votes = Annotated[Positive, about("A number of votes, such as the scale of noise.")]
 
 
 def _interval(prior: str) -> str:

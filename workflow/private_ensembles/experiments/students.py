@@ -1,6 +1,6 @@
 """Students and their non-private baselines on one data set: what they get, how right they are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -66,20 +66,16 @@ def run_student(
     facts: Mapping[str, int],
     released: tuple[np.ndarray, np.ndarray] | None,
     settings: Mapping,
-    *,
-    seed: int,
-    path: tuple[int | str, ...],
-    device: str = "cpu",
-    checkpoint: str | Path | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    **conditions,
 ) -> tuple[Student, dict[str, float], list[dict[str, float]]]:
     """Train one student and evaluate it on the test part beyond the pool.
 
     inputs, facts: of :func:`read_inputs`. released: queries (indices into the pool, the first
     settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
-    whole private training part with its true labels. settings: method, pool, parameters. Returns
-    the student, its summary (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty
-    for forests). Evaluation labels reach the observer alone, never the training.
+    whole private training part with its true labels. settings: method, pool, parameters.
+    conditions: keywords of `student.training.Conditions`, but for `observe`. Returns the student,
+    its summary (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty for
+    forests). Evaluation labels reach the observer alone, never the training.
     """
     held_out = slice(settings["pool"], None)
     evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]
@@ -94,12 +90,8 @@ def run_student(
         *released,
         facts["n_classes"],
         settings["parameters"],
-        seed=seed,
-        path=path,
         **{"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {},
-        device=device,
-        checkpoint=checkpoint,
-        progress=progress,
+        **conditions,
         observe=lambda scores: (scores(evaluation).argmax(axis=1) == truth).mean(),
     )
     correct = student.correct(evaluation, truth)

@@ -109,7 +109,7 @@ def job(snakemake) -> Iterator[Job]:
     process with status 1 (130, 143 or 129 after a signal).
     """
     # The handlers come first: a signal during the set-up must not leave anything behind either.
-    with _signals_raise(), _logging(snakemake) as log, _private_files() as mask:
+    with _signals_raise(), _logging(snakemake) as log, _mask(0o077) as mask:
         current = None
         code = 1
         try:
@@ -232,20 +232,11 @@ def _open_to_readers(path: Path, mask: int) -> None:
 
 
 @contextlib.contextmanager
-def _private_files() -> Iterator[int]:
-    """Let only their owner read what the block writes; yields the mask that was in force."""
-    before = os.umask(0o077)
-    try:
-        yield before
-    finally:
-        os.umask(before)
-
-
-@contextlib.contextmanager
-def _mask(mask: int) -> Iterator[None]:
+def _mask(mask: int) -> Iterator[int]:
+    """Take `mask` from the permissions of what the block makes; yields the one before."""
     before = os.umask(mask)
     try:
-        yield
+        yield before
     finally:
         os.umask(before)
 
@@ -388,32 +379,15 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
     Raises ValueError, naming the file, for what is no readable npz or lacks a `required` name, and
     OSError where it cannot be opened.
     """
-    import zipfile
-    import zlib
-
     import numpy as np
 
-    # A damaged archive sends the reader anywhere in the file.
-    broken = (
-        ValueError,
-        EOFError,
-        TypeError,
-        KeyError,
-        RuntimeError,
-        OSError,
-        OverflowError,
-        SyntaxError,
-        MemoryError,
-        zipfile.BadZipFile,
-        zlib.error,
-    )
     with open(path, "rb") as file:
         try:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
             arrays = {name: archive[name] for name in archive.files}
-        except broken as error:
+        except Exception as error:  # a damaged archive sends the reader anywhere in the file
             raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes

@@ -18,8 +18,8 @@ from private_ensembles.mechanisms.families.checked import (
 from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate import mechanisms
-from private_ensembles.pate.expectation import answer_probability
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.rounds import answer_probability
 
 # Noise scales at which GNMax's accuracy is tabulated for a search.
 _SIGMAS = 32

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,10 @@ from private_ensembles.pate.data_independent import (
 from private_ensembles.pate.rdp import check_orders
 from private_ensembles.pate.rounds import Round, confident_round, gnmax_round
 from private_ensembles.pate.sanitize import (
-    GnssParameters,
     appendix_b6,
     check_formula,
     gnss_rdp,
+    guessed_order,
     rule_of_thumb,
     tune_gnss,
     tuned_sigma,
@@ -40,63 +40,60 @@ TUNINGS = ("search", "rule_of_thumb", "appendix_b6")
 ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspace(102, 500, 40)])
 
 
-@dataclass(frozen=True)
-class RoundPrivacy:
+@dataclass(frozen=True, kw_only=True)
+class GnssReport:
+    """How one cost is sanitised: GNSS parameters, Rényi cost; None: constant, as it is."""
+
+    beta: float | None = None
+    smooth_sensitivity: float | None = None
+    sigma_ss: float | None = None
+    gnss_rdp: float = 0.0
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the noise."""
+        return 0.0 if self.sigma_ss is None else self.sigma_ss * self.smooth_sensitivity
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundPrivacy(GnssReport):
     """One round's part of the cost, at the common orders of a :class:`ConfidentPrivacy`.
 
-    threshold_rdp and label_rdp are at its `order`; the rest, of the sanitised report, at its
-    `sanitized_order`, and None where the cost is constant, so that there is nothing to sanitise.
+    threshold_rdp and label_rdp are at its `order`; the publication is at its `sanitized_order`.
     """
 
     queries: int
     expected_answers: float
     threshold_rdp: float
     label_rdp: float
-    beta: float | None
-    smooth_sensitivity: float | None
-    sigma_ss: float | None
-    gnss_rdp: float
 
 
-@dataclass(frozen=True)
-class ConfidentPrivacy:
+@dataclass(frozen=True, kw_only=True)
+class ConfidentPrivacy(RoundPrivacy):
     """Expected cost of one or more rounds; the paper's Table 2 in one record.
 
-    Public (functions of the parameters alone): queries, delta, conversion, formula, tuning, caps,
-    data_independent_epsilon (Rényi, at the caps), exact_data_independent_epsilon (the same as one
-    Gaussian mechanism). Not for release: everything else.
+    Public (functions of the parameters alone): queries, delta, caps, data_independent_epsilon
+    (Rényi, at the caps), exact_data_independent_epsilon (the same as one Gaussian mechanism). Not
+    for release: everything else.
 
     epsilon is the least over orders of threshold_rdp + label_rdp + conversion, at `order`.
     sanitized_epsilon is that sum plus gnss_rdp at `sanitized_order`, the mean of what is published;
     sanitized_sd the standard deviation of its noise; sanitized_upper = sanitized_epsilon + z
-    sanitized_sd with Phi(z) = upper_confidence. beta, smooth_sensitivity, sigma_ss are the round's
-    where there is one, and None where there are several (see `rounds`) or nothing is sanitised.
+    sanitized_sd with Phi(z) = upper_confidence. What rounds have as well is added up here, but for
+    beta, smooth_sensitivity and sigma_ss, which are None where there are several.
     orders_left_out: orders at which condition C5 or C6 fails, so that nothing can be sanitised.
     """
 
-    queries: int
-    expected_answers: float
     delta: float
-    conversion: str
-    formula: str
-    tuning: str
     epsilon: float
     order: float
-    threshold_rdp: float
-    label_rdp: float
     query_cap: int
     answer_cap: int
     data_independent_epsilon: float
-    data_independent_order: float
     exact_data_independent_epsilon: float
     sanitized_order: float
-    beta: float | None
-    smooth_sensitivity: float | None
-    sigma_ss: float | None
-    gnss_rdp: float
     sanitized_epsilon: float
     sanitized_sd: float
-    upper_confidence: float
     sanitized_upper: float
     orders_left_out: tuple[float, ...]
     rounds: tuple[RoundPrivacy, ...]
@@ -166,8 +163,8 @@ def compose_rounds(
     data-independent costs.
 
     Raises ValueError for delta or upper_confidence outside (0, 1), orders <= 1, target_epsilon <=
-    0, unknown options, caps < 0, and parameters whose number is not that of the rounds. Warns
-    (RuntimeWarning) where orders are left out.
+    0, caps < 0, and parameters whose number is not that of the rounds, TypeError for unknown
+    options. Warns (RuntimeWarning) where orders are left out.
     """
     chosen = _Options(rounds, delta, **options)
     grid = chosen.grid
@@ -177,54 +174,37 @@ def compose_rounds(
     epsilon, best_order = rdp_to_dp(grid, total, delta, chosen.conversion)
     at = int(np.flatnonzero(grid == best_order)[0])
     sanitized, left_out = _sanitize(chosen, total)
+    parts = tuple(
+        RoundPrivacy(
+            queries=len(one.counts),
+            expected_answers=float(one.answer_probability.sum()),
+            threshold_rdp=float(threshold_rdp[i, at]),
+            label_rdp=float(label_rdp[i, at]),
+            **asdict(published),
+        )
+        for i, (one, published) in enumerate(zip(rounds, sanitized.parts, strict=True))
+    )
+    together = asdict(parts[0]) if len(parts) == 1 else {}
+    for name in ("queries", "expected_answers", "threshold_rdp", "label_rdp", "gnss_rdp"):
+        together[name] = sum(getattr(part, name) for part in parts)
     releases = [one.releases(query_cap, answer_cap) for one in rounds]
     rho = sum(part.rho for part in releases)
-    independent, independent_order = data_independent_epsilon(
-        rho, delta, conversion=chosen.conversion
-    )
-    single = sanitized.parts[0] if len(rounds) == 1 else _Part(None, None)
+    independent, _ = data_independent_epsilon(rho, delta, conversion=chosen.conversion)
     return ConfidentPrivacy(
-        queries=sum(len(one.counts) for one in rounds),
-        expected_answers=float(sum(one.answer_probability.sum() for one in rounds)),
+        **together,
         delta=delta,
-        conversion=chosen.conversion,
-        formula=chosen.formula,
-        tuning=chosen.tuning,
         epsilon=epsilon,
         order=best_order,
-        threshold_rdp=float(threshold_rdp[:, at].sum()),
-        label_rdp=float(label_rdp[:, at].sum()),
-        query_cap=sum(
-            len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
-            for one in rounds
-        ),
+        query_cap=sum(one.tried(query_cap) for one in rounds),
         answer_cap=sum(part.labels for part in releases),
         data_independent_epsilon=independent,
-        data_independent_order=independent_order,
         exact_data_independent_epsilon=exact_data_independent_epsilon(rho, delta),
         sanitized_order=sanitized.order,
-        beta=single.beta,
-        smooth_sensitivity=single.smooth_sensitivity,
-        sigma_ss=single.sigma_ss,
-        gnss_rdp=sanitized.gnss_rdp,
         sanitized_epsilon=sanitized.epsilon,
         sanitized_sd=sanitized.sd,
-        upper_confidence=chosen.upper_confidence,
         sanitized_upper=sanitized.epsilon + float(ndtri(chosen.upper_confidence)) * sanitized.sd,
         orders_left_out=left_out,
-        rounds=tuple(
-            RoundPrivacy(
-                queries=len(one.counts),
-                expected_answers=float(one.answer_probability.sum()),
-                threshold_rdp=float(threshold_rdp[i, at]),
-                label_rdp=float(label_rdp[i, at]),
-                beta=part.beta,
-                smooth_sensitivity=part.smooth_sensitivity,
-                sigma_ss=part.sigma_ss,
-                gnss_rdp=part.gnss_rdp,
-            )
-            for i, (one, part) in enumerate(zip(rounds, sanitized.parts, strict=True))
-        ),
+        rounds=parts,
     )
 
 
@@ -251,8 +231,7 @@ class _Options:
         conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
         if self.tuning not in TUNINGS:
             raise ValueError(f"tuning = {self.tuning!r}: must be one of {', '.join(TUNINGS)}")
-        if not (math.isfinite(self.target_epsilon) and self.target_epsilon > 0):
-            raise ValueError(f"target_epsilon = {self.target_epsilon}: must be a number > 0")
+        guessed_order(self.delta, self.target_epsilon)  # checks both
         if not 0 < self.upper_confidence < 1:
             raise ValueError(f"upper_confidence = {self.upper_confidence}: must be in (0, 1)")
         for name in ("beta", "sigma_ss"):
@@ -272,7 +251,7 @@ class _Options:
         if self.order is not None:
             return check_orders(self.order)
         if self.tuning != "search":
-            return check_orders(1 - 2 * math.log(self.delta) / self.target_epsilon)
+            return check_orders(guessed_order(self.delta, self.target_epsilon))
         return np.unique(check_orders(ORDERS if self.orders is None else self.orders))
 
     def pinned(self, name: str, i: int) -> float | None:
@@ -281,38 +260,12 @@ class _Options:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """One round's GNSS; without parameters where there is nothing to sanitise."""
-
-    gnss: GnssParameters | None
-    smooth_sensitivity: float | None
-
-    @property
-    def beta(self) -> float | None:
-        return self.gnss.beta if self.gnss else None
-
-    @property
-    def sigma_ss(self) -> float | None:
-        return self.gnss.sigma_ss if self.gnss else None
-
-    @property
-    def gnss_rdp(self) -> float:
-        return self.gnss.gnss_rdp if self.gnss else 0.0
-
-    @property
-    def sd(self) -> float:
-        return self.gnss.sigma_ss * self.smooth_sensitivity if self.gnss else 0.0
-
-
-@dataclass(frozen=True)
 class _Sanitized:
+    """The sanitised report at one order."""
+
     order: float
     epsilon: float
-    parts: tuple[_Part, ...]
-
-    @property
-    def gnss_rdp(self) -> float:
-        return sum(part.gnss_rdp for part in self.parts)
+    parts: tuple[GnssReport, ...]
 
     @property
     def sd(self) -> float:
@@ -343,24 +296,13 @@ def _sanitize(
         )
     allowed = np.flatnonzero(~np.isin(grid, left_out))
     if not len(allowed):
-        nothing = tuple(_Part(None, None) for _ in options.rounds)
+        nothing = tuple(GnssReport() for _ in options.rounds)
         return _Sanitized(math.nan, math.inf, nothing), left_out
     epsilons = total + conversion_cost(grid, options.delta, options.conversion)
-    allowed = allowed[np.argsort(epsilons[allowed], kind="stable")]
     if options.formula == "paper":
-        allowed = allowed[:1]
-
-    known: dict[int, _Sanitized] = {}
-
-    def sanitized(i: int) -> _Sanitized:
-        if i not in known:
-            known[i] = _sanitize_at(options, float(grid[i]), float(epsilons[i]))
-        return known[i]
-
-    if len(allowed) == 1:
-        return sanitized(int(allowed[0])), left_out
-    best = _golden(np.sort(allowed), lambda i: sanitized(int(i)).objective)
-    return sanitized(int(best)), left_out
+        allowed = allowed[[np.argmin(epsilons[allowed])]]
+    candidates = list(zip(grid[allowed].tolist(), epsilons[allowed].tolist(), strict=True))
+    return _golden(candidates, lambda at: _sanitize_at(options, *at)), left_out
 
 
 def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
@@ -368,42 +310,45 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
     for i, one in enumerate(options.rounds):
         profile = one.profile(order)
         if profile is None:
-            parts.append(_Part(None, None))
+            parts.append(GnssReport())
             continue
+        formula = options.formula
         beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
         if options.tuning == "appendix_b6":
             _, rules = appendix_b6(options.delta, options.target_epsilon)
             beta, sigma = beta or rules.beta, sigma or rules.sigma_ss
-            cost = gnss_rdp(order, beta, sigma, formula=options.formula)
-            gnss = GnssParameters(beta, sigma, cost)
         elif options.tuning == "rule_of_thumb":
-            gnss = rule_of_thumb(
-                order, options.delta, beta=beta, sigma_ss=sigma, formula=options.formula
-            )
+            rules = rule_of_thumb(order, options.delta, beta=beta, sigma_ss=sigma, formula=formula)
+            beta, sigma = rules.beta, rules.sigma_ss
         else:
             if beta is None:
-                beta = tune_gnss(order, profile.smooth, formula=options.formula).beta
+                beta = tune_gnss(order, profile.smooth, formula=formula).beta
             if sigma is None:
-                sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=options.formula)
-            cost = gnss_rdp(order, beta, sigma, formula=options.formula)
-            gnss = GnssParameters(beta, sigma, cost)
-        parts.append(_Part(gnss, profile.smooth(gnss.beta)))
+                sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
+        parts.append(
+            GnssReport(
+                beta=beta,
+                smooth_sensitivity=profile.smooth(beta),
+                sigma_ss=sigma,
+                gnss_rdp=gnss_rdp(order, beta, sigma, formula=formula),
+            )
+        )
     return _Sanitized(order, epsilon + sum(part.gnss_rdp for part in parts), tuple(parts))
 
 
-def _golden(candidates: NDArray[np.int64], objective) -> int:
-    """The candidate of the least objective, if it falls and then rises; a good one otherwise.
+def _golden(candidates: list[tuple], evaluate: Callable[[tuple], _Sanitized]) -> _Sanitized:
+    """The report of the least objective, if it falls and then rises; a good one otherwise.
 
     Any order is valid: this only chooses one, and each costs a smooth sensitivity.
     """
     low, high = 0, len(candidates) - 1
     ratio = (math.sqrt(5) - 1) / 2
-    seen: dict[int, float] = {}
+    seen: dict[int, _Sanitized] = {}
 
     def value(i: int) -> float:
         if i not in seen:
-            seen[i] = objective(candidates[i])
-        return seen[i]
+            seen[i] = evaluate(candidates[i])
+        return seen[i].objective
 
     while high - low > 2:
         left = high - max(1, round(ratio * (high - low)))
@@ -416,4 +361,4 @@ def _golden(candidates: NDArray[np.int64], objective) -> int:
             low = left
     for i in range(low, high + 1):
         value(i)
-    return int(candidates[min(seen, key=seen.get)])
+    return min(seen.values(), key=lambda found: found.objective)

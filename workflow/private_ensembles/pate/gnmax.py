@@ -118,11 +118,12 @@ def search_sigma(
 
 
 def sigma_quantities(
-    epsilon: float, delta: float, n_teachers: int, *, order_max: float, order_step: float
+    epsilon: float, delta: float, n_teachers: int, **grid: float
 ) -> list[dict[str, object]]:
     """Return all of :data:`METHODS` at one budget as rows of quantity, value, source.
 
-    Quantities: sigma_<method> (votes) and, where one is searched, order_<method>.
+    grid: order_max and order_step of :func:`search_sigma`. Quantities: sigma_<method> (votes) and,
+    where one is searched, order_<method>.
     """
     sources = {
         "rdp": "DaRRM appendix D.2.1: PATE section 4.1, classic conversion, grid of orders",
@@ -132,14 +133,7 @@ def sigma_quantities(
     }
     rows = []
     for method, source in sources.items():
-        found = search_sigma(
-            epsilon,
-            delta,
-            method=method,
-            n_teachers=n_teachers,
-            order_max=order_max,
-            order_step=order_step,
-        )
+        found = search_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **grid)
         rows.append({"quantity": f"sigma_{method}", "value": found.sigma, "source": source})
         if found.order is not None:
             rows.append({"quantity": f"order_{method}", "value": found.order, "source": source})

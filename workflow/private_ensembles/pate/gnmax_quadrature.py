@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import Merged, merge
+from private_ensembles.pate.histograms import chunks, merge
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.
@@ -26,7 +26,6 @@ _UNDERFLOW = 55.0
 # The relative error that the step is chosen for.
 _DISCRETISATION = 1e-15
 _ROUNDOFF = 2.0**-53
-_CHUNK = 2_000_000
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
@@ -72,7 +71,8 @@ def gnmax_log_distribution(
     nodes = np.ceil((left + right) / step).astype(np.int64) + 1
     log_probability = np.full(len(gap), -np.inf)
     error = np.zeros(len(gap))
-    for rows in _chunks(merged, nodes):
+    order = np.argsort(nodes, kind="stable")  # rows of about equal grids together
+    for rows in chunks(order, (merged.sizes * (nodes + 1))[order]):
         pairs, first = merged.part(rows)
         grid = -left[rows].max() + step * np.arange(nodes[rows].max() + 1)
         log_probability[pairs], error[pairs] = _integrate(
@@ -81,14 +81,6 @@ def gnmax_log_distribution(
     log_probability[gap > _UNDERFLOW] = -np.inf
     error[gap > _UNDERFLOW] = 0.0
     return log_probability[merged.home], error[merged.home]
-
-
-def _chunks(merged: Merged, nodes: NDArray[np.int64]):
-    """Rows of about equal grids, so many at a time as fit in the cache of a laptop."""
-    order = np.argsort(nodes, kind="stable")
-    sizes = np.diff(np.append(merged.starts, len(merged.gap)))[order] * (nodes[order] + 1)
-    chunk = np.cumsum(sizes) // _CHUNK
-    return np.split(order, np.flatnonzero(np.diff(chunk)) + 1)
 
 
 def _integrate(

@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.pate.rdp import check_counts
 
+# Numbers worked on at a time.
+_CHUNK = 2_000_000
+
 
 @dataclass(frozen=True)
 class Merged:
@@ -31,13 +34,25 @@ class Merged:
     home: NDArray[np.int64]
     n_classes: int
 
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many pairs each row has, (rows,)."""
+        return np.diff(np.append(self.starts, len(self.gap)))
+
     def part(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs of these rows, in the rows' order, and where each row starts among them."""
-        ends = np.append(self.starts[1:], len(self.gap))
-        sizes = ends[rows] - self.starts[rows]
+        sizes = self.sizes[rows]
         first = np.cumsum(sizes) - sizes
         pairs = np.arange(sizes.sum()) + np.repeat(self.starts[rows] - first, sizes)
         return pairs, first
+
+
+def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Items (n,) in parts of about equal size, so much at a time as fits in a laptop's cache.
+
+    sizes: (n,) numbers that each item takes.
+    """
+    return np.split(items, np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK)) + 1)
 
 
 def merge(counts: ArrayLike) -> Merged:

@@ -136,7 +136,6 @@ class LnmaxPrivacy:
     label_epsilon: float
     pure_epsilon: float
     data_independent_epsilon: float
-    data_independent_order: float
     optimal_data_independent_epsilon: float
 
 
@@ -160,7 +159,7 @@ def lnmax_privacy(
     queries = len(costs)
     sums = np.nextafter(costs.sum(axis=0) * (1 + 1e-12), np.inf)
     epsilon, order = rdp_to_dp(grid, sums, delta, conversion)
-    independent, independent_order = rdp_to_dp(
+    independent, _ = rdp_to_dp(
         grid,
         queries * lnmax_independent_rdp(scale, grid, bounds=bounds) * (1 + 1e-15),
         delta,
@@ -176,7 +175,6 @@ def lnmax_privacy(
         label_epsilon=label,
         pure_epsilon=math.nextafter(queries * label, math.inf),
         data_independent_epsilon=independent,
-        data_independent_order=independent_order,
         optimal_data_independent_epsilon=optimal_homogeneous(
             math.nextafter(1 / scale, math.inf), 0.0, 2 * queries, delta
         ).epsilon,

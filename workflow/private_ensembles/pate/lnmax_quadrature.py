@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.pate.histograms import Merged, merge
+from private_ensembles.pate.histograms import Merged, chunks, merge
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
 # piece's own quadrature error is below e^-40.
@@ -25,7 +25,6 @@ _NEGLIGIBLE = 40.0
 _RHO = 4.0
 # Numbers of nodes are rounded up to multiples of this, so that few groups remain.
 _ROUND_UP = 4
-_CHUNK = 2_000_000
 
 
 def check_scale(scale: float) -> float:
@@ -62,7 +61,7 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     pieces = _pieces(merged, gap)
     for rows, tops, bottoms, nodes in _groups(merged, gap, *pieces):
         pairs, first = merged.part(rows)
-        sizes = np.diff(np.append(first, len(pairs)))
+        sizes = merged.sizes[rows]
         x, weights = np.polynomial.legendre.leggauss(nodes)
         half = (tops - bottoms) / 2
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
@@ -85,11 +84,8 @@ def _above(merged: Merged, gap: NDArray[np.float64]) -> NDArray[np.float64]:
     x, weights = np.polynomial.legendre.leggauss(merged.n_classes // 2 + 1)
     u = (1 + x) / 2
     result = np.empty(len(gap))
-    size = np.diff(np.append(merged.starts, len(gap)))
-    for rows in np.split(
-        np.arange(len(size)),
-        np.flatnonzero(np.diff(np.cumsum(size) * len(u) // _CHUNK)) + 1,
-    ):
+    size = merged.sizes
+    for rows in chunks(np.arange(len(size)), size * len(u)):
         pairs, first = merged.part(rows)
         below = np.log1p(-0.5 * np.exp(-gap[pairs])[:, None] * u)
         everyone = np.add.reduceat(merged.multiplicity[pairs][:, None] * below, first, axis=0)
@@ -106,15 +102,12 @@ def _pieces(merged: Merged, gap: NDArray[np.float64]):
     """
     last = np.zeros(len(gap), dtype=bool)
     last[np.append(merged.starts[1:], len(gap)) - 1] = True
-    classes = np.cumsum(merged.multiplicity) - np.repeat(
-        np.arange(len(merged.starts)) * merged.n_classes,
-        np.diff(np.append(merged.starts, len(gap))),
-    )
+    sizes = merged.sizes
+    before = np.arange(len(sizes)) * merged.n_classes
+    classes = np.cumsum(merged.multiplicity) - np.repeat(before, sizes)
     weighted = merged.multiplicity * gap
     total = np.cumsum(weighted)
-    total -= np.repeat(
-        (total - weighted)[merged.starts], np.diff(np.append(merged.starts, len(gap)))
-    )
+    total -= np.repeat((total - weighted)[merged.starts], sizes)
     # sum over the m above of (v_i - t) = m depth - total of their gaps.
     deepest = (_NEGLIGIBLE + total) / classes
     following = np.append(gap[1:], 0.0)
@@ -130,11 +123,9 @@ def _pieces(merged: Merged, gap: NDArray[np.float64]):
 def _groups(merged: Merged, gap, rows, tops, bottoms):
     """Pieces that need equally many nodes, so many at a time as fit in the cache of a laptop."""
     nodes = np.empty(len(rows), dtype=np.int64)
-    size = np.diff(np.append(merged.starts, len(gap)))
+    size = merged.sizes
     wide = (_RHO + 1 / _RHO) / 2 - 1
-    for part in np.split(
-        np.arange(len(rows)), np.flatnonzero(np.diff(np.cumsum(size[rows]) // _CHUNK)) + 1
-    ):
+    for part in chunks(np.arange(len(rows)), size[rows]):
         pairs, first = merged.part(rows[part])
         reach = wide * (tops - bottoms)[part] / 2
         count = -gap[pairs]
@@ -151,7 +142,5 @@ def _groups(merged: Merged, gap, rows, tops, bottoms):
     nodes = -(-nodes // _ROUND_UP) * _ROUND_UP
     for n in np.unique(nodes):
         mine = np.flatnonzero(nodes == n)
-        for part in np.split(
-            mine, np.flatnonzero(np.diff(np.cumsum(size[rows[mine]]) * n // _CHUNK)) + 1
-        ):
+        for part in chunks(mine, size[rows[mine]] * n):
             yield rows[part], tops[part], bottoms[part], int(n)

@@ -29,7 +29,7 @@ from private_ensembles.pate.data_independent import (
 )
 from private_ensembles.pate.joint import BETA_SLACK, JointProfile
 from private_ensembles.pate.rounds import Round
-from private_ensembles.pate.sanitize import gnss_rdp, rule_of_thumb
+from private_ensembles.pate.sanitize import gnss_rdp, guessed_order, rule_of_thumb
 
 REPORTS = ("data_independent", "sanitized", "both")
 
@@ -124,7 +124,7 @@ def release_privacy(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
     releases = one.releases(query_cap, answer_cap)
-    tried = len(one.counts) if query_cap is None else min(query_cap, len(one.counts))
+    tried = one.tried(query_cap)
     exact = exact_data_independent_epsilon(releases.rho, delta)
     facts = {
         "queries": len(one.counts),
@@ -197,12 +197,9 @@ def choose_publication(
     Raises ValueError for delta outside (0, 1), target_epsilon <= 0, parameters out of range, a beta
     at which GNSS costs infinitely much, and where conditions C5 and C6 hold at no order tried.
     """
-    if not (math.isfinite(target_epsilon) and target_epsilon > 0):
-        raise ValueError(f"target_epsilon = {target_epsilon}: must be a number > 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    wanted = guessed_order(delta, target_epsilon)
     if order is None:
-        wanted = order = 1 - 2 * math.log(delta) / target_epsilon
+        order = wanted
         while one.conditions_violated(order):
             order -= 0.5
             if order <= 1:

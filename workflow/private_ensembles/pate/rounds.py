@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.pate.mechanisms import check_threshold
 from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
 
@@ -71,10 +72,13 @@ class Round:
             total += self.answer_probability[part] @ costs
         return total
 
+    def tried(self, query_cap: int | None = None) -> int:
+        """How many queries are asked at most; a cap left out is their number."""
+        return len(self.counts) if query_cap is None else min(query_cap, len(self.counts))
+
     def releases(self, query_cap: int | None = None, answer_cap: int | None = None) -> Releases:
         """What is released at most; a cap left out is the number of queries."""
-        queries = len(self.counts)
-        tried = queries if query_cap is None else min(query_cap, queries)
+        tried = self.tried(query_cap)
         answered = tried if answer_cap is None else min(answer_cap, tried)
         return Releases(0 if self.leads is None else tried, self.sigma1, answered, self.sigma2)
 
@@ -96,6 +100,16 @@ class Round:
         if curve is None:
             return None
         return SensitivityProfile(self.counts, curve, self.answer_probability)
+
+
+def answer_probability(counts: ArrayLike, threshold: float, sigma1: float) -> NDArray[np.float64]:
+    """Pr[a query passes the noisy threshold], (queries,): Phi((max_j n_j - threshold) / sigma1).
+
+    The noise is the continuous Gaussian; exact, and computed from votes without noise: not for
+    release. Raises ValueError as the sampler `mechanisms.confident_gnmax`.
+    """
+    counts, sigma1 = check_counts(counts), check_sigma(sigma1)
+    return ndtr((counts.max(axis=1) - check_threshold(threshold)) / sigma1)
 
 
 def gnmax_round(counts: ArrayLike, sigma: float) -> Round:
@@ -138,6 +152,5 @@ def _thresholded(
     sigma1: float,
     sigma2: float,
 ) -> Round:
-    if not np.isfinite(threshold):
-        raise ValueError(f"threshold = {threshold}: must be a finite number of votes")
-    return Round(counts, leads, float(threshold), check_sigma(sigma1), check_sigma(sigma2))
+    threshold = check_threshold(threshold)
+    return Round(counts, leads, threshold, check_sigma(sigma1), check_sigma(sigma2))

@@ -149,25 +149,32 @@ def rule_of_thumb(
     return GnssParameters(beta, sigma_ss, gnss_rdp(order, beta, sigma_ss, formula=formula))
 
 
-def appendix_b6(
-    delta: float, target_epsilon: float, *, factor: float = 3.0, formula: str = "exact"
-) -> tuple[float, GnssParameters]:
-    """The paper's rules of thumb (appendix B.6): (order, parameters), none looks at votes.
+def guessed_order(delta: float, target_epsilon: float) -> float:
+    """The order at which the conversion takes half of a budget guessed beforehand (appendix B.6).
 
-    For a target epsilon guessed beforehand: the order at which log(1/delta) = (lambda - 1)
-    epsilon / 2, so that the conversion takes half of it; beta = 0.4 / lambda; sigma_SS = factor
-    sqrt((lambda + 1) / epsilon) with factor from 2 to 4, which puts (lambda + 1) / sigma_SS^2, to
-    the paper the dominant part of the cost, between epsilon / 16 and epsilon / 4.
-
-    Raises ValueError for delta outside (0, 1), target_epsilon not a finite number > 0, a factor
-    outside [2, 4].
+    There log(1/delta) = (lambda - 1) epsilon / 2. Raises ValueError for delta outside (0, 1) and
+    target_epsilon not a finite number > 0.
     """
     if not 0 < delta < 1:
         raise ValueError(f"delta = {delta}: must be in (0, 1)")
     if not (math.isfinite(target_epsilon) and target_epsilon > 0):
         raise ValueError(f"target_epsilon = {target_epsilon}: must be a finite number > 0")
+    return 1 - 2 * math.log(delta) / target_epsilon
+
+
+def appendix_b6(
+    delta: float, target_epsilon: float, *, factor: float = 3.0, formula: str = "exact"
+) -> tuple[float, GnssParameters]:
+    """The paper's rules of thumb (appendix B.6): (order, parameters), none looks at votes.
+
+    For a target epsilon guessed beforehand: :func:`guessed_order`; beta = 0.4 / lambda; sigma_SS =
+    factor sqrt((lambda + 1) / epsilon) with factor from 2 to 4, which puts (lambda + 1) /
+    sigma_SS^2, to the paper the dominant part of the cost, between epsilon / 16 and epsilon / 4.
+
+    Raises ValueError as :func:`guessed_order` and for a factor outside [2, 4].
+    """
+    order = guessed_order(delta, target_epsilon)
     if not 2 <= factor <= 4:
         raise ValueError(f"factor = {factor}: must be in [2, 4]")
-    order = 1 - 2 * math.log(delta) / target_epsilon
     beta, sigma = 0.4 / order, factor * math.sqrt((order + 1) / target_epsilon)
     return order, GnssParameters(beta, sigma, gnss_rdp(order, beta, sigma, formula=formula))

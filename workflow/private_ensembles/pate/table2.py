@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 from private_ensembles.pate.sanitize import gnss_rdp, tuned_sigma
 
@@ -87,9 +88,7 @@ def least_printed_cost(row: PrintedRow, *, digits: dict[str, float]) -> float:
             part.sigma_ss + k * digits["sigma_ss"],
             formula="paper",
         )
-        for i in (-1, 1)
-        for j in (-1, 1)
-        for k in (-1, 1)
+        for i, j, k in product((-1, 1), repeat=3)
     ]
     return min(costs)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import numpy as np
@@ -15,7 +14,7 @@ from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
 from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn
-from private_ensembles.student.training import Training
+from private_ensembles.student.training import Conditions, Training
 from private_ensembles.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
 # Images per forward pass where nothing is learnt.
@@ -42,37 +41,32 @@ def train_network(
     labels: np.ndarray,
     n_classes: int,
     training: Training,
+    conditions: Conditions,
     *,
     unlabelled: bool,
     pixel_max: int,
-    seed: int,
-    path: tuple[int | str, ...] = (),
-    device: str | torch.device = "cpu",
-    checkpoint: str | os.PathLike | None = None,
-    progress: Callable[[str], None] = lambda message: None,
-    observe: Callable[[Callable], float] | None = None,
 ) -> tuple[torch.nn.Module, list[float]]:
     """A network trained on the labels of pool[index] and, if `unlabelled`, on the whole pool.
 
     pool: uint8 images as `channels_first` takes them, values 0..pixel_max; index, labels: int64
     (L,), L >= 1. Batches, distortions and perturbations come from one generator each at
     torch_seed(seed, *path, ...), drawn on the CPU, so that on the CPU the same arguments give the
-    same bits. checkpoint: file to go on from and to write every `checkpoint_every` epochs; removed
-    at the end. progress: told the loss, images per second and the remaining time after each epoch.
-    observe: given a function from images to the network's `network_scores` after each epoch; what
-    it returns is kept, and training does not depend on it. Returns the network, in evaluation mode
-    on the CPU, and one observation per epoch (none without `observe`).
+    same bits. The checkpoint is written every `checkpoint_every` epochs and removed at the end;
+    progress is told the loss, images per second and the remaining time after each epoch. Returns
+    the network, in evaluation mode on the CPU, and one observation per epoch (none without
+    `observe`, which is given the network's `network_scores`).
 
     Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
     """
     images = channels_first(pool)
+    device, progress = conditions.device, conditions.progress
     identity = identity_of(
         {
             "training": asdict(training),
             "n_classes": n_classes,
             "unlabelled": unlabelled,
             "pixel_max": pixel_max,
-            "seed": [seed, *path],
+            "seed": [conditions.seed, *conditions.path],
             "torch": torch.__version__,
             "device": torch.device(device).type,
         },
@@ -80,10 +74,10 @@ def train_network(
         index,
         labels,
     )
-    stored = Checkpoint(checkpoint, identity)
+    stored = Checkpoint(conditions.checkpoint, identity)
     try:
         run = _Run(images, index, labels, n_classes, training, unlabelled, pixel_max, device)
-        run.start(seed, path)
+        run.start(conditions.seed, conditions.path)
         if (state := stored.load()) is not None:
             run.restore(state)
             progress(f"goes on after epoch {run.epoch} of {training.epochs}")
@@ -97,10 +91,10 @@ def train_network(
                     f"student: the loss is {loss} in epoch {run.epoch}: lower the learning rate, "
                     f"{training.learning_rate}"
                 )
-            if observe is not None:
-                run.observed.append(float(observe(run.scores)))
+            if conditions.observe is not None:
+                run.observed.append(float(conditions.observe(run.scores)))
             meter.advance(images=seen, note=f"loss {loss:.4f}")
-            if checkpoint is not None and run.epoch % training.checkpoint_every == 0:
+            if conditions.checkpoint is not None and run.epoch % training.checkpoint_every == 0:
                 stored.save(**run.state())
         meter.finish()
     except torch.OutOfMemoryError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from private_ensembles.jobs.tensors import packed, read_tensors
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
 from private_ensembles.student.images import network_scores, train_network
 from private_ensembles.student.networks import student_cnn
-from private_ensembles.student.training import Training
+from private_ensembles.student.training import Conditions, Training
 
 # vat, supervised: a network on images, with or without the pool's unlabelled ones. forest: a
 # random forest on a table.
@@ -74,13 +74,8 @@ def train_student(
     n_classes: int,
     parameters: Mapping,
     *,
-    seed: int,
-    path: tuple[int | str, ...] = (),
     pixel_max: int = 255,
-    device: str | torch.device = "cpu",
-    checkpoint: str | os.PathLike | None = None,
-    progress: Callable[[str], None] = lambda message: None,
-    observe: Callable[[Callable], float] | None = None,
+    **conditions,
 ) -> Student:
     """A student of the public pool and of labels that were released for some of it.
 
@@ -94,9 +89,7 @@ def train_student(
     labels. If one class alone was released, training goes on (the student will say it to
     everything) and progress says so.
 
-    seed, path: address of its randomness. device: for networks. checkpoint: a file that a killed
-    training goes on from. progress: told how far the training is. observe: for networks, called
-    after each epoch with a function from inputs to scores; what it returns is kept in `observed`.
+    conditions: keywords of `training.Conditions`; what `observe` returns is kept in `observed`.
 
     Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
     another kind, no released label at all, a loss that is not finite, or too little GPU memory.
@@ -109,10 +102,12 @@ def train_student(
         raise ValueError(f"pixel_max = {pixel_max}: must be 1 to 255")
     pool = np.asarray(pool)
     index, labels = _released(answered_index, answered_labels, len(pool), n_classes)
+    around = Conditions(**conditions)
     if (labels == labels[0]).all():
-        progress(f"only class {labels[0]} was released: the student knows no other")
+        around.progress(f"only class {labels[0]} was released: the student knows no other")
     if method == "forest":
-        model = train_forest(pool, index, labels, n_classes, parameters, seed=seed, path=path)
+        address = {"seed": around.seed, "path": around.path}
+        model = train_forest(pool, index, labels, n_classes, parameters, **address)
         settings, pixel_max, observed = dict(parameters), 1, []
     else:
         training = Training.of(parameters)
@@ -122,14 +117,9 @@ def train_student(
             labels,
             n_classes,
             training,
+            around,
             unlabelled=method == "vat",
             pixel_max=pixel_max,
-            seed=seed,
-            path=path,
-            device=device,
-            checkpoint=checkpoint,
-            progress=progress,
-            observe=observe,
         )
         settings = asdict(training)
     return Student(

@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Around a training, whatever is learnt in it.
+
+    seed, path: address of its randomness. device: for networks. checkpoint: a file that a killed
+    training goes on from. progress: told how far the training is. observe: for networks, called
+    after each epoch with a function from inputs to scores; what it returns is kept, and training
+    does not depend on it.
+    """
+
+    seed: int
+    path: tuple[int | str, ...] = ()
+    device: str | torch.device = "cpu"
+    checkpoint: str | os.PathLike | None = None
+    progress: Callable[[str], None] = lambda message: None
+    observe: Callable[[Callable], float] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,63 @@
+"""The whole configuration: where its mirror and votes lie, and what it says of several sections."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from private_ensembles.configuration.check import ConfigError, check
+
+ROOT = Path(__file__).parents[2]
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+def test_mirror_is_made_absolute_from_where_the_user_stands(tmp_path):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "here").mkdir()
+    config = DEFAULT | {"data": "paper", "data_mirror": "../mirror"}
+    assert check(config, str(tmp_path / "here")).data_mirror == str(tmp_path / "mirror")
+
+
+def test_mirror_is_sought_in_each_folder_in_turn(tmp_path):
+    (tmp_path / "mirror").mkdir()
+    config = DEFAULT | {"data": "paper", "data_mirror": "mirror"}
+    assert check(config, "/nowhere", str(tmp_path)).data_mirror == str(tmp_path / "mirror")
+
+
+@pytest.mark.parametrize("mirror", [None, "https://example.org/data", "file:///data", "null"])
+def test_mirror_may_be_an_address_or_nothing(mirror):
+    expected = None if mirror == "null" else mirror
+    assert check(DEFAULT | {"data": "paper", "data_mirror": mirror}).data_mirror == expected
+
+
+def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
+    mirror = check(DEFAULT | {"data_mirror": "no/such/folder"}).data_mirror
+    assert mirror.endswith("no/such/folder")
+
+
+def test_votes_are_a_file_that_is_there(tmp_path):
+    (tmp_path / "votes.csv").touch()
+    config = DEFAULT | {"votes": "votes.csv"}
+    assert check(config, str(tmp_path)).votes == str(tmp_path / "votes.csv")
+    with pytest.raises(
+        ConfigError, match=r"votes = 'votes\.csv': must be an existing file \(looked"
+    ):
+        check(config, str(tmp_path / "elsewhere"))
+
+
+def test_synthetic_votes_and_datasets_have_different_names():
+    glyph = DEFAULT["synthetic_votes"]["glyph"]
+    with pytest.raises(ConfigError, match="must be another name than those under datasets"):
+        check(DEFAULT | {"synthetic_votes": {"glyph": glyph, "mnist": glyph}})
+
+
+def test_classes_are_those_of_a_data_set_or_of_synthetic_votes():
+    settings = check(DEFAULT)
+    assert (settings.classes("mnist"), settings.classes("mnist-10")) == (2, 10)
+    assert settings.classes("glyph") == DEFAULT["synthetic_votes"]["glyph"]["n_classes"]
+
+
+def test_training_is_pates_where_a_task_has_the_data_set_and_else_darrms():
+    settings = check(DEFAULT)
+    assert settings.training("svhn", "plain") == DEFAULT["pate"]["tasks"]["svhn"]["teachers"]
+    assert settings.training("mnist", "private") == DEFAULT["darrm"]["private_teachers"]

@@ -1,0 +1,78 @@
+"""Types that sections share: what they take, what they turn it into, and what they refuse."""
+
+import pytest
+from pydantic import ValidationError
+
+from private_ensembles.configuration import types
+
+
+class Sample(types.Section):
+    """A section with keys of several types, each of which may be left out."""
+
+    seed: types.Seed = types.LEFT_OUT
+    K: types.K = types.LEFT_OUT
+    m: types.Allowances = types.LEFT_OUT
+    delta_prime: types.SmallDelta = types.LEFT_OUT
+    table1: types.Maybe[types.Allowance] = types.LEFT_OUT
+    prior: types.Prior = types.LEFT_OUT
+    truth: types.Truth = types.LEFT_OUT
+
+    def mistakes(self):
+        yield from types.at_most("m", self.m or [], self.K or 1, "{here}.K")
+
+
+def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
+    read = Sample(seed="7", K="11", m=["1", 3.0], delta_prime="1e-5", table1="null").plain()
+    assert read == {"seed": 7, "K": 11, "m": [1, 3], "delta_prime": 1e-5, "table1": None}
+    assert [type(m) for m in read["m"]] == [int, int]
+
+
+def test_an_integer_stays_one_where_any_number_may_stand():
+    class Scale(types.Section):
+        scale: types.Positive
+
+    assert type(Scale(scale=1).scale) is int
+    assert type(Scale(scale=1.0).scale) is float
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"seed": -1},
+        {"seed": True},
+        {"seed": 1.5},
+        {"K": 10},
+        {"K": None},
+        {"m": [1, 1]},
+        {"m": []},
+        {"delta_prime": 1},
+        {"delta_prime": float("nan")},
+        {"prior": "uniform:0.7,0.5"},
+        {"prior": "uniform:0.1,0.7"},
+        {"prior": "fixed:0.5"},
+        {"truth": "common:0.5,1"},
+        {"unknown": 1},
+    ],
+)
+def test_values_of_another_type_or_out_of_range_are_refused(values):
+    with pytest.raises(ValidationError):
+        Sample(**values)
+
+
+def test_priors_and_truths():
+    assert Sample(prior="absolute-uniform:0.1,0.7").prior == "absolute-uniform:0.1,0.7"
+    assert Sample(truth="fixed:0.5").truth == "fixed:0.5"
+
+
+def test_at_most_names_the_number_of_a_list_that_is_above():
+    assert list(types.at_most("m", [1, 13, 3], 11, "K")) == [("m[1]", 13, "at most K = 11")]
+    assert list(types.at_most("m", 13, 11, "K")) == [("m", 13, "at most K = 11")]
+    assert list(types.at_most("m", 11, 11, "K")) == []
+    with pytest.raises(ValidationError, match="m\\[0\\]"):
+        Sample(K=3, m=[5])
+
+
+def test_plain_and_pick_return_what_was_given():
+    sample = Sample(seed=1, table1=None)
+    assert sample.plain() == {"seed": 1, "table1": None}
+    assert list(sample.pick("table1", "K", "seed")) == ["table1", "seed"]
