@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from private_ensembles.configuration.naming import delta_of, instance, multiply, parse_instance
+from private_ensembles.configuration.naming import delta_of, instance, parse_instance
 from private_ensembles.configuration.root import Configuration
 
 # How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
@@ -54,13 +54,9 @@ def audited_gammas(settings: Configuration) -> dict[str, str]:
 
 def sigma(settings: Configuration, dataset: str, m: int) -> str:
     """GNMax's sigma for (m epsilon, m Delta) on one data set, DaRRM appendix D.2.1."""
-    cost = settings.darrm.dataset_settings(dataset)
-    name = instance(
-        mechanism="gnmax",
-        K=settings.darrm.K,
-        epsilon=multiply(m, cost["epsilon"]),
-        delta=multiply(m, cost["Delta"]),
-    )
+    cost = settings.darrm.query_cost(dataset, m)
+    budget = {"epsilon": cost["epsilon_query"], "delta": cost["delta_query"]}
+    name = instance(mechanism="gnmax", K=settings.darrm.K, **budget)
     return f"results/darrm/privacy/{name}.csv"
 
 

@@ -10,8 +10,6 @@ from private_ensembles.configuration.types import LEFT_OUT, about
 # What each kind of teachers, and each kind of student, learns from.
 _LEARNS = {"plain": "images", "forest": "a table"}
 _STUDIES = {"vat": "images", "forest": "a table"}
-ANSWERS = "Queries answered."
-ORDER = "Renyi order."
 BETA = "Smoothness."
 SIGMA_SS = "Noise in units of smooth sensitivity."
 THRESHOLD = "Votes that the plurality must have."
@@ -38,17 +36,15 @@ class Lnmax(types.Section):
 class Printed(types.Section):
     """What Table 2 prints."""
 
-    answers: types.Count = about(ANSWERS)
-    order: types.number(gt=1) = about(ORDER)
+    answers: types.Count = about("Queries answered.")
+    order: types.number(gt=1) = about("Renyi order.")
     beta: types.Positive = about(BETA)
     sigma_ss: types.Positive = about(SIGMA_SS)
 
 
-class PrintedRounds(types.Section):
+class PrintedRounds(Printed):
     """What Table 2 prints for the two rounds, one number each."""
 
-    answers: types.Count = about(ANSWERS)
-    order: types.number(gt=1) = about(ORDER)
     beta: types.Pair[types.Positive] = about(BETA)
     sigma_ss: types.Pair[types.Positive] = about(SIGMA_SS)
 
