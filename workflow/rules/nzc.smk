@@ -45,6 +45,9 @@ use rule account_votes as account_nzc_votes with:
         "logs/account_nzc_votes/task={nzc_task}.log",
     benchmark:
         "results/benchmarks/account_nzc_votes/task={nzc_task}.tsv"
+    resources:
+        mem_mb=growing(600),
+        runtime=30,
 
 
 # All students of a task in one job, one after the other: aggregator is None.
