@@ -81,8 +81,9 @@ CONFIGURATION = {
     "no ledger": ({"audit": None}, {"build_index"}),
 }
 FILES = {
-    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE,
-    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE,
+    # The planner loads every mechanism.
+    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | {"plan_mechanisms"},
+    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE | {"plan_mechanisms"},
     f"{MODULE}/experiments/nzc.py": LABELS | LEADS | FIGURE,
     f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
     f"{MODULE}/experiments/ledger.py": LEDGER,

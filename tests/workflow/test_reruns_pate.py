@@ -256,9 +256,10 @@ def test_every_key_of_pate_and_its_tasks_has_a_row(root):
 
 def test_every_room_that_only_pate_has_has_a_row(root):
     package = root / "workflow" / MODULE
-    rooms = {path.name for path in package.glob("*pate*.py")} | {"student_study.py", "student"}
-    rows = {name.split("/")[1] for name in FILES if name.startswith(MODULE)}
-    assert rooms <= rows
+    rooms = {path.relative_to(package).as_posix() for path in package.rglob("*pate*.py")}
+    rows = {name.removeprefix(f"{MODULE}/") for name in FILES if name.startswith(MODULE)}
+    assert rooms | {"experiments/students.py"} <= rows
+    assert {"pate", "student"} <= {row.split("/")[0] for row in rows}
 
 
 def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_pate_run):
