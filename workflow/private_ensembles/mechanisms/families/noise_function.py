@@ -9,6 +9,7 @@ any number of them; where the budget has room for it, no noise is needed at all.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -70,13 +71,13 @@ class NoiseFunction(Mechanism):
             )
         return None
 
+    @abstractmethod
     def allowance(self, task: Task, teacher: Composition) -> float:
         """Return the largest m at which one label keeps the budget, in [1, K]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def own_gamma(self, parameters: NoisyMajority) -> NDArray[np.float64]:
         """Return the noise function, (K + 1,), that is private at m < K."""
-        raise NotImplementedError
 
     def gamma(self, parameters: NoisyMajority) -> NDArray[np.float64]:
         """Return the noise function, (K + 1,), that releases labels."""
@@ -128,9 +129,9 @@ class NoiseFunction(Mechanism):
         given = (budget.m, 1, budget.K, budget.delta_gamma)
         return NoisyMajority(*given, *teacher, gamma=self.gamma_at(problem, found))
 
+    @abstractmethod
     def gamma_at(self, problem: PrivacyProblem, found) -> NDArray[np.float64]:
         """Return the certified gamma of DaRRM's tables; found: of other jobs."""
-        raise NotImplementedError
 
     def distribution(self, counts, parameters, noise=None):
         """DaRRM's own, exact, for every source of noise."""
