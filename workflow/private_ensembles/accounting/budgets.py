@@ -18,7 +18,10 @@ from private_ensembles.accounting.composition import (
     optimal_homogeneous,
     replace_one,
     simple,
+    spare_delta,
 )
+from private_ensembles.accounting.loss_distribution import compose
+from private_ensembles.accounting.rounding import ELEMENTARY
 
 ADJACENCIES = ("add_remove", "replace_one")
 _INTERVAL = 1e-3
@@ -75,10 +78,9 @@ def pld_epsilon(
     composition dominates the mechanisms' (Zhu, Dong & Wang 2022, Theorem 10); for
     negative arguments delta(-x) = 1 - e^-x (1 - delta(x)), as the relation is symmetric. The curve
     is met at multiples of ``interval`` and overestimated in between ("connect the dots",
-    Doroshenko et al. 2022). So the result is an upper bound in exact arithmetic; dp-accounting's
-    Fourier transforms and the second differences taken of the curve are in floating point, which
-    shifts delta by some 1e-12 and is not bounded rigorously. Rounded up to the next multiple of
-    ``interval`` / 1000.
+    Doroshenko et al. 2022). An upper bound in floating point, what Fourier transforms lose
+    included: `loss_distribution.compose`. Rounded up to a multiple of ``interval`` / 1000; infinite
+    where the error of the transforms, of the order of 1e-12 times ``queries``, exceeds delta_total.
 
     Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
     that is not finite and > 0.
@@ -90,17 +92,12 @@ def pld_epsilon(
     for name, value in (("interval", interval), ("largest_epsilon", largest_epsilon)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} = {value}: must be a finite number > 0")
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # late: half a second
-
     steps = math.ceil(largest_epsilon / interval)
     grid = np.arange(steps + 1) * interval
     curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
-    mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1])
-    deltas = np.minimum.accumulate(np.concatenate([mirrored, curve]))
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -steps, steps, deltas)
-    total = privacy_loss_distribution.PrivacyLossDistribution(pmf).self_compose(int(queries))
-    found = float(total.get_epsilon_for_delta(delta_total))
-    return math.ceil(found / interval * 1e3 + 1e-6) * interval / 1e3
+    mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1]) + ELEMENTARY
+    deltas = np.minimum.accumulate(np.minimum(np.concatenate([mirrored, curve]), 1.0))
+    return compose(deltas, interval, int(queries)).epsilon(delta_total, interval / 1e3)
 
 
 def total_budgets(
@@ -120,11 +117,8 @@ def total_budgets(
     the functions of `composition` and :func:`pld_epsilon`.
     """
     best = optimal_homogeneous(epsilon, delta, queries, delta_total)
-    kept = queries * math.log1p(-delta) if delta < 1 else -math.inf
-    left = math.log1p(-delta_total) if delta_total < 1 else -math.inf
-    spare = -math.expm1(left - kept) if kept > -math.inf else -1.0
-    # Rounded down: a smaller slack only makes general composition's epsilon larger.
-    spare = spare * (1 - 1e-12) - 1e-15
+    # A smaller slack only makes general composition's epsilon larger.
+    spare = spare_delta(delta, queries, delta_total)
     found = {
         "general": general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf,
         "optimal": best.epsilon,

@@ -1,9 +1,9 @@
 """What several differentially private releases cost together, and what a Rényi bound is worth.
 
 Every function returns an upper bound *in floating point*: arithmetic runs with 60 significant
-decimal digits (the standard library's ``decimal``, whose ``exp``, ``ln`` and ``sqrt`` are correctly
-rounded) on the exact values of the floats given, and only the last step rounds, upwards. Terms of
-sums are positive and fewer than 1e6, so what 60 digits lose is far below that last step.
+decimal digits on the exact values of the floats given, and only the last step rounds, upwards
+(`accounting.rounding`). Terms of sums are positive and fewer than 1e6, so what 60 digits lose is
+far below that last step.
 
 Adjacency does not matter here: what the parts are proven for, the whole is proven for.
 """
@@ -11,15 +11,20 @@ Adjacency does not matter here: what the parts are proven for, the whole is prov
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
-from fractions import Fraction
+from decimal import Decimal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-# Wide exponents: e^(k epsilon) over- and underflows a float long before it does a Decimal.
-_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15)
-# Relative head room above the error of a chain of 60-digit operations, below a float's own 1e-16.
-_SLACK = Decimal("1e-45")
+from private_ensembles.accounting.rounding import (
+    SLACK,
+    Ball,
+    log_sum,
+    multiple_above,
+    round_down,
+    round_up,
+    sixty_digits,
+)
 
 
 @dataclass(frozen=True)
@@ -29,21 +34,6 @@ class Composition:
     epsilon: float
     delta: float
     theorem: str
-
-
-def round_up(value: Decimal) -> float:
-    """Return the smallest float that is at least ``value`` (plus a 1e-45 relative head room)."""
-    if not value.is_finite():
-        return float(value)
-    with localcontext(_CONTEXT):
-        bound = value + abs(value) * _SLACK
-        try:
-            nearest = float(bound)
-        except OverflowError:
-            return math.inf
-        if math.isfinite(nearest) and Decimal(nearest) < bound:
-            nearest = math.nextafter(nearest, math.inf)
-    return nearest
 
 
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
@@ -73,7 +63,7 @@ def simple(epsilon: float, delta: float, k: int) -> Composition:
     """
     _check(epsilon, delta, k)
     # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
-    return Composition(_multiple(epsilon, k), min(1.0, _multiple(delta, k)), "simple")
+    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)), "simple")
 
 
 def replace_one(epsilon: float, delta: float) -> Composition:
@@ -84,16 +74,9 @@ def replace_one(epsilon: float, delta: float) -> Composition:
     2014, Theorem 2.2 and Vadhan 2017, Lemma 2.2). Raises ValueError as :func:`simple`.
     """
     _check(epsilon, delta, 1)
-    with localcontext(_CONTEXT):
+    with sixty_digits():
         grown = (1 + Decimal(epsilon).exp()) * Decimal(delta)
-    return Composition(_multiple(epsilon, 2), min(1.0, round_up(grown)), "group privacy")
-
-
-def _multiple(value: float, k: int) -> float:
-    """Return k times ``value``, rounded up."""
-    exact = Fraction(value) * int(k)
-    nearest = float(exact)
-    return math.nextafter(nearest, math.inf) if Fraction(nearest) < exact else nearest
+    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)), "group privacy")
 
 
 def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
@@ -111,14 +94,14 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
     _check(epsilon, delta, k, delta_prime=delta_prime)
     if delta_prime == 0:
         raise ValueError("delta_prime = 0: must be in (0, 1]")
-    with localcontext(_CONTEXT):
+    with sixty_digits(epsilon, delta, delta_prime):
         k, e, spare = int(k), Decimal(epsilon), Decimal(delta_prime)
         growth = e.exp()
         drift = (growth - 1) * e * k / (growth + 1)
         logs = (Decimal(1).exp() + (k * e * e).sqrt() / spare).ln(), (1 / spare).ln()
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
         leak = _delta_of_leaks(delta, k, spare)
-    least = min(_multiple(epsilon, k), round_up(total))
+    least = min(multiple_above(epsilon, k), round_up(total))
     return Composition(least, min(1.0, round_up(leak)), "general")
 
 
@@ -140,7 +123,7 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
     11.4
     """
     _check(epsilon, delta, k, delta_total=delta_total)
-    with localcontext(_CONTEXT):
+    with sixty_digits(epsilon, delta, delta_total):
         k, e = int(k), Decimal(epsilon)
         kept = (1 - Decimal(delta)) ** k
         spare = Decimal(1) if kept == 0 else 1 - (1 - Decimal(delta_total)) / kept
@@ -149,7 +132,7 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
         if kept == 0 or spare < 0:
             return Composition(math.inf, float(delta_total), "optimal_homogeneous")
         total = _randomised_response_epsilon(e, k, spare)
-    least = min(_multiple(epsilon, k), round_up(total))
+    least = min(multiple_above(epsilon, k), round_up(total))
     return Composition(least, float(delta_total), "optimal_homogeneous")
 
 
@@ -169,7 +152,7 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
                 q = q * (k - lies) / (lies + 1) * growth
                 continue
         # delta(x) = sum_p - e^x sum_q on this piece; the head room covers what the sums lost.
-        ratio = (sum_p * (1 + _SLACK) - spare) / sum_q
+        ratio = (sum_p * (1 + SLACK) - spare) / sum_q
         return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
     return Decimal(0)
 
@@ -183,11 +166,7 @@ def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Compos
     """
     best = optimal_homogeneous(epsilon, delta, k, delta_total)
     candidates = [best]
-    with localcontext(_CONTEXT):
-        kept = (1 - Decimal(delta)) ** int(k)
-        spare = 1 - (1 - Decimal(delta_total)) / kept if kept else Decimal(0)
-        # Rounded down: a smaller delta' only makes general composition's epsilon larger.
-        delta_prime = math.nextafter(float(spare), 0.0) if spare > 0 else 0.0
+    delta_prime = spare_delta(delta, k, delta_total)
     if delta_prime > 0:
         candidates.append(general(epsilon, delta, k, delta_prime))
     if simple(epsilon, delta, k).delta <= delta_total:
@@ -195,6 +174,17 @@ def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Compos
     least = min(candidate.epsilon for candidate in candidates)
     name = [candidate.theorem for candidate in candidates if candidate.epsilon == least][-1]
     return Composition(least, float(delta_total), name)
+
+
+def spare_delta(delta: float, k: int, delta_total: float) -> float:
+    """What k leaks of delta leave of delta_total, rounded down; 0 where they leave nothing.
+
+    1 - (1 - delta_total) / (1 - delta)^k: what general composition may spend besides.
+    """
+    with sixty_digits(delta, delta_total):
+        kept = (1 - Decimal(delta)) ** int(k)
+        spare = 1 - (1 - Decimal(delta_total)) / kept if kept else Decimal(0)
+        return math.nextafter(round_down(spare), 0.0) if spare > 0 else 0.0
 
 
 def rdp_to_dp(
@@ -226,10 +216,41 @@ def rdp_to_dp(
     best = int(np.argmin(epsilons))
     if not math.isfinite(epsilons[best]):
         return math.inf, float(orders[best])
-    with localcontext(_CONTEXT):
+    with sixty_digits():
         order = float(orders[best])
         exact = Decimal(float(rdp[best])) + exact_conversion_cost(order, delta, conversion)
     return max(0.0, round_up(exact)), order
+
+
+def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.float64]:
+    """Rényi divergence of randomised response at ``orders`` (A,) > 1, shape (A,), rounded up.
+
+    No (epsilon, 0)-DP mechanism has more (Mironov 2017, Proposition 5; it is the dominating pair of
+    Kairouz, Oh & Viswanath 2015, Theorem 3.3). With h = epsilon / 2,
+
+        D_a = ln(cosh((2a - 1) h) / cosh(h)) / (a - 1)
+            = ln(1 + 2 sinh(a h) sinh((a - 1) h) / cosh(h)) / (a - 1),
+
+    and the last form takes no difference of numbers that are nearly equal, so that small epsilons
+    lose nothing (nor do large ones, where e^((a-1) epsilon) overflows). Raises ValueError for
+    epsilon < 0 or not finite and orders that are not finite and > 1.
+    """
+    _check(epsilon, 0.0, 1)
+    orders = np.asarray(orders, dtype=np.float64)
+    if not (np.isfinite(orders) & (orders > 1)).all():
+        raise ValueError("orders: must be finite numbers > 1")
+    if epsilon == 0:
+        return np.zeros(orders.shape)
+    less = Ball(orders) - 1
+    rate = Ball(epsilon)
+    # 2 sinh(X) sinh(Y) / cosh(h) = e^(X+Y-h) (1 - e^-2X) (1 - e^-2Y) / (1 + e^-2h), X + Y - h =
+    # (a - 1) epsilon.
+    parts = -(-rate * orders).expm1() * -(-rate * less).expm1() / (1 + (-rate).exp())
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = (rate * less + parts.log()).exp()
+        small = (grown.log1p() / less).upper
+    large = (log_sum(Ball(0.0), rate * less + parts.log()) / less).upper
+    return np.minimum(np.minimum(small, large), epsilon)
 
 
 def conversion_cost(orders: np.ndarray, delta: float, conversion: str) -> np.ndarray:
@@ -241,13 +262,14 @@ def conversion_cost(orders: np.ndarray, delta: float, conversion: str) -> np.nda
 
 
 def exact_conversion_cost(order: float, delta: float, conversion: str) -> Decimal:
-    """Return :func:`conversion_cost` at one ``order`` to 60 digits."""
+    """Return :func:`conversion_cost` at one ``order``, to 60 digits of its terms, rounded up."""
     _check_conversion(delta, conversion)
-    with localcontext(_CONTEXT):
+    with sixty_digits():
         a, d = Decimal(order), Decimal(delta)
-        if conversion == "classic":
-            return -d.ln() / (a - 1)
-        return (1 - 1 / a).ln() - (d * a).ln() / (a - 1)
+        first, second = Decimal(0), -d.ln() / (a - 1)
+        if conversion == "improved":
+            first, second = (1 - 1 / a).ln(), -(d * a).ln() / (a - 1)
+        return first + second + SLACK * (abs(first) + abs(second))
 
 
 def _check_conversion(delta: float, conversion: str) -> None:

@@ -70,7 +70,9 @@ def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
     if size < 0 or not 0 <= probability <= 1:
         raise ValueError(f"size, probability = {size}, {probability}: must be >= 0 and in [0, 1]")
     if probability in (0, 1):
-        return np.eye(size + 1)[size * int(probability)]
+        certain = np.zeros(size + 1)
+        certain[size * int(probability)] = 1.0
+        return certain
     mode = min(int((size + 1) * probability), size)
     s = np.arange(size)
     up = (size - s[mode:]) * probability / ((s[mode:] + 1) * (1 - probability))

@@ -1,0 +1,707 @@
+"""Every function that promises a bound, with a sampler of its arguments and its exact value.
+
+An entry draws arguments, extremes among them, calls the function and yields pairs (larger,
+smaller): what must be at least as large as what. One side is the float that the function gave, the
+other is worked out here in sixty digits or more, from the definition and by formulas of its own. A
+third element False says that the two need not be close.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath
+import numpy as np
+from mpmath import mpf
+
+DIGITS = 60
+
+
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """10 to a power drawn from [low, high]."""
+    return float(10 ** rng.uniform(low, high))
+
+
+def probability(rng: np.random.Generator) -> float:
+    """In (0, 1), often near one of the ends."""
+    small = log_uniform(rng, -12, -0.01)
+    return [small, log_uniform(rng, -300, -12), 1 - small][rng.choice(3, p=[0.7, 0.1, 0.2])]
+
+
+def budget(rng: np.random.Generator) -> float:
+    """An epsilon, tiny and huge ones among them."""
+    return log_uniform(rng, -12, 2)
+
+
+def beside_one(*small: float) -> int:
+    """Digits enough to tell 1 from 1 - x for each x."""
+    least = min((abs(x) for x in small if x), default=1.0)
+    return DIGITS + max(0, -int(np.floor(np.log10(least))))
+
+
+# ------------------------------------------------------------------------------- accounting
+
+
+def round_up(rng, function):
+    value = mpf(rng.standard_normal()) * mpf(10) ** int(rng.integers(-300, 300)) / 3
+    yield function(_decimal(value)), value
+
+
+def round_down(rng, function):
+    value = mpf(rng.standard_normal()) * mpf(10) ** int(rng.integers(-300, 300)) / 3
+    yield value, function(_decimal(value))
+
+
+def _decimal(value):
+    from decimal import Decimal
+
+    return Decimal(mpmath.nstr(value, 58))
+
+
+def multiple_above(rng, function):
+    value, k = log_uniform(rng, -300, 300), int(rng.integers(1, 10**6))
+    yield function(value, k), mpf(value) * k
+
+
+def _few_operations(rng):
+    """A float after 3 to 30 products, quotients, roots and sums, and what it is exactly."""
+    ours, exact = rng.uniform(0.5, 2), None
+    exact = mpf(ours)
+    count = int(rng.integers(1, 30))
+    for _ in range(count):
+        other = rng.uniform(0.5, 2)
+        kind = rng.integers(4)
+        if kind == 0:
+            ours, exact = ours * other, exact * other
+        elif kind == 1:
+            ours, exact = ours / other, exact / other
+        elif kind == 2:
+            ours, exact = ours + other, exact + mpf(other)
+        else:
+            ours, exact = float(np.sqrt(ours)), mpmath.sqrt(exact)
+    return ours, exact, count
+
+
+def above(rng, function):
+    ours, exact, count = _few_operations(rng)
+    yield function(ours, count), exact
+
+
+def below(rng, function):
+    ours, exact, count = _few_operations(rng)
+    yield exact, function(ours, count)
+
+
+def sum_above(rng, function):
+    values = 10 ** rng.uniform(-20, 20, int(rng.integers(1, 2000)))
+    yield function(values), mpmath.fsum(map(mpf, values.tolist()))
+
+
+def simple(rng, function):
+    epsilon, delta, k = budget(rng), probability(rng), int(rng.integers(1, 10**4))
+    found = function(epsilon, delta, k)
+    yield found.epsilon, mpf(epsilon) * k
+    yield found.delta, min(mpf(1), mpf(delta) * k)
+
+
+def replace_one(rng, function):
+    epsilon, delta = budget(rng), probability(rng)
+    found = function(epsilon, delta)
+    yield found.epsilon, 2 * mpf(epsilon)
+    yield found.delta, min(mpf(1), (1 + mpmath.exp(mpf(epsilon))) * mpf(delta))
+
+
+def general(rng, function):
+    epsilon, delta, spare = log_uniform(rng, -40, 2), probability(rng), probability(rng)
+    k = int(rng.integers(1, 10**4))
+    found = function(epsilon, delta, k, spare)
+    with mpmath.workdps(beside_one(delta, spare)):
+        e, d = mpf(epsilon), mpf(spare)
+        root = min(
+            mpmath.sqrt(2 * k * mpmath.log(mpmath.e + mpmath.sqrt(k * e**2) / d)),
+            mpmath.sqrt(-2 * k * mpmath.log(d)),
+        )
+        yield found.epsilon, min(k * e, k * e * mpmath.tanh(e / 2) + e * root)
+        yield found.delta, 1 - (1 - mpf(delta)) ** k * (1 - d)
+
+
+def randomised_response_delta(epsilon, k, x):
+    """Exact delta at x of k-fold randomised response."""
+    e, x = mpf(epsilon), mpf(x)
+    truth, lie = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e))
+    return mpmath.fsum(
+        mpmath.binomial(k, lies)
+        * max(
+            mpf(0),
+            truth ** (k - lies) * lie**lies - mpmath.exp(x) * lie ** (k - lies) * truth**lies,
+        )
+        for lies in range(k // 2 + 1)
+    )
+
+
+def leaking_response_delta(epsilon, delta, k, x):
+    """The same, where each copy leaks with probability delta."""
+    return 1 - (1 - mpf(delta)) ** k * (1 - randomised_response_delta(epsilon, k, x))
+
+
+def optimal_homogeneous(rng, function):
+    epsilon, k = log_uniform(rng, -10, 1.5), int(rng.integers(1, 12))
+    delta = float(rng.choice([0.0, log_uniform(rng, -60, -2)]))
+    with mpmath.workdps(2 * beside_one(delta, epsilon)):
+        most = leaking_response_delta(epsilon, delta, k, 0)
+        total = min(1.0, k * delta + float(most) * log_uniform(rng, -9, 0))
+        found = function(epsilon, delta, k, total).epsilon
+        # Just below the total, or nothing at all is left to ask.
+        if np.isfinite(found):
+            yield mpf(total), leaking_response_delta(epsilon, delta, k, found), False
+
+
+def spare_delta(rng, function):
+    delta, k, total = log_uniform(rng, -60, -2), int(rng.integers(1, 1000)), probability(rng)
+    with mpmath.workdps(2 * beside_one(delta, total)):
+        exact = 1 - (1 - mpf(total)) / (1 - mpf(delta)) ** k
+        yield max(mpf(0), exact), function(delta, k, total)
+
+
+def tightest(rng, function):
+    yield from optimal_homogeneous(rng, function)
+
+
+def response_rdp(epsilon, order):
+    """ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1) with p = 1 / (1 + e^-epsilon), q = 1 - p."""
+    with mpmath.workdps(2 * DIGITS + 40):
+        e, a = mpf(epsilon), mpf(order)
+        p, q = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e))
+        return mpmath.log(p**a * q ** (1 - a) + q**a * p ** (1 - a)) / (a - 1)
+
+
+def randomised_response_rdp(rng, function):
+    epsilon, order = log_uniform(rng, -15, 2.5), 1 + log_uniform(rng, -4, 5)
+    yield function(epsilon, [order])[0], response_rdp(epsilon, order)
+
+
+def conversion(order, delta, kind):
+    """What turns a Rényi bound into epsilon, by the theorems cited in `rdp_to_dp`."""
+    a, d = mpf(order), mpf(delta)
+    if kind == "classic":
+        return -mpmath.log(d) / (a - 1)
+    return mpmath.log((a - 1) / a) - (mpmath.log(d) + mpmath.log(a)) / (a - 1)
+
+
+def _converting(rng):
+    return 1 + log_uniform(rng, -3, 5), probability(rng), str(rng.choice(["classic", "improved"]))
+
+
+def exact_conversion_cost(rng, function):
+    order, delta, kind = _converting(rng)
+    with mpmath.workdps(80):
+        yield mpf(str(function(order, delta, kind))), conversion(order, delta, kind)
+
+
+def rdp_to_dp(rng, function):
+    order, delta, kind = _converting(rng)
+    rdp = log_uniform(rng, -12, 2)
+    found, _ = function([order], [rdp], delta, kind)
+    yield found, max(mpf(0), mpf(rdp) + conversion(order, delta, kind))
+
+
+def total_budgets(rng, function):
+    epsilon, k = log_uniform(rng, -6, 1), int(rng.integers(1, 12))
+    delta = float(rng.choice([0.0, log_uniform(rng, -12, -3)]))
+    total = k * delta + log_uniform(rng, -9, -1)
+    found = function(epsilon, delta, k, total)
+    with mpmath.workdps(2 * DIGITS):
+        yield mpf(total), leaking_response_delta(epsilon, delta, k, found["optimal"]), False
+        yield mpf(found["general"]), mpf(found["optimal"]), False
+
+
+def pld_epsilon(rng, function):
+    """Randomised response again, where optimal composition is exact."""
+    epsilon, k = log_uniform(rng, -3, 0), int(log_uniform(rng, 0, 2.5))
+    delta = log_uniform(rng, -12, -1)
+    truth, lie = 1 / (1 + np.exp(-epsilon)), 1 / (1 + np.exp(epsilon))
+
+    def curve(x):
+        return np.maximum(truth - np.exp(x) * lie, 0) * (1 + 1e-13) * (x < epsilon)
+
+    found = function(curve, k, delta, largest_epsilon=epsilon, interval=epsilon / 20)
+    if np.isfinite(found):
+        yield mpf(delta), randomised_response_delta(epsilon, k, found), False
+
+
+# ------------------------------------------------------------------------------------ audit
+
+
+def _table(rng):
+    """Two rows of probabilities (2, L), each adding up to 1 as floats do."""
+    width = int(rng.integers(2, 6))
+    rows = rng.dirichlet(np.full(width, rng.choice([0.05, 1.0])), 2)
+    if rng.random() < 0.5:  # neighbours that hardly differ
+        rows[1] = rows[0] * np.exp(log_uniform(rng, -9, 0) * rng.uniform(-1, 1, width))
+        rows[1] /= rows[1].sum()
+    return np.maximum(rows, 1e-300)
+
+
+def _hockey_stick(first, second, epsilon):
+    growth = mpmath.exp(mpf(epsilon))
+    terms = zip(first.tolist(), second.tolist(), strict=True)
+    return mpmath.fsum(max(mpf(0), mpf(p) - growth * mpf(q)) for p, q in terms)
+
+
+def _both_orders(rows, divergence):
+    return max(divergence(rows[0], rows[1]), divergence(rows[1], rows[0]))
+
+
+def exact_delta(rng, function):
+    rows, epsilon = _table(rng), log_uniform(rng, -12, 1)
+    exact = _both_orders(rows, lambda p, q: _hockey_stick(p, q, epsilon))
+    yield mpf(function(rows, [(0, 1)], epsilon)), min(mpf(1), exact), exact > 1e-6
+    yield exact, function(rows, [(0, 1)], epsilon, side="lower"), exact > 1e-6
+
+
+def delta_curve(rng, function):
+    rows, epsilon = _table(rng), log_uniform(rng, -12, 1)
+    exact = _both_orders(rows, lambda p, q: _hockey_stick(p, q, epsilon))
+    yield mpf(function(rows, [(0, 1)], [epsilon])[0]), min(mpf(1), exact), exact > 1e-6
+
+
+def exact_epsilon(rng, function):
+    rows, delta = _table(rng), log_uniform(rng, -12, -0.1)
+    found = function(rows, [(0, 1)], delta)
+    exact = _both_orders(rows, lambda p, q: _hockey_stick(p, q, found))
+    yield mpf(delta), exact, found > 1e-6 and delta > 1e-6
+    lower = function(rows, [(0, 1)], delta, side="lower")
+    if lower > 0:  # no smaller epsilon will do
+        exact = _both_orders(rows, lambda p, q: _hockey_stick(p, q, lower))
+        yield exact, mpf(delta) * (1 - mpf(10) ** -30), delta > 1e-6
+
+
+def renyi_curve(rng, function):
+    rows, order = _table(rng), 1 + log_uniform(rng, -3, 2)
+
+    def divergence(first, second):
+        terms = zip(first.tolist(), second.tolist(), strict=True)
+        total = mpmath.fsum(mpf(p) ** mpf(order) * mpf(q) ** (1 - mpf(order)) for p, q in terms)
+        return mpmath.log(total) / (mpf(order) - 1)
+
+    exact = _both_orders(rows, divergence)
+    yield mpf(function(rows, [(0, 1)], [order])[0]), exact, exact > 1e-3
+
+
+def _worst_teachers(values, teacher_epsilon, teacher_Delta, epsilon):
+    """Largest Pr[label | p] - e^epsilon Pr[label | p'] over teachers at corners, both labels."""
+    decay, D = mpmath.exp(-mpf(teacher_epsilon)), mpf(teacher_Delta)
+    high, low = (1 + D * decay) / (1 + decay), (1 - D) * decay / (1 + decay)
+    corners = [(0, 0), (0, D), (D, 0), (1, 1), (1, 1 - D), (1 - D, 1), (high, low), (low, high)]
+    K, growth, worst = len(values) - 1, mpmath.exp(mpf(epsilon)), mpf(0)
+
+    def says_one(ps, chosen):
+        pmf = [mpf(1)]
+        for p in ps:
+            pmf = [
+                (pmf[i] * (1 - p) if i < len(pmf) else 0) + (pmf[i - 1] * p if i else 0)
+                for i in range(len(pmf) + 1)
+            ]
+        return mpmath.fsum(a * b for a, b in zip(pmf, chosen, strict=True))
+
+    for chosen in ([mpf(v) for v in values], [1 - mpf(v) for v in values]):
+        for teachers in itertools.combinations_with_replacement(corners, K):
+            first, second = zip(*teachers, strict=True)
+            worst = max(worst, says_one(first, chosen) - growth * says_one(second, chosen))
+    return worst
+
+
+def _shared(rng):
+    values = np.sort(rng.random(int(rng.integers(2, 4)))).tolist()
+    return values, log_uniform(rng, -6, 1), float(rng.choice([0.0, log_uniform(rng, -9, -1)]))
+
+
+def shared_data_delta(rng, function):
+    given, epsilon = _shared(rng), log_uniform(rng, -6, 1)
+    exact = _worst_teachers(*given, epsilon)
+    yield mpf(function(*given, epsilon)), exact, exact > 1e-6
+
+
+def shared_data_curve(rng, function):
+    given, epsilon = _shared(rng), log_uniform(rng, -6, 1)
+    exact = _worst_teachers(*given, epsilon)
+    yield mpf(function(*given, [epsilon])[0]), exact, exact > 1e-6
+
+
+def shared_data_epsilon(rng, function):
+    given, delta = _shared(rng), log_uniform(rng, -9, -0.5)
+    found = function(*given, delta)
+    yield mpf(delta), _worst_teachers(*given, found), found > 1e-6 and delta > 1e-6
+
+
+# ------------------------------------------------------------------------------ dpbag and nzc
+
+
+def dpbag_epsilon(rng, function):
+    total, noise, delta = log_uniform(rng, -3, 8), log_uniform(rng, -8, 1), probability(rng)
+    found, order = function(total, noise, delta, 50)
+    l = mpf(int(order))
+    yield mpf(float(found)), 2 * mpf(noise) ** 2 * (l + 1) * mpf(total) - mpmath.log(mpf(delta)) / l
+
+
+def dpbag_affordable(rng, function):
+    epsilon, noise, delta = budget(rng), log_uniform(rng, -8, 1), probability(rng)
+    found = function(epsilon, noise, delta, 50)
+    spent = (
+        2 * mpf(noise) ** 2 * (l + 1) * mpf(found) - mpmath.log(mpf(delta)) / l
+        for l in range(1, 51)
+    )
+    if found > 0:
+        yield mpf(epsilon), min(spent)
+
+
+def nzc_epsilon(rng, function):
+    constant, scale, delta = log_uniform(rng, -3, 10), log_uniform(rng, -10, 10), probability(rng)
+    moved = (mpf(constant) + 1) / mpf(scale)
+    yield mpf(function(constant, scale)), 2 * moved
+    exact = moved**2 + 2 * moved * mpmath.sqrt(-mpmath.log(mpf(delta)))
+    yield mpf(function(constant, scale, noise="gaussian", delta=delta)), exact
+
+
+# ------------------------------------------------------------------------------------- pate
+
+
+def independent_gnmax(sigma, order):
+    return mpf(order) / mpf(sigma) ** 2
+
+
+def theorem_6_of_gnmax(log_q, sigma, order):
+    """Theorem 6 with Propositions 8 and 10 where their conditions hold, as printed."""
+    with mpmath.workdps(DIGITS + int(max(0, -log_q) / 2)):
+        L, s, lam = mpf(log_q), mpf(sigma), mpf(order)
+        q, mu2 = mpmath.exp(L), s * mpmath.sqrt(-L)
+        mu1 = mu2 + 1
+        if mu1 < lam or mu2 <= 1:
+            return lam / s**2
+        e1, e2 = mu1 / s**2, mu2 / s**2
+        limit = (mu2 - 1) * e2 - mu2 * mpmath.log(mu1 / (mu1 - 1) * mu2 / (mu2 - 1))
+        if limit < L:
+            return lam / s**2
+        A = (1 - q) / (1 - (q * mpmath.exp(e2)) ** ((mu2 - 1) / mu2))
+        B = mpmath.exp(e1) / q ** (1 / (mu1 - 1))
+        bound = mpmath.log((1 - q) * A ** (lam - 1) + q * B ** (lam - 1)) / (lam - 1)
+        return min(bound, lam / s**2)
+
+
+def gnmax_rdp_of_log_q(rng, function):
+    log_q, sigma = -log_uniform(rng, -6, 2.8), log_uniform(rng, -0.5, 4)
+    order = 1 + log_uniform(rng, -4, 3)
+    exact = theorem_6_of_gnmax(log_q, sigma, order)
+    yield mpf(function([log_q], sigma, [order])[0, 0]), exact, exact > 1e-290
+
+
+def theorem_6(rng, function):
+    """At exact inputs: any q, x and B."""
+    less = log_uniform(rng, -4, 2)
+    L, gain_b = log_uniform(rng, -3, 2.8), log_uniform(rng, -6, 1)
+    gain_a = L * rng.uniform(0.001, 0.999)
+    order = 1 + less
+    with mpmath.workdps(DIGITS + int(L)):
+        q, l = mpmath.exp(-mpf(L)), mpf(order) - 1
+        x = mpmath.exp(-(mpf(L) - mpf(gain_a)))
+        A, B = (1 - q) / (1 - x), mpmath.exp(mpf(gain_b))
+        exact = mpmath.log((1 - q) * A**l + q * B**l) / l
+    one = np.array([[1.0]])
+    given = L * one, (L - gain_a) * one, gain_a * one, gain_b * one, L / (L - gain_a) * one
+    with np.errstate(over="ignore"):
+        found = function(*given, np.array([order]))[0, 0]
+    yield mpf(float(found)), exact, bool(np.isfinite(found)) and exact > 1e-290
+
+
+def gnmax_independent_rdp(rng, function):
+    sigma, order = log_uniform(rng, -5, 8), 1 + log_uniform(rng, -6, 5)
+    yield mpf(function(sigma, [order])[0]), independent_gnmax(sigma, order)
+
+
+def ceiling(rng, function):
+    from private_ensembles.pate.cost_curve import CostCurve
+
+    sigma, order = log_uniform(rng, -5, 8), 1 + log_uniform(rng, -6, 5)
+    yield mpf(function.fget(CostCurve(sigma, order, 2))), independent_gnmax(sigma, order)
+
+
+def _votes(rng):
+    classes, teachers = int(rng.integers(2, 8)), int(rng.integers(1, 400))
+    return rng.multinomial(teachers, rng.dirichlet(np.full(classes, 0.3)), 1)
+
+
+def _union_bound(counts, tail):
+    row = sorted(counts[0].tolist())
+    with mpmath.workdps(DIGITS + 20):
+        return mpmath.log(min(mpf(1), mpmath.fsum(tail(row[-1] - n) for n in row[:-1])))
+
+
+def gnmax_log_q(rng, function):
+    counts, sigma = _votes(rng), log_uniform(rng, -0.3, 4)
+    exact = _union_bound(counts, lambda gap: mpmath.erfc(mpf(gap) / (2 * mpf(sigma))) / 2)
+    yield mpf(function(counts, sigma)[0]), exact, exact < -1e-6
+
+
+def lnmax_log_q(rng, function):
+    counts, scale = _votes(rng), log_uniform(rng, -0.3, 4)
+
+    def tail(gap):
+        x = mpf(gap) / mpf(scale)
+        return (2 + x) * mpmath.exp(-x) / 4
+
+    exact = _union_bound(counts, tail)
+    yield mpf(function(counts, scale)[0]), exact, exact < -1e-6
+
+
+def independent_lnmax(scale, order):
+    """The smaller of randomised response at 2 / scale and twice the Laplace mechanism."""
+    with mpmath.workdps(2 * DIGITS):
+        b, a = mpf(scale), mpf(order)
+        e = 2 / b
+        response = mpmath.log((mpmath.exp(a * e) + mpmath.exp((1 - a) * e)) / (1 + mpmath.exp(e)))
+        laplace = a * mpmath.exp((a - 1) / b) + (a - 1) * mpmath.exp(-a / b)
+        return min(response, 2 * mpmath.log(laplace / (2 * a - 1))) / (a - 1)
+
+
+def lnmax_independent_rdp(rng, function):
+    scale, order = log_uniform(rng, -2, 10), 1 + log_uniform(rng, -3, 3)
+    # Beyond a scale of 1e4 the Laplace mechanism's part, a little less, is lost to cancellation.
+    yield mpf(function(scale, [order])[0]), independent_lnmax(scale, order), scale < 1e4
+    e = 2 / mpf(scale)
+    yield mpf(function(scale, [order], bounds="paper")[0]), min(e, e * e * mpf(order) / 2)
+
+
+def lnmax_rdp_of_log_q(rng, function):
+    log_q, scale = -log_uniform(rng, -3, 2.8), log_uniform(rng, -1, 5)
+    order = 1 + log_uniform(rng, -3, 2)
+    with mpmath.workdps(2 * DIGITS + int(-log_q)):
+        exact = independent_lnmax(scale, order)
+        q, c, l = mpmath.exp(mpf(log_q)), mpmath.exp(2 / mpf(scale)), mpf(order) - 1
+        if q < 1 / (1 + c):
+            bound = mpmath.log((1 - q) * ((1 - q) / (1 - c * q)) ** l + q * c**l) / l
+            exact = min(exact, bound)
+    yield mpf(function([log_q], scale, [order])[0, 0]), exact, exact > 1e-290
+
+
+def gnss_rdp(rng, function):
+    order = 1 + log_uniform(rng, -2, 2)
+    beta = -0.5 * np.log1p(-1 / order) * rng.uniform(0.001, 0.99)
+    sigma = log_uniform(rng, -2, 4)
+    lam, b, s = mpf(order), mpf(float(beta)), mpf(sigma)
+    r = 1 - lam + lam * mpmath.exp(-2 * b)
+    exact = lam * mpmath.exp(-2 * b) / (2 * s**2 * r)
+    exact += (mpmath.log(r) / 2 + lam * b) / (1 - lam)
+    yield mpf(function(order, float(beta), sigma)), exact, False
+
+
+def gaussian_delta(mu, epsilon):
+    """Least delta of a Gaussian mechanism of sensitivity over noise mu (Balle and Wang 2018)."""
+    m, e = mpf(mu), mpf(epsilon)
+    return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+
+
+def analytic_epsilon(rng, function):
+    sigma, delta = log_uniform(rng, -0.5, 5), log_uniform(rng, -14, -0.2)
+    labels = int(rng.integers(1, 1000))
+    found = function(sigma, delta, labels=labels)
+    exact = gaussian_delta(mpmath.sqrt(2 * labels) / mpf(sigma), found)
+    yield mpf(delta), exact, found > 0 and delta > 1e-8
+
+
+def gnmax_sigma(rng, function):
+    from private_ensembles.pate.gnmax import search_sigma
+
+    epsilon, delta = log_uniform(rng, -2, 1), log_uniform(rng, -12, -1)
+    sigma = function(epsilon, delta, method="analytic")
+    yield mpf(delta), gaussian_delta(mpmath.sqrt(2) / mpf(sigma), epsilon), delta > 1e-8
+    for method, kind in (("rdp", "classic"), ("improved_rdp", "improved")):
+        found = search_sigma(epsilon, delta, method=method, order_max=1e5)
+        exact = mpf(found.order) / mpf(found.sigma) ** 2 + conversion(found.order, delta, kind)
+        yield mpf(epsilon), exact
+        assert function(epsilon, delta, method=method, order_max=1e5) == found.sigma
+
+
+def rho(rng, function):
+    from private_ensembles.pate.data_independent import Releases
+
+    sigma1, sigma2 = log_uniform(rng, -3, 6), log_uniform(rng, -3, 6)
+    thresholds, labels = int(rng.integers(0, 10**6)), int(rng.integers(1, 10**6))
+    found = function.fget(Releases(thresholds, sigma1, labels, sigma2))
+    yield mpf(found), mpf(thresholds) / (2 * mpf(sigma1) ** 2) + mpf(labels) / mpf(sigma2) ** 2
+
+
+def data_independent_epsilon(rng, function):
+    spent, delta = log_uniform(rng, -9, 3), log_uniform(rng, -300, -0.01)
+    for kind in ("classic", "improved"):
+        found, order = function(spent, delta, conversion=kind)
+        yield mpf(found), max(mpf(0), mpf(order) * mpf(spent) + conversion(order, delta, kind))
+
+
+def exact_data_independent_epsilon(rng, function):
+    spent, delta = log_uniform(rng, -9, 2), log_uniform(rng, -14, -0.2)
+    found = function(spent, delta)
+    yield mpf(delta), gaussian_delta(mpmath.sqrt(2 * mpf(spent)), found), False
+
+
+def step_cost(rng, function):
+    from private_ensembles.pate.joint import StepCost
+
+    sigma1, order = log_uniform(rng, -0.3, 4), 1 + log_uniform(rng, -2, 2)
+    margin, label = float(rng.integers(-300, 300)), log_uniform(rng, -9, 0)
+    t, lam, s = mpf(margin) / mpf(sigma1), mpf(order), 1 / mpf(sigma1)
+    with mpmath.workdps(2 * DIGITS):
+
+        def cost(move):
+            fails = mpmath.ncdf(-t) ** lam * mpmath.ncdf(-t - move) ** (1 - lam)
+            passes = mpmath.ncdf(t) ** lam * mpmath.ncdf(t + move) ** (1 - lam)
+            return mpmath.log(fails + passes * mpmath.exp((lam - 1) * mpf(label))) / (lam - 1)
+
+        exact = max(cost(s), cost(-s))
+    yield mpf(float(function(StepCost(sigma1, order), margin, label))), exact, exact > 1e-3
+
+
+def discrete_delta(rng, function):
+    """Of one label: two counts that move by 1, hence a difference that moves by 2."""
+    from private_ensembles.accounting.discrete_gaussian import Moves
+
+    sigma, epsilon = log_uniform(rng, -0.3, 0.5), log_uniform(rng, -3, 1)
+    reach = int(18 * sigma) + 10  # beyond, e^-162 is left
+    weights = [mpmath.exp(-((mpf(x) / mpf(sigma)) ** 2) / 2) for x in range(-reach, reach + 1)]
+    whole, size = mpmath.fsum(weights) ** 2, 2 * reach + 1
+
+    def chance(d):  # of the difference of two discrete Gaussians
+        terms = (weights[i] * weights[i + d] for i in range(max(0, -d), min(size, size - d)))
+        return mpmath.fsum(terms) / whole
+
+    law = [chance(d) for d in range(-reach, reach + 3)]
+    growth = mpmath.exp(mpf(epsilon))
+    exact = mpmath.fsum(max(mpf(0), p - growth * q) for p, q in zip(law, law[2:], strict=False))
+    yield mpf(function(epsilon, [Moves(2, sigma)])), exact, exact > 1e-9
+
+
+# ------------------------------------------------------------------------------- mechanisms
+
+
+def composed(rng, function):
+    from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
+    from private_ensembles.mechanisms.families.composed import ORDERS
+
+    epsilon, labels = log_uniform(rng, -9, 0), int(log_uniform(rng, 2.5, 9))
+    delta = log_uniform(rng, -12, -0.5)
+    # Any order is valid; the least is near the one where floats put it.
+    floats = labels * randomised_response_rdp(epsilon, ORDERS)
+    floats = floats + conversion_cost(ORDERS, delta, "improved")
+    exact = min(
+        labels * response_rdp(epsilon, order) + conversion(order, delta, "improved")
+        for order in ORDERS[np.argsort(floats)[:3]].tolist()
+    )
+    exact = min(mpf(labels) * mpf(epsilon), max(mpf(0), exact))
+    yield mpf(function(epsilon, labels, delta)), exact
+
+
+def scale_cost(rng, function):
+    from private_ensembles.accounting.composition import conversion_cost
+    from private_ensembles.mechanisms.families.composed import ORDERS
+    from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp as rdp
+
+    scale, labels = log_uniform(rng, -0.5, 5), int(rng.integers(6, 10**5))
+    delta = log_uniform(rng, -12, -1)
+    floats = labels * rdp(scale, ORDERS) + conversion_cost(ORDERS, delta, "improved")
+    near = ORDERS[np.argsort(floats)[:3]].tolist()
+    exact = min(
+        labels * independent_lnmax(scale, order) + conversion(order, delta, "improved")
+        for order in near
+    )
+    yield mpf(function(scale, labels, delta)), max(mpf(0), exact)
+
+
+def noisy_counts_delta(scale, epsilon):
+    """1 - e^(-w/2) (1 + w/4) with w = 2/scale - epsilon, 0 for w < 0."""
+    w = 2 / mpf(scale) - mpf(epsilon)
+    return 1 - mpmath.exp(-w / 2) * (1 + w / 4) if w > 0 else mpf(0)
+
+
+def lnmax_noisy_counts_delta(rng, function):
+    scale = log_uniform(rng, -2, 8)
+    epsilon = 2 / scale * min(1.1, 1 - log_uniform(rng, -14, 0) * rng.choice([1, -1, 1]))
+    epsilon = max(0.0, float(epsilon))
+    exact = noisy_counts_delta(scale, epsilon)
+    yield mpf(function(scale, epsilon)), exact, exact > 1e-4
+
+
+def lnmax_scale(rng, function):
+    epsilon, delta = log_uniform(rng, -6, 2), log_uniform(rng, -12, -0.5)
+    yield mpf(function(epsilon, delta, method="pure")), 2 / mpf(epsilon)
+    scale = function(epsilon, delta, method="noisy_counts")
+    yield mpf(delta), noisy_counts_delta(scale, epsilon), False
+
+
+def pure_scale(rng, function):
+    from private_ensembles.mechanisms.lnmax_pure import PureScale
+
+    epsilon = log_uniform(rng, -9, 2)
+    yield mpf(PureScale(epsilon, 20).scale), 2 / mpf(epsilon)
+
+
+def ladder_flips(rng, function):
+    epsilon, delta, K = log_uniform(rng, -6, 1.5), float(rng.choice([0, 1e-9, 1e-3])), 5
+    flips = [mpf(q) for q in function(K, epsilon, delta).tolist()]
+    growth = mpmath.exp(mpf(epsilon))
+    for n in range(K):  # Pr[0] and Pr[1] on neighbouring counts, both ways
+        ones = [(1 - q if 2 * i > K else q) for i, q in enumerate(flips)]
+        for one, other in ((n, n + 1), (n + 1, n)):
+            yield growth * ones[other] + mpf(delta), ones[one], False
+            yield growth * (1 - ones[other]) + mpf(delta), 1 - ones[one], False
+
+
+PROMISES = {
+    "accounting.discrete_gaussian:delta": discrete_delta,
+    "accounting.rounding:round_up": round_up,
+    "accounting.rounding:round_down": round_down,
+    "accounting.rounding:multiple_above": multiple_above,
+    "accounting.rounding:above": above,
+    "accounting.rounding:below": below,
+    "accounting.rounding:sum_above": sum_above,
+    "accounting.composition:simple": simple,
+    "accounting.composition:replace_one": replace_one,
+    "accounting.composition:general": general,
+    "accounting.composition:optimal_homogeneous": optimal_homogeneous,
+    "accounting.composition:spare_delta": spare_delta,
+    "accounting.composition:tightest": tightest,
+    "accounting.composition:randomised_response_rdp": randomised_response_rdp,
+    "accounting.composition:exact_conversion_cost": exact_conversion_cost,
+    "accounting.composition:rdp_to_dp": rdp_to_dp,
+    "accounting.budgets:pld_epsilon": pld_epsilon,
+    "accounting.budgets:total_budgets": total_budgets,
+    "audit.divergence:exact_delta": exact_delta,
+    "audit.divergence:exact_epsilon": exact_epsilon,
+    "audit.divergence:delta_curve": delta_curve,
+    "audit.divergence:renyi_curve": renyi_curve,
+    "audit.shared_data:shared_data_delta": shared_data_delta,
+    "audit.shared_data:shared_data_curve": shared_data_curve,
+    "audit.shared_data:shared_data_epsilon": shared_data_epsilon,
+    "dpbag.budget:epsilon": dpbag_epsilon,
+    "dpbag.budget:affordable": dpbag_affordable,
+    "nzc.truth:proven_epsilon": nzc_epsilon,
+    "pate.rdp:gnmax_rdp_of_log_q": gnmax_rdp_of_log_q,
+    "pate.rdp:theorem_6": theorem_6,
+    "pate.rdp:gnmax_independent_rdp": gnmax_independent_rdp,
+    "pate.rdp:gnmax_log_q": gnmax_log_q,
+    "pate.cost_curve:CostCurve.ceiling": ceiling,
+    "pate.lnmax_accounting:lnmax_log_q": lnmax_log_q,
+    "pate.lnmax_accounting:lnmax_independent_rdp": lnmax_independent_rdp,
+    "pate.lnmax_accounting:lnmax_rdp_of_log_q": lnmax_rdp_of_log_q,
+    "pate.sanitize:gnss_rdp": gnss_rdp,
+    "pate.gnmax:analytic_epsilon": analytic_epsilon,
+    "pate.gnmax:gnmax_sigma": gnmax_sigma,
+    "pate.data_independent:Releases.rho": rho,
+    "pate.data_independent:data_independent_epsilon": data_independent_epsilon,
+    "pate.data_independent:exact_data_independent_epsilon": exact_data_independent_epsilon,
+    "pate.joint:StepCost.cost": step_cost,
+    "mechanisms.families.composed:composed": composed,
+    "mechanisms.lnmax_improved:scale_cost": scale_cost,
+    "mechanisms.families.laplace:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
+    "mechanisms.families.laplace:lnmax_scale": lnmax_scale,
+    "mechanisms.lnmax_pure:PureScale": pure_scale,
+    "mechanisms.families.ladder_steps:ladder_flips": ladder_flips,
+}

@@ -1,0 +1,211 @@
+"""Discrete Gaussian noise: against sums over the lattice in 40 digits, which nothing shares."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.accounting import discrete_gaussian as dg
+from private_ensembles.accounting.gaussian import gaussian_delta
+
+mpmath.mp.dps = 40
+
+
+def exact_law(sigma, terms, reach):
+    """Pr[S = s] of a sum, a dict of 40-digit numbers, by adding up all products."""
+    sigma = mpmath.mpf(sigma)
+    one = {x: mpmath.exp(-(x**2) / (2 * sigma**2)) for x in range(-reach, reach + 1)}
+    total = mpmath.fsum(one.values())
+    one = {x: w / total for x, w in one.items()}
+    found = {0: mpmath.mpf(1)}
+    for _ in range(terms):
+        added = {}
+        for s, p in found.items():
+            for x, w in one.items():
+                added[s + x] = added.get(s + x, mpmath.mpf(0)) + p * w
+        found = added
+    return found
+
+
+def exact_delta(epsilon, groups, reach):
+    """Sum over all outcomes of the noise, of (Pr - e^epsilon Pr')_+ , counts moved by 1 each."""
+    laws = [exact_law(sigma, counts, reach) for counts, sigma in groups]
+    found = mpmath.mpf(0)
+    for outcome in itertools.product(*(law.items() for law in laws)):
+        chance, loss = mpmath.mpf(1), mpmath.mpf(0)
+        for (s, p), (counts, sigma) in zip(outcome, groups, strict=True):
+            chance *= p
+            loss += (2 * s + counts) / (2 * mpmath.mpf(sigma) ** 2)
+        if loss > epsilon:
+            found += chance * (1 - mpmath.exp(mpmath.mpf(epsilon) - loss))
+    return found
+
+
+@pytest.mark.parametrize(("sigma", "terms"), [(0.3, 1), (0.5, 3), (1.0, 2), (1.3, 5), (2.5, 4)])
+def test_law_of_a_sum_is_that_of_all_products(sigma, terms):
+    law, exact = dg.law(sigma, terms), exact_law(sigma, terms, math.ceil(16 * sigma))
+    tail = mpmath.mpf(0)
+    for s in range(law.reach, -law.reach - 1, -1):
+        p = exact.get(s, mpmath.mpf(0))
+        tail += p
+        if p < 1e-40:  # the exact law above is cut there
+            continue
+        at = s + law.reach
+        assert abs(mpmath.mpf(law.mass[at]) - p) <= law.error * p
+        assert law.lower_tail(np.array(s)) <= tail * (1 + mpmath.mpf(10) ** -30)
+        assert law.upper_tail(np.array(s)) >= tail * (1 - mpmath.mpf(10) ** -30)
+        assert law.upper_tail(np.array(s)) <= tail * (1 + mpmath.mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("terms", [1, 2])
+@pytest.mark.parametrize("sigma", [0.2, 0.7, 1.0, 6.0, 40.0])
+def test_log_tails_hold_however_far_out(sigma, terms):
+    square = 2 * terms * mpmath.mpf(sigma) ** 2
+    parity = [mpmath.mpf(1), mpmath.mpf(1)]
+    if terms == 2:  # Pr[D = d] is exp(-d^2 / (4 sigma^2)) times the sum over y of what is left
+        parity = [
+            mpmath.fsum(
+                mpmath.exp(-2 * (y - mpmath.mpf(odd) / 2) ** 2 / (square / 2))
+                for y in range(-10 - int(14 * sigma), 11 + int(14 * sigma))
+            )
+            for odd in (0, 1)
+        ]
+
+    def weight(x):
+        return mpmath.exp(-(mpmath.mpf(x) ** 2) / square) * parity[x % 2]
+
+    reach = 30 + int(20 * sigma)
+    total = mpmath.fsum(weight(x) for x in range(-reach, reach + 1))
+    for start in (-90, 0, 1, 17, 250, 5000):
+        to = max(reach, start + reach)
+        beyond = mpmath.fsum(weight(x) for x in range(max(start, -reach), to))
+        exact_log = mpmath.log(beyond / total)
+        lower = dg.log_tail(start, sigma, terms=terms, side="lower")
+        upper = dg.log_tail(start, sigma, terms=terms)
+        assert lower <= exact_log <= upper
+        assert upper - lower <= 1e-11 * (1 + abs(exact_log))
+
+
+def test_a_tie_is_half_an_overtaking():
+    sigma = 1.7
+    law = dg.law(sigma, 2)
+    for gap in (0, 1, 2, 9):
+        at = gap + law.reach
+        exact = law.tail[at + 1] + law.mass[at] / 2
+        assert dg.log_overtakes(gap, sigma, side="lower") <= math.log(exact)
+        assert dg.log_overtakes(gap, sigma) == pytest.approx(math.log(exact), abs=1e-10)
+        assert dg.log_overtakes(gap, sigma) >= math.log(exact) - 1e-13
+    assert dg.log_overtakes(np.array([[0, 3]]), sigma).shape == (1, 2)
+    assert math.exp(dg.log_overtakes(0, sigma)) == pytest.approx(0.5)
+
+
+GROUPS = [
+    ([(1, 0.5)], 12),
+    ([(2, 0.5)], 12),
+    ([(2, 1.0)], 16),
+    ([(4, 0.8)], 14),
+    ([(3, 2.0)], 20),
+    ([(1, 1.0), (2, 1.5)], 16),
+    ([(2, 0.6), (4, 1.0)], 14),
+    ([(2, 2.4), (1, 0.7)], 24),
+]
+
+
+@pytest.mark.parametrize(("groups", "reach"), GROUPS)
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 4.0, 12.0])
+def test_delta_is_the_sum_over_all_outcomes(groups, reach, epsilon):
+    exact = exact_delta(epsilon, groups, reach)
+    found = dg.delta(epsilon, [dg.Moves(*one) for one in groups])
+    assert found >= exact * (1 - mpmath.mpf(10) ** -20)
+    assert found <= exact * (1 + 1e-8) + 1e-30
+
+
+def test_order_and_splitting_of_groups_do_not_matter():
+    moves = [dg.Moves(4, 3.0), dg.Moves(2, 5.0)]
+    split = [dg.Moves(2, 5.0), dg.Moves(1, 3.0), dg.Moves(3, 3.0), dg.Moves(0, 9.0)]
+    assert dg.delta(1.0, moves) == dg.delta(1.0, split)
+    assert dg.delta(1.0, []) == 0.0
+    assert dg.delta(-1.0, []) == pytest.approx(1 - math.exp(-1))
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [dg.Moves(2, 40.0)],
+        [dg.Moves(40, 30.0)],
+        [dg.Moves(600, 9.0)],
+        [dg.Moves(20, 70.0), dg.Moves(4, 12.0)],
+    ],
+)
+def test_the_rounded_gaussian_is_an_upper_bound_and_close(moves, monkeypatch):
+    for epsilon in (0.05, 0.5, 2.0):
+        exact = dg.delta(epsilon, moves)
+        for largest in (0.0, 250.0):
+            monkeypatch.setattr(dg, "_LARGEST", largest)
+            bound = dg.delta(epsilon, moves)
+            assert exact * (1 - 1e-9) - 1e-100 <= bound <= 1.1 * exact + 1e-12
+        monkeypatch.undo()
+
+
+def test_many_labels_cost_next_to_what_continuous_noise_does():
+    # 286 labels of sigma 40 after 640 thresholds of sigma 150, as PATE's Table 2 has them.
+    moves = [dg.Moves(640, 150.0), dg.Moves(2 * 286, 40.0)]
+    mu = math.sqrt(640 / 150**2 + 2 * 286 / 40**2)
+    for epsilon in (0.5, 2.5):
+        continuous = float(gaussian_delta(mu, epsilon))
+        assert dg.delta(epsilon, moves) == pytest.approx(continuous, rel=1e-4)
+
+
+def test_more_than_two_sigmas_are_bounded():
+    groups = [(1, 1.0), (1, 1.6), (2, 2.0)]
+    moves = [dg.Moves(*one) for one in groups]
+    exact = exact_delta(1.0, groups, 11)
+    assert exact <= dg.delta(1.0, moves) <= 1
+
+
+def test_epsilon_is_the_least_at_which_delta_is_kept():
+    moves = [dg.Moves(6, 4.0), dg.Moves(10, 8.0)]
+    found = dg.epsilon(1e-5, moves)
+    assert dg.delta(found, moves) <= 1e-5 < dg.delta(found * (1 - 1e-6), moves)
+    assert dg.epsilon(0.5, [dg.Moves(2, 100.0)]) == 0.0
+
+
+def test_a_delta_below_what_is_granted_has_no_epsilon():
+    moves = [dg.Moves(2, 1.0)]
+    assert dg.epsilon(1e-200, moves) == math.inf
+
+
+def test_a_sufficient_factor_is_the_least_found_and_keeps_the_budget():
+    moves = [dg.Moves(4, 0.6), dg.Moves(2, 0.7)]
+    factor = dg.sufficient_factor(moves, 3.0, 1e-3)
+    at = [[dg.Moves(4, 0.6 * f), dg.Moves(2, 0.7 * f)] for f in (factor, factor * (1 - 1e-5))]
+    assert dg.delta(3.0, at[0]) <= 1e-3 < dg.delta(3.0, at[1])
+    assert dg.sufficient_factor(at[0], 3.0, 1e-3) == 1.0
+
+
+def test_continuous_accounting_claims_too_little_for_discrete_noise():
+    """Issue 14.1: at sigma = 1 the lattice's delta is up to 1.3 times the Gaussian's."""
+    worst = max(
+        dg.delta(epsilon, [dg.Moves(2, 1.0)]) / float(gaussian_delta(math.sqrt(2), epsilon))
+        for epsilon in np.linspace(0.1, 6, 60)
+    )
+    assert worst > 1.2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dg.law(0.0), "sigma = 0.0"),
+        (lambda: dg.law(1.0, 0), "terms = 0"),
+        (lambda: dg.log_tail(1, 1.0, terms=3), "terms = 3: must be 1 or 2"),
+        (lambda: dg.log_tail(1.5, 1.0), "start: must be whole"),
+        (lambda: dg.log_tail(1, 1.0, side="both"), "side = 'both'"),
+        (lambda: dg.Moves(-1, 1.0), "counts = -1"),
+        (lambda: dg.epsilon(0.0, []), "delta = 0.0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

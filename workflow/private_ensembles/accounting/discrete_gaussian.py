@@ -1,0 +1,341 @@
+"""Discrete Gaussian noise N_Z(0, sigma^2): its tails, its sums, and what it costs, exactly.
+
+Pr[X = x] is proportional to exp(-x^2 / (2 sigma^2)) on the whole numbers. This is the noise that
+`noise: secure` draws, and the one place for facts about it. docs/discrete-noise.md proves them.
+
+Every probability comes with a bound on its error. "upper" and "lower" say on which side of the
+true value a result lies; without a word it is rounded against us.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# A law reaches so many standard deviations. What lies beyond is below 2 e^-312 for each of up to
+# 10^12 terms, granted as BEYOND.
+_REACH = 25
+BEYOND = 1e-120
+# From here on the law of a sum is taken to be a discrete Gaussian itself (theorem 1).
+_SMOOTH = 2.0
+# A sum of a larger standard deviation is taken for a rounded Gaussian (theorem 3), of a variance
+# that is smaller by this: 1.5^2.
+_LARGEST = 400.0
+_ROUNDING = 2.25
+# Beyond it no epsilon is looked for.
+_NO_EPSILON = 1e15
+
+
+@dataclass(frozen=True)
+class Law:
+    """A symmetric law on the whole numbers -reach, ..., reach; what lies beyond weighs BEYOND.
+
+    mass: Pr[S = s], (2 reach + 1,). tail: Pr[S >= s], (2 reach + 2,), the last one 0. error: the
+    relative error of every entry, beside an absolute one of BEYOND.
+    """
+
+    mass: NDArray[np.float64]
+    tail: NDArray[np.float64]
+    error: float
+
+    @property
+    def reach(self) -> int:
+        """The largest number that is listed."""
+        return len(self.mass) // 2
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """All numbers that are listed, ascending."""
+        return np.arange(-self.reach, self.reach + 1)
+
+    def at_least(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Pr[S >= start], any shape."""
+        return self.tail[np.clip(start + self.reach, 0, len(self.mass))]
+
+    def exactly(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Pr[S = number], any shape."""
+        listed = np.abs(number) <= self.reach
+        return np.where(listed, self.mass[np.where(listed, number + self.reach, 0)], 0.0)
+
+    def upper_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Pr[S >= start], rounded up."""
+        return self.at_least(start) * (1 + self.error) + BEYOND
+
+    def lower_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Pr[S >= start], rounded down."""
+        return np.maximum(self.at_least(start) * (1 - self.error) - BEYOND, 0.0)
+
+
+@lru_cache(maxsize=256)
+def law(sigma: float, terms: int = 1) -> Law:
+    """Return the law of the sum (or difference) of independent N_Z(0, sigma^2), `terms` of them.
+
+    One and two terms, and sigma >= 2, in closed form (theorem 1); else by adding up products, all
+    of them positive. Raises ValueError for sigma not finite and > 0, or terms < 1.
+    """
+    _check(sigma, terms)
+    reach = math.ceil(_REACH * sigma * math.sqrt(terms)) + 1
+    x = np.arange(-reach, reach + 1)
+    if terms <= 2 or sigma >= _SMOOTH:
+        mass = np.exp(_log_weight(x, sigma, terms))
+        mass /= math.fsum(mass)
+        error = _shape_error(sigma, terms) if terms > 2 else 0.0
+    else:
+        half, rest = law(sigma, terms // 2), law(sigma, terms - terms // 2)
+        mass = np.convolve(half.mass, rest.mass)
+        middle = len(mass) // 2
+        mass = mass[middle - min(reach, middle) : middle + min(reach, middle) + 1]
+        error = half.error + rest.error
+    tail = np.append(np.cumsum(mass[::-1])[::-1], 0.0)
+    # Exponents are up to 312 in size and carry three round-offs; a sum of n terms loses n.
+    error += UNIT_ROUNDOFF * (2000 + 4 * len(mass))
+    return Law(mass, tail, error)
+
+
+def _log_weight(x: NDArray, sigma: float, terms: int) -> NDArray[np.float64]:
+    """log Pr[S = x] up to a constant, for one or two terms; more: as if `_shape_error` were 0."""
+    even, odd = _parities(sigma, terms)
+    quadratic = -np.square(x / sigma) / (2 * terms)
+    return quadratic + np.where(x % 2 == 0, math.log(even), math.log(odd))
+
+
+@lru_cache(maxsize=256)
+def _parities(sigma: float, terms: int) -> tuple[float, float]:
+    """Of two terms, what completing the square leaves at even and at odd sums (theorem 1)."""
+    if terms != 2:
+        return 1.0, 1.0
+    y = np.arange(-math.ceil(40 * sigma) - 2, math.ceil(40 * sigma) + 3)
+    even, odd = (math.fsum(np.exp(-np.square((y - shift) / sigma))) for shift in (0.0, 0.5))
+    return even, odd
+
+
+def _shape_error(sigma: float, terms: int) -> float:
+    """By how much the law of a sum differs from N_Z(0, terms sigma^2), relatively (theorem 1)."""
+    found = 5 * (terms - 1) * math.exp(-(math.pi**2) * sigma**2)
+    return found if found <= 1e-3 else math.inf
+
+
+def log_mass(number: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """log Pr[X = number] of one N_Z(0, sigma^2), any shape, up to rounding."""
+    _check(sigma, 1)
+    reach = math.ceil(40 * sigma) + 1
+    whole = math.fsum(np.exp(_log_weight(np.arange(-reach, reach + 1), sigma, 1)))
+    return _log_weight(np.asarray(number), sigma, 1) - math.log(whole)
+
+
+def log_tail(
+    start: ArrayLike, sigma: float, *, terms: int = 1, side: str = "upper"
+) -> NDArray[np.float64]:
+    """log Pr[S >= start] of one N_Z(0, sigma^2), or of the difference (sum) of two; any shape.
+
+    start: whole numbers, however far out. side: "upper" or "lower" bound, a relative error of
+    about 1e-12 apart. Raises ValueError for other numbers of terms, sigma not finite and > 0, and
+    start that is no whole number.
+    """
+    _check(sigma, terms)
+    if terms > 2:
+        raise ValueError(f"terms = {terms}: must be 1 or 2")
+    if side not in ("upper", "lower"):
+        raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+    start = np.asarray(start)
+    whole = np.rint(start).astype(np.int64)
+    if (whole != start).any():
+        raise ValueError("start: must be whole numbers")
+    furthest = int(np.abs(whole).max(initial=0))
+    # Tables of few lengths, so that calls share them.
+    table, error = _log_tails(sigma, terms, 1 << furthest.bit_length())
+    # Above the median directly, below it by 1 - Pr[S >= 1 - start], which is at least 1/2.
+    direct = table[np.maximum(whole, 0)]
+    mirrored = np.log1p(-np.exp(table[np.maximum(1 - whole, 1)]))
+    found = np.where(whole > 0, direct, mirrored)
+    slack = error * (1 + np.abs(found))
+    return np.minimum(found + slack, 0.0) if side == "upper" else found - slack
+
+
+@lru_cache(maxsize=64)
+def _log_tails(sigma: float, terms: int, furthest: int) -> tuple[NDArray[np.float64], float]:
+    """log Pr[S >= x] for x = 0, ..., furthest + 1, and an error, relative to 1 + its size.
+
+    With w the weights, the sum over y >= x of w(y) / w(x) is t(x) = 1 + w(x + 1) / w(x) t(x + 1):
+    positive terms, and an error at x + 1 weighs less at x.
+    """
+    length = furthest + 2 + math.ceil(40 * sigma * math.sqrt(terms))
+    x = np.arange(length + 1)
+    even, odd = _parities(sigma, terms)
+    ratios = np.exp(-(x[:-1] + 0.5) / (terms * sigma**2))
+    ratios *= np.where(x[:-1] % 2 == 0, odd / even, even / odd)
+    sums = accumulate(ratios[::-1], lambda rest, ratio: 1 + ratio * rest, initial=1.0)
+    sums = np.array(list(sums))[::-1]
+    whole = even * (2 * sums[0] - 1)  # both sides of 0, which counts once
+    table = _log_weight(x, sigma, terms) + np.log(sums) - math.log(whole)
+    # A ratio carries a few round-offs, of which about 1.3 standard deviations add up.
+    error = UNIT_ROUNDOFF * 32 * (1 + sigma * math.sqrt(terms))
+    return table[: furthest + 2], max(error, 1e-12)
+
+
+def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArray[np.float64]:
+    """log Pr[a class that trails another one by gap votes is chosen of the two]; any shape.
+
+    Both counts get N_Z(0, sigma^2), and a fair die decides a tie: (Pr[D >= gap] +
+    Pr[D >= gap + 1]) / 2, D the difference of the noise. gap: whole numbers, as `log_tail`.
+    """
+    gap = np.asarray(gap)
+    beyond = log_tail(np.stack([gap, gap + 1]), sigma, terms=2, side=side)
+    found = np.logaddexp(*beyond) - math.log(2)
+    slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(found))
+    return np.minimum(found + slack, 0.0) if side == "upper" else found - slack
+
+
+@dataclass(frozen=True)
+class Moves:
+    """So many counts, each with noise N_Z(0, sigma^2) of its own, that a neighbour moves by 1.
+
+    Raises ValueError for counts < 0, or sigma not finite and > 0.
+    """
+
+    counts: int
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check(self.sigma, max(1, self.counts))
+        if self.counts < 0:
+            raise ValueError(f"counts = {self.counts}: must be an integer >= 0")
+
+    @property
+    def variance(self) -> float:
+        """That of the sum of all their noise, nearly."""
+        return self.counts * self.sigma**2
+
+    @property
+    def law(self) -> Law:
+        """The law of the sum S of all their noise."""
+        return law(self.sigma, self.counts)
+
+    def losses(self) -> NDArray[np.float64]:
+        """The privacy loss (2 s + n) / (2 sigma^2) at every s of the law of S."""
+        return (2 * self.law.support + self.counts) / (2 * self.sigma**2)
+
+    def delta(self, epsilon: ArrayLike) -> NDArray[np.float64]:
+        """Return Pr[S >= t] - e^epsilon Pr[S >= t + n], rounded up (theorem 2); any reals.
+
+        t: the least number whose loss exceeds epsilon.
+        """
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        bound = np.clip(epsilon * self.sigma**2 - self.counts / 2, -1e15, 1e15)
+        # A number whose loss equals epsilon but for rounding is taken in: it weighs as nothing.
+        slack = 2e-15 * (np.abs(bound) + self.counts)
+        start = np.ceil(bound - slack).astype(np.int64)
+        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.counts)
+        rounding = 2 * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (1 + np.abs(epsilon))
+        growth = np.exp(np.minimum(epsilon, 700.0)) * np.maximum(1 - rounding, 0.0)
+        return np.clip(here * (1 + rounding) - growth * there, 0.0, 1.0)
+
+
+def delta(epsilon: float, moves: Iterable[Moves]) -> float:
+    """Return the delta at epsilon of all counts together, rounded up: exactly, but for rounding.
+
+    Of groups of counts with different sigma, one is listed and the others are asked at what it
+    leaves of epsilon. What has a standard deviation above 400, or would be the third group, counts
+    as a Gaussian of 2.25 less variance (theorem 3: an upper bound, next to nothing too large).
+    Adaptively chosen queries and caps cost no more (theorem 4).
+    """
+    groups = _by_sigma(moves)
+    if not groups:
+        return max(0.0, -math.expm1(epsilon))
+    listed = [one for one in groups if one.variance <= _LARGEST**2 or one.sigma < _SMOOTH]
+    if len(groups) > 2:
+        listed = listed[:1]
+    smooth = [one for one in groups if one not in listed]
+    if not listed:
+        return float(_smooth_delta(epsilon, smooth))
+    if len(groups) == 1:
+        return float(listed[0].delta(epsilon))
+    first = listed[0]
+    loss = first.losses()
+    left = epsilon - loss - 8 * UNIT_ROUNDOFF * (abs(epsilon) + np.abs(loss))
+    each = listed[1].delta(left) if len(listed) == 2 else _smooth_delta(left, smooth)
+    rounding = first.law.error + UNIT_ROUNDOFF * (4 + len(loss))
+    return min(1.0, float(first.law.mass @ each) * (1 + rounding) + 2 * BEYOND)
+
+
+def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
+    """All counts of one sigma as one group, by ascending variance; none that is empty."""
+    counts = Counter()
+    for one in moves:
+        counts[one.sigma] += one.counts
+    groups = [Moves(number, sigma) for sigma, number in counts.items() if number]
+    return sorted(groups, key=lambda one: one.variance)
+
+
+def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64]:
+    """Of groups of counts, each taken for a rounded Gaussian of less variance (theorem 3)."""
+    if any(one.variance <= _ROUNDING for one in groups):
+        return np.ones(np.shape(epsilon))
+    mu = math.sqrt(sum(one.counts**2 / (one.variance - _ROUNDING) for one in groups))
+    # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
+    error = sum(_shape_error(one.sigma, one.counts) + 1e-18 for one in groups)
+    if math.isinf(error):
+        return np.ones(np.shape(epsilon))
+    error += 16 * UNIT_ROUNDOFF
+    found = gaussian_delta(mu * (1 + error), np.asarray(epsilon) - 3 * error)
+    return np.clip(found * (1 + 2 * error), 0.0, 1.0)
+
+
+def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
+    """Return the least epsilon >= 0 at which `delta` is at most delta_, within 1e-10, rounded up.
+
+    Infinite where no epsilon is enough for such a small delta_. Raises ValueError for delta_
+    outside (0, 1).
+    """
+    if not 0 < delta_ < 1:
+        raise ValueError(f"delta = {delta_}: must be in (0, 1)")
+    groups = list(moves)
+
+    def holds(value: float) -> bool:
+        return delta(value, groups) <= delta_
+
+    if holds(0.0):
+        return 0.0
+    high = 1.0
+    while not holds(high):
+        high *= 2
+        if high > _NO_EPSILON:
+            return math.inf
+    return bisect(holds, 0.0, high)
+
+
+def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) -> float:
+    """Return the first factor >= 1 by which all sigmas must grow to keep (epsilon_, delta_).
+
+    More noise need not cost less on a lattice, so the factor is walked upwards from 1; what is
+    returned was asked itself. Where noise is large it is 1 or next to it.
+    """
+    groups = list(moves)
+
+    def holds(factor: float) -> bool:
+        more = [replace(one, sigma=one.sigma * factor) for one in groups]
+        return delta(epsilon_, more) <= delta_
+
+    step, fails, found = 0.0, 1.0, 1.0
+    while not holds(found):
+        step = max(1e-6, 2 * step)
+        fails, found = found, 1 + step
+    return found if found == 1 else bisect(holds, fails, found, relative=1e-6)
+
+
+def _check(sigma: float, terms: int) -> None:
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
+    if int(terms) != terms or terms < 1:
+        raise ValueError(f"terms = {terms}: must be an integer >= 1")

@@ -1,0 +1,234 @@
+"""Rounding against ourselves, written once (docs/rounding.md).
+
+What is claimed as an upper bound must be one for the float that is printed, so it has to round
+away from the truth, on the safe side. There are three ways, by what is computed:
+
+- **One number.** Sixty decimal digits (:func:`sixty_digits`, the standard library's ``decimal``,
+  whose ``exp``, ``ln`` and ``sqrt`` are correctly rounded) on the exact values of the floats given;
+  only the last step rounds, by :func:`round_up` or :func:`round_down`.
+- **A float after a few additions, products, quotients and roots** of numbers of one sign:
+  :func:`above` and :func:`below`, told how many roundings there were; :func:`sum_above` for sums.
+- **Arrays.** A :class:`Ball` holds a float and a bound on its error, through every operation;
+  ``upper`` and ``lower`` are its ends.
+
+What is granted to a single operation: IEEE arithmetic and square roots are rounded correctly, by at
+most UNIT_ROUNDOFF of the result. NumPy's exp, expm1, log and log1p are off by at most 4 units in
+the last place on every machine (numpy/numpy#19478 for the AVX-512 library; glibc: 1), which is 8
+UNIT_ROUNDOFF; ELEMENTARY grants twice as much. Underflow: at most TINY.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+UNIT_ROUNDOFF = 2.0**-53
+ELEMENTARY = 16 * UNIT_ROUNDOFF
+# The least normal number: below it, a result may be lost altogether.
+TINY = 2.0**-1022
+# Wide exponents: e^(k epsilon) over- and underflows a float long before it does a Decimal.
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15)
+# Relative head room above the error of a chain of 60-digit operations, below a float's own 1e-16.
+SLACK = Decimal("1e-45")
+# Radii are sums and products of numbers >= 0: this covers 2^30 roundings of their own.
+_GROWTH = 1 + 2.0**-22
+
+
+def sixty_digits(*beside_one: float):
+    """Return a context, for ``with``, in which Decimal has sixty digits and wide exponents.
+
+    beside_one: small numbers that are added to or subtracted from 1; so many digits more are kept
+    that sixty remain of what is left of each.
+    """
+    zeros = (-math.floor(math.log10(abs(value))) for value in beside_one if value)
+    return localcontext(_CONTEXT, prec=60 + max(0, *zeros, 0))
+
+
+def round_up(value: Decimal) -> float:
+    """Return the smallest float that is at least ``value`` (plus a 1e-45 relative head room)."""
+    if not value.is_finite():
+        return float(value)
+    with sixty_digits():
+        bound = value + abs(value) * SLACK
+        try:
+            nearest = float(bound)
+        except OverflowError:
+            return math.inf if value > 0 else -math.nextafter(math.inf, 0)
+        if math.isfinite(nearest) and Decimal(nearest) < bound:
+            nearest = math.nextafter(nearest, math.inf)
+    return nearest
+
+
+def round_down(value: Decimal) -> float:
+    """Return the largest float that is at most ``value`` (less a 1e-45 relative head room)."""
+    return -round_up(-value)
+
+
+def multiple_above(value: float, k: int) -> float:
+    """Return the least float that is at least ``k`` times ``value`` >= 0, k an integer."""
+    return fraction_above(Fraction(value) * int(k))
+
+
+def fraction_above(exact: Fraction) -> float:
+    """Return the least float that is at least ``exact`` >= 0; infinite beyond all floats."""
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        return math.inf
+    return math.nextafter(nearest, math.inf) if Fraction(nearest) < exact else nearest
+
+
+def above(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+    """Return a bound from above on what ``value`` >= 0 is in exact arithmetic.
+
+    roundings: how many relative errors of u = UNIT_ROUNDOFF went into it, >= 1. Additions,
+    products, quotients and roots of numbers of one sign add one each (a value that enters twice
+    counts twice), an exponential or logarithm of NumPy 8. Theorem: the exact value is at most value
+    (1 - u)^-k, and the float after the rounded value (1 + 4 u (k - 1)) is more, for k < 1e12. An
+    array, or a float for a float. Not for results that underflow.
+    """
+    value = np.asarray(value, dtype=np.float64)
+    found = np.nextafter(value * (1 + (roundings - 1) * (4 * UNIT_ROUNDOFF)), np.inf)
+    return found if found.ndim else float(found)
+
+
+def below(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
+    """Return a bound from below on what ``value`` >= 0 is exactly; as :func:`above`."""
+    value = np.asarray(value, dtype=np.float64)
+    found = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
+    return found if found.ndim else float(found)
+
+
+def sum_above(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64] | float:
+    """Return a bound from above on the sum of ``values`` >= 0 along ``axis``.
+
+    In whatever order n numbers are added, each goes through fewer than n roundings.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    terms = values.size if axis is None else values.shape[axis]
+    return above(values.sum(axis=axis), max(terms, 1))
+
+
+class Ball:
+    """Arrays of real numbers, each known to lie within ``radius`` of the float ``middle``.
+
+    Arithmetic with balls, arrays and numbers (taken as exact) gives balls that contain every result
+    of numbers within those given. Where nothing is known (overflow, a root or logarithm of a ball
+    that reaches 0) the radius is infinite or NaN, and ``upper`` is infinite. Errors do not cancel:
+    write a formula so that small results are not differences of large numbers (expm1, log1p).
+    """
+
+    __array_ufunc__ = None  # array * Ball asks the Ball
+    __slots__ = ("middle", "radius")
+
+    def __init__(self, middle: ArrayLike, radius: ArrayLike = 0.0) -> None:
+        self.middle = np.asarray(middle, dtype=np.float64)
+        self.radius = radius
+
+    @property
+    def upper(self) -> NDArray[np.float64]:
+        """No number of the ball is larger; infinite where nothing is known."""
+        end = np.nextafter(self.middle + self.radius * _GROWTH, np.inf)
+        return np.where(np.isnan(end), np.inf, end)
+
+    @property
+    def lower(self) -> NDArray[np.float64]:
+        """No number of the ball is smaller; -infinite where nothing is known."""
+        end = np.nextafter(self.middle - self.radius * _GROWTH, -np.inf)
+        return np.where(np.isnan(end), -np.inf, end)
+
+    def __neg__(self) -> Ball:
+        return Ball(-self.middle, self.radius)
+
+    def __add__(self, other: Ball | ArrayLike) -> Ball:
+        other = _ball(other)
+        middle = self.middle + other.middle
+        return _rounded(middle, self.radius + other.radius, UNIT_ROUNDOFF)
+
+    def __sub__(self, other: Ball | ArrayLike) -> Ball:
+        return self + -_ball(other)
+
+    def __mul__(self, other: Ball | ArrayLike) -> Ball:
+        other = _ball(other)
+        middle = self.middle * other.middle
+        # |a b - m n| <= |m| s + |n| r + r s for |a - m| <= r, |b - n| <= s.
+        spread = np.abs(self.middle) * other.radius
+        spread = spread + self.radius * (np.abs(other.middle) + other.radius)
+        return _rounded(middle, spread, UNIT_ROUNDOFF)
+
+    def __truediv__(self, other: Ball | ArrayLike) -> Ball:
+        other = _ball(other)
+        middle = self.middle / other.middle
+        # a / b - m / n = ((a - m) - (m / n) (b - n)) / b, and |b| >= |n| - s, which must be > 0.
+        least = np.abs(other.middle) - other.radius
+        spread = (self.radius + np.abs(middle) * other.radius) / _positive(least)
+        return _rounded(middle, spread, UNIT_ROUNDOFF)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: ArrayLike) -> Ball:
+        return _ball(other) - self
+
+    def __rtruediv__(self, other: ArrayLike) -> Ball:
+        return _ball(other) / self
+
+    def sqrt(self) -> Ball:
+        """|sqrt(a) - sqrt(m)| = |a - m| / (sqrt(a) + sqrt(m)) <= r / sqrt(m)."""
+        middle = np.sqrt(self.middle)
+        known = _positive(self.middle - self.radius) > 0
+        spread = np.where(known, self.radius / _positive(middle), np.inf)
+        exact = (self.middle == 0) & (np.asarray(self.radius) == 0)
+        return _rounded(middle, np.where(exact, 0.0, spread), UNIT_ROUNDOFF)
+
+    def exp(self) -> Ball:
+        """|e^a - e^m| <= e^m (e^r - 1)."""
+        middle = np.exp(self.middle)
+        return _rounded(middle, middle * _expm1(self.radius), ELEMENTARY)
+
+    def expm1(self) -> Ball:
+        """As :meth:`exp`: the two differ by a constant, and e^m <= 1 + |e^m - 1|."""
+        middle = np.expm1(self.middle)
+        return _rounded(middle, (1 + np.abs(middle)) * _expm1(self.radius), ELEMENTARY)
+
+    def log(self) -> Ball:
+        """|ln(a / m)| <= r / (m - r)."""
+        spread = self.radius / _positive(self.middle - self.radius)
+        return _rounded(np.log(self.middle), spread, ELEMENTARY)
+
+    def log1p(self) -> Ball:
+        """|ln((1 + a) / (1 + m))| <= r / (1 + m - r)."""
+        # 1 + m - r is rounded twice, each time by less than 1 + m of it.
+        least = (1 + self.middle) * (1 - 4 * UNIT_ROUNDOFF) - self.radius
+        return _rounded(np.log1p(self.middle), self.radius / _positive(least), ELEMENTARY)
+
+
+def log_sum(first: Ball, second: Ball) -> Ball:
+    """ln(e^first + e^second), without overflow: it moves by no more than the larger radius."""
+    middle = np.logaddexp(first.middle, second.middle)
+    # max + log1p(e^-|gap|): the gap's rounding counts at most 1/e of its unit.
+    size = np.maximum(np.abs(first.middle), np.abs(second.middle)) + 1
+    return _rounded(middle, np.maximum(first.radius, second.radius) + ELEMENTARY * size, 0.0)
+
+
+def _ball(value: Ball | ArrayLike) -> Ball:
+    return value if isinstance(value, Ball) else Ball(value)
+
+
+def _rounded(middle: NDArray, spread: NDArray, rounding: float) -> Ball:
+    """The ball of what an operation's operands allow and what its own rounding adds."""
+    return Ball(middle, spread + (rounding * np.abs(middle) + TINY))
+
+
+def _positive(value: NDArray) -> NDArray[np.float64]:
+    """The value where it is > 0, and NaN, nothing known, elsewhere."""
+    return np.where(value > 0, value, np.nan)
+
+
+def _expm1(radius: ArrayLike) -> NDArray[np.float64]:
+    """A bound on e^r - 1 for r >= 0: r + r^2 up to r = 1, nothing beyond."""
+    return np.where(np.asarray(radius) <= 1, radius * (1 + np.asarray(radius)), np.inf)
