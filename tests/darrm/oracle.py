@@ -1,6 +1,8 @@
 """Independent, slow, exact evaluations that the darrm tests compare with."""
 
+from fractions import Fraction
 from itertools import combinations, pairwise, product
+from math import comb
 
 import mpmath
 import numpy as np
@@ -14,9 +16,15 @@ def corners(epsilon, Delta):
     high, low = (e + D) / (e + 1), (1 - D) / (e + 1)
     zero, one = mpmath.mpf(0), mpmath.mpf(1)
     return [
-        (zero, zero), (one, one), (zero, D), (D, zero),
-        (1 - D, one), (one, 1 - D), (high, low), (low, high),
-    ]  # fmt: skip
+        (zero, zero),
+        (one, one),
+        (zero, D),
+        (D, zero),
+        (1 - D, one),
+        (one, 1 - D),
+        (high, low),
+        (low, high),
+    ]
 
 
 def multisets(K, kinds=8):
@@ -79,3 +87,55 @@ def random_gamma(rng, K, low=0.0):
     """A wild symmetric gamma."""
     half = low + (1 - low) * rng.random((K + 1) // 2)
     return np.concatenate([half[::-1], half])
+
+
+def row(K, m, epsilon, Delta, counts):
+    """Coefficients of gamma(l), l > K/2, in f at one multiset, to 40 digits."""
+    weight = [mpmath.mpf(0)] * (K + 1)
+    for side, factor in ((0, 1), (1, -mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon)))):
+        alpha = [mpmath.mpf(1)]
+        for corner, size in zip(corners(epsilon, Delta), counts, strict=True):
+            for _ in range(int(size)):
+                alpha = _convolve(alpha, corner[side])
+        weight = [w + factor * a for w, a in zip(weight, alpha, strict=True)]
+    return [weight[l] - weight[K - l] for l in range((K + 1) // 2, K + 1)]
+
+
+def uniform_objective(K):
+    """c_l of the prior uniform:0.5,1, l > K/2, exactly."""
+    p = [Fraction(3**l, 4**K) * comb(K, l) for l in range(K + 1)]
+    return [mpmath.mpf(x.numerator) / x.denominator for x in map(Fraction.__sub__, p, p[::-1])][
+        (K + 1) // 2 :
+    ]
+
+
+def largest_utility(K, m, epsilon, Delta, delta):
+    """The optimum of the paper's program under uniform:0.5,1, to 30 digits: its best vertex.
+
+    All vertices are met in double precision, on rows that are rounded once. Those that look best
+    are computed and checked again to 40 digits, so that the answer is some private gamma's utility,
+    whatever double precision made of the rest.
+    """
+    n = (K + 1) // 2
+    zero, one = mpmath.mpf(0), mpmath.mpf(1)
+    kinds = [c if Delta else (*c[:2], 0, 0, 0, 0, *c[2:]) for c in multisets(K, 8 if Delta else 4)]
+    room = allowance(m, epsilon, delta)
+    sides = [([a / room for a in row(K, m, epsilon, Delta, c)], one) for c in kinds]
+    for j in range(n):
+        unit = [one if k == j else zero for k in range(n)]
+        sides += [(unit, one), ([-u for u in unit], zero)]
+    left = np.array([[float(a) for a in side] for side, _ in sides])
+    right = np.array([float(b) for _, b in sides])
+    objective = uniform_objective(K)
+    chosen = np.array(list(combinations(range(len(sides)), n)))
+    chosen = chosen[np.abs(np.linalg.det(left[chosen])) > 1e-12]
+    x = np.linalg.solve(left[chosen], right[chosen][..., None])[..., 0]
+    feasible = (x @ left.T <= right + 1e-9).all(axis=1)
+    value = np.where(feasible, x @ np.array(objective, dtype=float), -np.inf)
+    best = zero
+    for k in np.nonzero(value > value.max() - 1e-9)[0]:
+        rows = [sides[i] for i in chosen[k]]
+        vertex = list(mpmath.lu_solve(mpmath.matrix([a for a, _ in rows]), [b for _, b in rows]))
+        if all(mpmath.fdot(a, vertex) <= b + mpmath.mpf(10) ** -30 for a, b in sides):
+            best = max(best, mpmath.fdot(objective, vertex))
+    return best

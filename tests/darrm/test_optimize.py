@@ -30,11 +30,20 @@ def full_program(K, m, epsilon, Delta, delta):
 
 
 GRID = [
-    (1, 1, 0.5, 0.01), (3, 2, 0.1, 1e-5), (3, 3, 3.0, 0.02), (5, 1.5, 0.1, 1e-5),
-    (5, 4.9, 0.3, 0.0), (5, 2, 3.0, 0.02), (7, 3, 0.1, 1e-5), (7, 2.5, 1.0, 0.02),
-    (7, 6.5, 0.05, 1e-3), (7, 1, 3.0, 0.0),
-    (11, 3, 0.1, 0.0), (11, 10, 0.1, 0.0), (11, 2.2, 1.0, 0.0),
-]  # fmt: skip
+    (1, 1, 0.5, 0.01),
+    (3, 2, 0.1, 1e-5),
+    (3, 3, 3.0, 0.02),
+    (5, 1.5, 0.1, 1e-5),
+    (5, 4.9, 0.3, 0.0),
+    (5, 2, 3.0, 0.02),
+    (7, 3, 0.1, 1e-5),
+    (7, 2.5, 1.0, 0.02),
+    (7, 6.5, 0.05, 1e-3),
+    (7, 1, 3.0, 0.0),
+    (11, 3, 0.1, 0.0),
+    (11, 10, 0.1, 0.0),
+    (11, 2.2, 1.0, 0.0),
+]
 
 
 @pytest.mark.parametrize(("K", "m", "epsilon", "Delta"), GRID)
@@ -106,6 +115,16 @@ def test_solution_as_json_has_the_stable_keys():
     )
     assert {"name", "version", "cuts", "rounds", "seconds"} <= set(solution["solver"])
     assert len(solution["gamma"]) == 6
+
+
+@pytest.mark.parametrize("Delta", [1e-17, 1e-9, 1e-5, 0.0123, 0.3])
+def test_delta_may_fall_short_of_Delta_by_its_rounding(Delta):
+    delta = 1 - (1 - Delta)
+    solution = optimize_gamma(11, 1, 0.1, Delta, delta)
+    assert solution.certificate.holds
+    assert solution.problem.delta == delta  # the smaller allowance, not Delta
+    with pytest.raises(ValueError, match="delta"):
+        optimize_gamma(11, 1, 0.1, Delta + 1e-15, delta)
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,10 @@ def test_true_error_is_smallest_for_the_gamma_optimised_for_it(Delta):
     assert certify(own.gamma, 3, 0.1, Delta).holds
     assert own.utility <= own.utility_upper_bound
     assert own.utility_upper_bound - own.utility < 1e-7
-    rivals = [optimize_gamma(11, 3, 0.1, Delta, prior=f"uniform:{a},1", solver="highs").gamma
-              for a in (0.5, 0.7)]  # fmt: skip
+    rivals = [
+        optimize_gamma(11, 3, 0.1, Delta, prior=f"uniform:{a},1", solver="highs").gamma
+        for a in (0.5, 0.7)
+    ]
     leads = sampled_leads(11, 0.0, 1.0)
     for gamma in (*rivals, gamma_subsampling(11, 3)):
         rival = np.abs(leads @ (1 - gamma[6:])).mean()

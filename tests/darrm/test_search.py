@@ -81,18 +81,6 @@ def test_cutting_planes_agree_with_all_rows_at_once_wherever_drawn(K, share, eps
     assert solution.utility == pytest.approx(full, abs=1e-8)
 
 
-def exact_row(K, m, epsilon, Delta, counts):
-    """Coefficients of gamma(l), l > K/2, in f at one multiset, to 40 digits."""
-    weight = [mpmath.mpf(0)] * (K + 1)
-    for side, factor in ((0, 1), (1, -mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon)))):
-        alpha = [mpmath.mpf(1)]
-        for corner, size in zip(oracle.corners(epsilon, Delta), counts, strict=True):
-            for _ in range(int(size)):
-                alpha = oracle._convolve(alpha, corner[side])
-        weight = [w + factor * a for w, a in zip(weight, alpha, strict=True)]
-    return [weight[l] - weight[K - l] for l in range((K + 1) // 2, K + 1)]
-
-
 def utility_bound(problem, cost, rows, counts):
     """No private gamma has a larger utility: weak duality in 40 digits from a solver's multipliers.
 
@@ -111,9 +99,37 @@ def utility_bound(problem, cost, rows, counts):
     for k in np.nonzero(program.ineqlin.marginals < 0)[0]:
         y = mpmath.mpf(-float(program.ineqlin.marginals[k]))
         bound += y
-        row = exact_row(p.K, p.m, p.epsilon, p.Delta, counts[k])
+        row = oracle.row(p.K, p.m, p.epsilon, p.Delta, counts[k])
         reduced = [r - y * a / allowance for r, a in zip(reduced, row, strict=True)]
     return bound + sum(max(r, mpmath.mpf(0)) for r in reduced)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_private_gamma_exceeds_the_upper_bound_however_small_the_budget(seed):
+    rng = np.random.default_rng(seed)
+    K = int(rng.choice([3, 5]))
+    m = float(rng.choice([1, 1.5, 2, K / 2]))
+    epsilon = float(10 ** rng.uniform(-10, 0.5))
+    Delta = float(rng.choice([0, epsilon / 100, epsilon])) if K == 3 else 0.0
+    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
+    best = oracle.largest_utility(K, m, epsilon, Delta, solution.problem.delta)
+    assert solution.utility <= best <= solution.utility_upper_bound
+    assert solution.utility_upper_bound <= best + 1e-8 + 1e-13 / epsilon
+
+
+@pytest.mark.parametrize("K", [1, 3, 5, 11])
+@pytest.mark.parametrize("epsilon", [1e-11, 1e-8, 1e-6, 1e-3])
+def test_subsampling_is_private_and_within_the_upper_bound(K, epsilon):
+    best = mpmath.fdot(oracle.uniform_objective(K), map(mpmath.mpf, [1] * ((K + 1) // 2)))
+    if K > 1:  # gamma = (2 l - K) / K draws one teacher, whatever epsilon
+        gamma = [mpmath.mpf(2 * l - K) / K for l in range((K + 1) // 2, K + 1)]
+        best = mpmath.fdot(oracle.uniform_objective(K), gamma)
+    assert optimize_gamma(K, 1, epsilon, solver="highs").utility_upper_bound >= best
+
+
+def test_a_budget_that_rounding_uses_up_is_refused():
+    with pytest.raises(ValueError, match=r"m \* epsilon = 1e-15, .* must be above .* at K = 3"):
+        optimize_gamma(3, 1, 1e-15)
 
 
 @pytest.mark.parametrize("Delta", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF
+
 # The licence that comes with `pip install gurobipy` ends at 2,000 variables and rows.
 ROW_LIMIT = 1900
 SOLVERS = ("auto", "gurobi", "highs")
@@ -112,6 +114,24 @@ class _Gurobi:
         return np.asarray(self.x.X), np.concatenate(duals) if duals else np.zeros(0)
 
 
+def dual_bound(
+    cost: NDArray, upper: NDArray, rows: NDArray, right: NDArray, multipliers: NDArray
+) -> float:
+    """A bound on cost @ x over all x with rows @ x <= right, 0 <= x <= upper, rounding included.
+
+    Weak duality from any multipliers, whatever solver and tolerance they come from: for y >= 0,
+    cost @ x <= y @ right + sum_j upper_j max(0, cost_j - (y @ rows)_j). A sum of n products, in
+    whatever order, is off by at most n + 1 round-offs of the sum of their sizes (Higham, Accuracy
+    and Stability of Numerical Algorithms, section 3.1); four times that is added.
+    """
+    active = np.nonzero(multipliers > 0)[0]
+    y, rows, right = multipliers[active], rows[active], right[active]
+    reduced = np.maximum(cost - y @ rows, 0.0)
+    value = float(y @ right + reduced @ upper)
+    size = float(y @ np.abs(right) + (y @ np.abs(rows)) @ upper + np.abs(cost) @ upper)
+    return value + 4 * (len(active) + len(cost) + 4) * UNIT_ROUNDOFF * size
+
+
 class CutProgram:
     """maximise cost @ x subject to 0 <= x <= upper and the rows added so far.
 
@@ -128,6 +148,7 @@ class CutProgram:
         self.wanted, self.threads = solver, threads
         self.rows = np.zeros((0, len(self.cost)))
         self.right = np.zeros(0)
+        self.outwards = np.zeros(0)
         self.fixed = np.zeros(0, dtype=bool)
         self.idle = np.zeros(0, dtype=np.int64)
         self.names: list[object] = []
@@ -159,12 +180,15 @@ class CutProgram:
         self.cost = np.array(cost, dtype=np.float64)
         self.backend.set_cost(self.cost)
 
-    def fix(self, row: NDArray, right: float) -> None:
-        """Add one row @ x <= right that is never dropped."""
-        self._append(row[None, :], np.array([float(right)]), [None], fixed=True)
+    def fix(self, row: NDArray, right: float, *, outwards: float = 0.0) -> None:
+        """Add one row @ x <= right that is never dropped; `outwards` as in `add`."""
+        self._append(row[None, :], np.array([float(right)]), outwards, [None], fixed=True)
 
-    def add(self, names: list, rows: NDArray) -> int:
+    def add(self, names: list, rows: NDArray, *, outwards: float = 0.0) -> int:
         """Add the rows @ x <= 1 whose name is not in the program yet; return how many are new.
+
+        outwards : how far above 1 a row may be, because of rounding, at an x that is feasible in
+        exact arithmetic. The search ignores it, `upper_bound` does not.
 
         A named row that is found violated again is so within the solver's tolerance only: adding it
         once more would change nothing.
@@ -172,13 +196,17 @@ class CutProgram:
         known = set(self.names)
         new = [k for k, name in enumerate(names) if name not in known]
         if new:
-            self._append(rows[new], np.ones(len(new)), [names[k] for k in new], fixed=False)
+            right = np.ones(len(new))
+            self._append(rows[new], right, outwards, [names[k] for k in new], fixed=False)
             self.cuts += len(new)
         return len(new)
 
-    def _append(self, rows: NDArray, right: NDArray, names: list, *, fixed: bool) -> None:
+    def _append(
+        self, rows: NDArray, right: NDArray, outwards: float, names: list, *, fixed: bool
+    ) -> None:
         self.rows = np.vstack([self.rows, rows])
         self.right = np.concatenate([self.right, right])
+        self.outwards = np.concatenate([self.outwards, np.full(len(rows), outwards)])
         self.fixed = np.concatenate([self.fixed, np.full(len(rows), fixed)])
         self.idle = np.concatenate([self.idle, np.zeros(len(rows), dtype=np.int64)])
         self.names += names
@@ -202,17 +230,8 @@ class CutProgram:
         return np.clip(x, 0, self.upper)
 
     def upper_bound(self) -> float:
-        """A bound on cost @ x over all feasible x, by weak duality from any multipliers y >= 0.
-
-        cost @ x <= y @ right + sum_j upper_j max(0, cost_j - (y @ rows)_j), whatever the solver's
-        tolerance; rounding of the two sums is added.
-        """
-        y = np.maximum(self.duals, 0.0)
-        reduced = np.maximum(self.cost - y @ self.rows, 0.0)
-        value = float(y @ self.right + reduced @ self.upper)
-        size = float(y @ np.abs(self.right) + (y @ np.abs(self.rows)) @ self.upper)
-        size += float(np.abs(self.cost) @ self.upper)
-        return value + 4 * (len(self.right) + len(self.cost)) * 2.0**-53 * size
+        """A bound on cost @ x over all x that are feasible in exact arithmetic (`dual_bound`)."""
+        return dual_bound(self.cost, self.upper, self.rows, self.right + self.outwards, self.duals)
 
     def _drop_idle_rows(self) -> None:
         order = np.lexsort((np.arange(len(self.rows)), self.idle))
@@ -220,6 +239,7 @@ class CutProgram:
         keep[order[: ROW_LIMIT // 2]] = True
         keep |= self.fixed
         self.rows, self.right = self.rows[keep], self.right[keep]
+        self.outwards = self.outwards[keep]
         self.fixed, self.idle = self.fixed[keep], self.idle[keep]
         self.names = [name for name, kept in zip(self.names, keep, strict=True) if kept]
         self._build()

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm import prior as priors
+from private_ensembles.darrm.central import CentralSearch
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
 from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
-from private_ensembles.darrm.search import Search, objective
+from private_ensembles.darrm.search import MANY_TEACHERS, LinearObjective, Search, objective
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class GammaSolution:
     gamma : (K + 1,), symmetric, certified private.
     utility : sum_{l > K/2} c_l gamma_l (DaRRM Eq. 201 without the factor -1/2); for the prior
         `absolute-uniform` the concave utility of `search.AbsoluteObjective`, on its samples.
-    utility_upper_bound : no private gamma has a larger utility.
+    utility_upper_bound : no private gamma has a larger utility, in exact arithmetic.
     certificate : proof of privacy of exactly this gamma.
     solver : name, version, cuts, rounds, seconds.
     monotone : whether gamma is non-decreasing in |l - K/2|.
@@ -89,7 +90,8 @@ def optimize_gamma(
     best monotone gamma. Where the utility leaves gamma undetermined, sum(gamma) is maximised
     among the optima.
 
-    Raises ValueError for a parameter out of range.
+    Raises ValueError for a parameter out of range, and where the budget is so small that rounding
+    alone uses it up (m epsilon and delta below about 1e-14 K).
 
     >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
     >>> round(solution.utility, 4), solution.certificate.holds
@@ -97,15 +99,24 @@ def optimize_gamma(
     """
     started = time.perf_counter()
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
+    if problem.allowance <= problem.rounding_bound():
+        raise ValueError(
+            f"m * epsilon = {m * epsilon:.3g}, delta = {problem.delta:.3g}: e^(m epsilon) - 1 + 2 "
+            f"delta must be above {problem.rounding_bound():.2g}, the rounding errors at K = {K}"
+        )
     parsed = priors.parse_prior(prior)
     goal = objective(K, parsed)
-    first = Search(problem, goal, solver, threads, monotone=True)
+    if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
+        first = CentralSearch(problem, goal, monotone=True)
+        general = CentralSearch(problem, goal, monotone=False)
+    else:
+        first = Search(problem, goal, solver, threads, monotone=True)
+        general = Search(problem, goal, solver, threads, monotone=False, relaxation=monotone)
     first.run()
     gamma, certificate = scale_to_allowance(problem, mirrored(first.x))
     searches, best = [first], first
     if not np.all(first.x == 1):
         # Beyond gamma = 1 the monotone program's bound holds for monotone gamma only.
-        general = Search(problem, goal, solver, threads, monotone=False, relaxation=monotone)
         general.run(inside=gamma[(K + 1) // 2 :])
         searches.append(general)
         if not monotone:
@@ -123,9 +134,9 @@ def optimize_gamma(
         utility_upper_bound=max(utility, searches[-1].upper_bound),
         certificate=certificate,
         solver={
-            "name": best.program.solver,
-            "version": best.program.version,
-            "cuts": sum(search.program.cuts for search in searches),
+            "name": best.solver,
+            "version": best.version,
+            "cuts": sum(search.cuts for search in searches),
             "rounds": sum(search.rounds for search in searches),
             "seconds": round(time.perf_counter() - started, 4),
         },

@@ -19,6 +19,9 @@ from private_ensembles.accounting.poisson_binomial import grouped_pmf
 
 UNIT_ROUNDOFF = 2.0**-53
 LARGEST_EXPONENT = 690.0
+# 1 - (1 - Delta)**m in floating point falls short by at most m + 1 units of 2^-53, and only near
+# m = 1 can that take it below Delta.
+DELTA_ROUNDING = 2.0**-52
 
 # Names of the corners (p, p') of Lemma 5.1, in the order used by every array of counts.
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
@@ -33,6 +36,9 @@ def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
 @dataclass(frozen=True)
 class PrivacyProblem:
     """K (epsilon, Delta)-DP teachers whose released majority must be (m epsilon, delta)-DP.
+
+    A delta below Delta by DELTA_ROUNDING at most is 1 - (1 - Delta)**m as a user computes it. It is
+    taken as it is, the smaller allowance.
 
     Raises ValueError unless K is odd and >= 1, 1 <= m <= K, epsilon > 0, 0 <= Delta <= delta < 1,
     Delta < 1/2 and m * epsilon <= 690 (beyond it, exp overflows).
@@ -53,7 +59,7 @@ class PrivacyProblem:
             raise ValueError(f"epsilon = {self.epsilon}: must be a finite number > 0")
         if not 0 <= self.Delta < 0.5:
             raise ValueError(f"Delta = {self.Delta}: must be in [0, 0.5)")
-        if not self.Delta <= self.delta < 1:
+        if not max(0.0, self.Delta - DELTA_ROUNDING) <= self.delta < 1:
             raise ValueError(f"delta = {self.delta}: must be in [Delta, 1), Delta = {self.Delta}")
         if self.m * self.epsilon > LARGEST_EXPONENT:
             raise ValueError(
@@ -68,13 +74,29 @@ class PrivacyProblem:
         holds for a smaller c holds for the true one.
         """
         exponent = self.m * self.epsilon
-        return math.exp(exponent) * (1 - (exponent + 4) * 2 * UNIT_ROUNDOFF)
+        return math.exp(exponent) * (1 - self._growth_error)
+
+    @property
+    def _growth_error(self) -> float:
+        """Bound on the relative error of exp(m * epsilon) in floating point, with room to spare."""
+        return (self.m * self.epsilon + 4) * 2 * UNIT_ROUNDOFF
 
     @cached_property
     def allowance(self) -> float:
         """c - 1 + 2 delta, rounded down; 0 where rounding leaves nothing."""
         value = (self.c - 1) + 2 * self.delta
         return max(0.0, value - 4 * UNIT_ROUNDOFF * (abs(self.c - 1) + 2 * self.delta))
+
+    @cached_property
+    def relaxed_allowance(self) -> float:
+        """At least row @ gamma, whatever the private gamma and whatever `row` was rounded to.
+
+        A private gamma has G(p) - C G(p') <= C - 1 + 2 delta, C = exp(m epsilon) itself. A row uses
+        c <= C, which adds (C - c) G(p') <= C - c, and is off by `rounding_bound` together.
+        """
+        largest = math.exp(self.m * self.epsilon) * (1 + self._growth_error)
+        value = (largest - 1) + (largest - self.c) + 2 * self.delta + self.rounding_bound()
+        return value * (1 + 8 * UNIT_ROUNDOFF) + 4 * UNIT_ROUNDOFF * largest
 
     @cached_property
     def high(self) -> float:
@@ -103,7 +125,9 @@ class PrivacyProblem:
         round-offs each), with corner probabilities that are off by at most 6 round-offs (G moves
         by at most 2 |dp| per teacher: 12), and weighted by binomial weights from Pascal's
         recursion (4 per teacher) in a dot product of at most K + 1 terms: together below
-        32 (K + 4) round-offs; f combines two of them with factors 1 and c.
+        32 (K + 4) round-offs; f combines two of them with factors 1 and c. `row` stays within it,
+        too: its pmfs are products and sums of positive numbers, whose relative errors are below
+        5 K round-offs for the binomials and K for each of at most 7 convolutions.
         """
         return 32 * (self.K + 4) * UNIT_ROUNDOFF * (1 + self.c)
 

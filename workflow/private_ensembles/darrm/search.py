@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from private_ensembles.darrm import prior as priors
 from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.linear_program import CutProgram, Infeasible
-from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem
+from private_ensembles.darrm.separation import three_corners
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     eight_corner_worst_case,
     first_order_assignments,
-    peaks,
-    three_corner_costs,
 )
 
 VIOLATION = 1e-9  # relative to the allowance; the certificate's scaling pays for what remains
 LARGE_VIOLATION = 1e-7
 EXACT_TEACHERS = 101
+MANY_TEACHERS = 201  # beyond them the optimum is searched from the inside (`central`)
 SECOND_OBJECTIVE = 3e-9  # share of the utility that may be given away for a larger sum(gamma)
 CUTS_PER_ROUND = 128
 CUTS_PER_SLICE = 32
@@ -31,12 +31,15 @@ MAX_ROUNDS = 400
 class LinearObjective:
     """sum c_l gamma_l (DaRRM Eq. 201 without the factor -1/2), for x = gamma at l = (K+1)/2..K.
 
-    size : of x; total : the utility of gamma = 1, the largest there is.
+    size : of x; total : the utility of gamma = 1, the largest there is; rounding : bound on how
+    much larger the utility of an x may be in exact arithmetic, with exact c_l.
     """
 
     def __init__(self, coefficients: NDArray) -> None:
         self.coefficients = coefficients
         self.size = len(coefficients)
+        # Each c_l is the difference of two probabilities good to 5 K round-offs of their size.
+        self.rounding = 16 * (self.size + 1) * UNIT_ROUNDOFF
         self.total = float(coefficients.sum())
 
     def value(self, x: NDArray) -> float:
@@ -57,6 +60,8 @@ class AbsoluteObjective:
         self.leads = leads
         self.size = leads.shape[1]
         self.total = float(np.abs(leads.sum(axis=1)).mean())
+        # Of `value`, and of a tangent's slope and height: sums over the samples, then over l.
+        self.rounding = 4 * sum(leads.shape) * UNIT_ROUNDOFF * float(np.abs(leads).mean(0).sum())
 
     def value(self, x: NDArray) -> float:
         return self.total - float(np.abs(self.leads @ (1 - x)).mean())
@@ -79,6 +84,8 @@ class Search:
     for a concave objective, its value u, bounded by tangents.
 
     relaxation : only the three corners' rows, so that `upper_bound` is all that it is good for.
+
+    upper_bound : no private gamma has a larger utility, in exact arithmetic (docs/method.md, 6).
     """
 
     def __init__(
@@ -107,10 +114,25 @@ class Search:
         self.program = CutProgram(cost, upper, solver, threads)
         if monotone:  # the last gamma, the sum of all increments, is at most 1
             self.program.fix(np.append(np.ones(n), [0.0] * self.concave), 1.0)
+        # What a row may exceed 1 by at a private gamma, the row's division and sums included.
+        rounding = problem.relaxed_allowance + problem.rounding_bound()
+        self.outwards = rounding / problem.allowance - 1
         self.rounds = 0
         self.x = np.ones(n)
         self.u = objective.total
-        self.upper_bound = objective.total
+        self.upper_bound = objective.total + objective.rounding
+
+    @property
+    def solver(self) -> str:
+        return self.program.solver
+
+    @property
+    def version(self) -> str:
+        return self.program.version
+
+    @property
+    def cuts(self) -> int:
+        return self.program.cuts
 
     def _row(self, rows: NDArray, u: float = 0.0) -> NDArray:
         """Coefficients of gamma (and of u) as coefficients of the program's variables."""
@@ -129,7 +151,9 @@ class Search:
         inside = self._maximise(np.zeros(n) if inside is None else inside)
         if not self.rounds:
             return  # gamma = 1 is private
-        self.upper_bound = self.program.upper_bound()
+        if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
+            bound = self.program.upper_bound() + self.objective.rounding
+            self.upper_bound = min(self.upper_bound, bound)
         floor = self.objective.value(self.x)
         floor -= SECOND_OBJECTIVE * abs(floor)
         if self.concave:
@@ -174,7 +198,8 @@ class Search:
         slack = value + gradient @ (self.x - x) - self.u
         if slack >= -VIOLATION * self.objective.total:
             return 0
-        self.program.fix(self._row(-gradient, 1.0), value - gradient @ x)
+        right, outwards = value - gradient @ x, 2 * self.objective.rounding
+        self.program.fix(self._row(-gradient, 1.0), right, outwards=outwards)
         return 1
 
     def _cut(self, oracle: Callable[[NDArray], list[NDArray]], x: NDArray) -> int:
@@ -186,7 +211,9 @@ class Search:
         rows /= self.problem.allowance
         violated = np.nonzero(rows @ x > 1 + VIOLATION)[0]
         names = [tuple(assignments[k]) for k in violated]
-        return self.program.add(names, self._row(rows[violated])) if names else 0
+        if not names:
+            return 0
+        return self.program.add(names, self._row(rows[violated]), outwards=self.outwards)
 
     def _solve(self) -> None:
         x = self.program.solve()
@@ -197,13 +224,8 @@ class Search:
 
     def _three_corners(self, x: NDArray) -> list[NDArray]:
         problem = self.problem
-        f = three_corner_costs(problem, problem.odd_vector(mirrored(x)))
-        # Local maxima over the grid of assignments: neighbours make nearly parallel cuts.
-        i, b = peaks(f, problem.allowance * (1 + VIOLATION), CUTS_PER_ROUND)
-        return [
-            assignment_counts(D_zero=problem.K - h - k, up=h, one_below=k)
-            for h, k in zip(i, b, strict=True)
-        ]
+        limit = problem.allowance * (1 + VIOLATION)
+        return three_corners(problem, problem.odd_vector(mirrored(x)), limit, CUTS_PER_ROUND)
 
     def _all_corners(self, x: NDArray) -> list[NDArray]:
         problem = self.problem

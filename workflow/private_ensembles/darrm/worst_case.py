@@ -22,6 +22,10 @@ TAIL = 1e-19
 # Table entries that an exact eight-corner maximum may work out, about ten seconds' worth.
 EFFORT = 5e8
 LARGEST_ORDER = 4
+# Slices between two looks at the sizes of a slice's differences, which only shrink.
+REFRESHED = 8
+PEAKS = 4
+SIZE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -145,14 +149,18 @@ def series_worst_case(
     max(|diff^(order+1) V|, c |diff^(order+1) V'|). With Delta = 0 the bound is the exact maximum.
     """
     order = series_order(problem) if order is None else order
-    upper, best, counts = -np.inf, -np.inf, None
-    for V in _slices(problem, g):
-        f = _first_order(problem, V)
-        upper = max(upper, float(_bound(problem, V, f, order).max()))
+    counts = three_corner_worst_case(problem, g).counts
+    upper, best = problem.cost(np.abs(g), counts), -np.inf
+    # Low enough for the same assignment to be met again whatever the rounding.
+    floor = upper - 2 * problem.rounding_bound()
+    for V, sizes, box in _boxes(problem, g, order, floor):
+        f = _first_order(problem, V, box)
+        upper = max(upper, float(_bound(problem, V, box, f, sizes).max()))
         k = int(np.argmax(f))
         if f.flat[k] > best:
             best = float(f.flat[k])
-            counts = _corner_choice(problem, V, *divmod(k, f.shape[1]))
+            i, b = divmod(k, f.shape[1])
+            counts = _corner_choice(problem, V, box[0].start + i, box[1].start + b)
     return WorstCase(upper + _series_rounding(problem, order), counts)
 
 
@@ -165,12 +173,11 @@ def first_order_assignments(
     cuts come from all over the family, not from one neighbourhood.
     """
     found: list[tuple[float, NDArray[np.int64]]] = []
-    for V in _slices(problem, g):
-        f = _first_order(problem, V)
-        found += [
-            (float(f[i, k]), _corner_choice(problem, V, int(i), int(k)))
-            for i, k in zip(*peaks(f, floor, keep), strict=True)
-        ]
+    for V, _, box in _boxes(problem, g, 1, floor):
+        f = _first_order(problem, V, box)
+        for i, b in zip(*peaks(f, floor, keep), strict=True):
+            counts = _corner_choice(problem, V, box[0].start + int(i), box[1].start + int(b))
+            found.append((float(f[i, b]), counts))
     found.sort(key=lambda item: -item[0])
     return [counts for _, counts in found]
 
@@ -192,40 +199,106 @@ def _series_rounding(problem: PrivacyProblem, order: int) -> float:
     return 64 * (order + 1) * UNIT_ROUNDOFF * (1 + problem.c) if problem.Delta > 0 else 0.0
 
 
-def _first_order(problem: PrivacyProblem, V: NDArray[np.float64]) -> NDArray[np.float64]:
-    """f over one slice (t + 1, n + 1), each teacher at an end making its best first-order move."""
+def _boxes(
+    problem: PrivacyProblem, g: NDArray[np.float64], order: int, floor: float
+) -> Iterator[tuple[NDArray[np.float64], list[float], tuple[slice, slice]]]:
+    """The slices that may hold an f above `floor`, and where in them.
+
+    order : 1 for f to first order in Delta; above, for the bound of `series_worst_case`.
+    Yields (V, sizes, (rows, columns)): outside of the box, f or its bound is at most `floor`.
+    sizes : at least max|diff^r V| for r = 0..order + 1. They fall from slice to slice, since V is
+    a mean of the last slice's neighbours and diff commutes with means: few of them are worked out.
+    """
+    D, c = problem.Delta, problem.c
+    for t, V in enumerate(_slices(problem, g)):
+        n = problem.K - t
+        if t < REFRESHED or t % REFRESHED == 0:
+            sizes = _sizes(V, order + 1)
+        # What the teachers at the ends can add, each at most c |diff V| to first order.
+        gain = n * D * c * sizes[1] if D > 0 and n > 0 else 0.0
+        if order > 1:
+            gain += _higher_orders(problem, n, sizes)
+        f = V - c * V[::-1]
+        if f.max() <= floor - gain:
+            continue
+        above = f > floor - gain
+        rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
+        yield V, sizes, (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+
+
+def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
+    """At least max|diff^r V| for r = 0..order, here and in the next slices, rounding included."""
+    sizes = [1.0]
+    for _ in range(order):
+        V = np.diff(V, axis=1)
+        # Each slice's mean is off by 3 round-offs, and 2^r of its numbers make a difference.
+        sizes.append(float(np.abs(V).max()) + SIZE_ROUNDING if V.shape[1] else 0.0)
+    return sizes
+
+
+def _higher_orders(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
+    """Bound on all terms of the series beyond the first order, with n teachers at the ends."""
+    orders = range(2, len(sizes) - 1)
+    terms = (math.comb(n, r) * problem.Delta**r * problem.c * sizes[r] for r in orders)
+    return sum(terms) + _remainder(problem, n, sizes)
+
+
+def _remainder(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
+    """Bound on the terms of the series beyond its last order, len(sizes) - 2."""
+    D, order = problem.Delta, len(sizes) - 2
+    if D == 0 or n <= order:
+        return 0.0
+    log = 2 * n * D + (order + 1) * math.log(n * D) - math.lgamma(order + 2)
+    return math.exp(log) * problem.c * sizes[order + 1]
+
+
+def _first_order(
+    problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice]
+) -> NDArray[np.float64]:
+    """f over a box of one slice (t + 1, n + 1), each teacher at an end making its best move."""
+    rows, columns = box
+    W = V[::-1]
     D, c = problem.Delta, problem.c
     n = V.shape[1] - 1
-    f = V - c * V[::-1]
+    f = V[box] - c * W[box]
     if D == 0 or n == 0:
         return f
-    # What one teacher gains by leaving (0,0) towards (D,0) or (0,D), and (1,1) likewise.
-    d = np.diff(V, axis=1)
-    e = c * d[::-1]
-    b = np.arange(n + 1)
-    f[:, :-1] += np.maximum(0, np.maximum(d, -e)) * (D * (n - b[:-1]))
-    f[:, 1:] += np.maximum(0, np.maximum(-d, e)) * (D * b[1:])
+    # What one teacher gains by leaving (0,0) towards (D,0) or (0,D) with b teachers at (1,1), and
+    # one at (1,1) likewise, for b from `low` on.
+    low, high = max(columns.start - 1, 0), min(columns.stop, n)
+    d = np.diff(V[rows, low : high + 1], axis=1)
+    e = c * np.diff(W[rows, low : high + 1], axis=1)
+    b = np.arange(columns.start, columns.stop)
+    zeros = b[b < n]
+    gain = np.maximum(0, np.maximum(d, -e))
+    f[:, : len(zeros)] += gain[:, columns.start - low :] * (D * (n - zeros))
+    ones = b[b > 0]
+    gain = np.maximum(0, np.maximum(-d, e))
+    f[:, len(b) - len(ones) :] += gain[:, : len(ones)] * (D * ones)
     return f
 
 
 def _bound(
-    problem: PrivacyProblem, V: NDArray[np.float64], f: NDArray[np.float64], order: int
+    problem: PrivacyProblem,
+    V: NDArray[np.float64],
+    box: tuple[slice, slice],
+    f: NDArray[np.float64],
+    sizes: list[float],
 ) -> NDArray[np.float64]:
-    """The bound of `series_worst_case` over one slice, from its first order."""
+    """The bound of `series_worst_case` over a box of one slice, from its first order."""
     D, c = problem.Delta, problem.c
     n = V.shape[1] - 1
     if D == 0 or n == 0:
         return f
-    bound = f.copy()
-    d = np.diff(V, axis=1)
-    for r in range(2, min(order, n) + 1):
-        d = np.diff(d, axis=1)
-        factor = math.comb(n, r) * D**r
-        bound += factor * np.maximum(_best_shift(d, r, 1.0), c * _best_shift(d[::-1], r, -1.0))
-    if n > order:
-        size = np.abs(np.diff(d, axis=1)).max(axis=1)
-        rest = math.exp(2 * n * D + (order + 1) * math.log(n * D) - math.lgamma(order + 2))
-        bound += rest * np.maximum(size, c * size[::-1])[:, None]
+    rows, columns = box
+    bound = f + _remainder(problem, n, sizes)
+    for r in range(2, min(len(sizes) - 2, n) + 1):
+        # diff^r V(b - s) for s = 0..r needs the columns b - r..b + r.
+        low, high = max(columns.start - r, 0), min(columns.stop + r, n + 1)
+        d, e = (np.diff(side[rows, low:high], r, axis=1) for side in (V, V[::-1]))
+        best = np.maximum(_best_shift(d, r, 1.0), c * _best_shift(e, r, -1.0))
+        inside = slice(columns.start - low, columns.stop - low)
+        bound += math.comb(n, r) * D**r * best[:, inside]
     return bound
 
 
@@ -287,6 +360,60 @@ def eight_corner_worst_case(
     )
 
 
+def exact_assignments(
+    problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
+) -> list[NDArray[np.int64]]:
+    """Assignments to all corners whose f exceeds `floor`: the best moves where the bound peaks.
+
+    Of the peaks of `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most
+    PEAKS for each number of teachers at H and its mirror image.
+    """
+    places = []
+    for V, sizes, box in _boxes(problem, g, series_order(problem), floor):
+        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
+        t = len(V) - 1
+        for row, column in zip(*peaks(bound, floor, PEAKS), strict=True):
+            i, b = box[0].start + int(row), box[1].start + int(column)
+            places.append((float(bound[row, column]), t, i, b, V[i].copy(), V[t - i].copy()))
+    places.sort(key=lambda place: -place[0])
+    weights = binomial_table(problem.K, problem.Delta, moved_terms(problem.K, problem.Delta))
+    found = []
+    for _, t, i, b, left, right in places[:keep]:
+        value, _, moves = _best_moves(problem, weights, left[None], right[None], b)
+        if value > floor:
+            found.append(assignment_counts(up=i, down=t - i, **moves))
+    return found
+
+
+def _best_moves(
+    problem: PrivacyProblem,
+    weights: NDArray[np.float64],
+    V: NDArray[np.float64],
+    W: NDArray[np.float64],
+    b: int,
+) -> tuple[float, int, dict[str, int]]:
+    """The largest f with b teachers at the ones and the rest at the zeros, some of them moved.
+
+    weights : `binomial_table` of Delta; V, W : (rows, n + 1), G of both sides over the number of
+    ones. Returns f, the row it is in, and the teachers at each of the corners at the ends.
+    """
+    a, terms = V.shape[1] - 1 - b, weights.shape[1]
+    r, s = np.arange(min(a + 1, terms)), np.arange(min(b + 1, terms))
+    shift = b + r[:, None] - s[None, :]
+    left, right = weights[: a + 1, : len(r)], weights[: b + 1, : len(s)].T
+    P = left @ V[:, shift] @ right
+    Q = -problem.c * (left @ W[:, shift] @ right)
+    reach = np.maximum.accumulate(np.maximum.accumulate(Q, axis=1), axis=2)
+    f = P + reach[:, ::-1, ::-1]
+    k = int(np.argmax(f))
+    row, aP, bP = np.unravel_index(k, f.shape)
+    rest = Q[row, : a - aP + 1, : b - bP + 1]
+    aQ, bQ = np.unravel_index(np.argmax(rest), rest.shape)
+    moves = {"zero": a - aP - aQ, "D_zero": aP, "zero_D": aQ}
+    moves |= {"one": b - bP - bQ, "below_one": bP, "one_below": bQ}
+    return float(f.flat[k]), int(row), moves
+
+
 @functools.lru_cache(maxsize=4)
 def _eight_corner_worst_case(
     problem: PrivacyProblem, buffer: bytes, effort: float, prune: bool
@@ -302,43 +429,24 @@ def _eight_corner_worst_case(
     weights = binomial_table(K, D, terms)
     left_over = -np.inf
     spent = 0
-    for t, V in enumerate(_slices(problem, g)):
-        n = K - t
-        bound = _bound(problem, V, _first_order(problem, V), order)
-        open_cells = bound > best if prune else np.ones_like(bound, dtype=bool)
-        for b in np.nonzero(open_cells.any(axis=0))[0]:
-            a = n - b
-            rows = np.nonzero(open_cells[:, b] & (~prune | (bound[:, b] > best)))[0]
+    for V, sizes, box in _boxes(problem, g, order, best if prune else -np.inf):
+        t = len(V) - 1
+        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
+        for column in range(bound.shape[1]):
+            rows = np.nonzero(bound[:, column] > best)[0] if prune else np.arange(len(bound))
             if not len(rows):
                 continue
+            largest = float(bound[rows, column].max())
+            rows, b = box[0].start + rows, box[1].start + column
+            a = K - t - b
             spent += 2 * len(rows) * (a + 1) * (b + 1)
             if spent > effort:
-                left_over = max(left_over, float(bound[rows, b].max()))
+                left_over = max(left_over, largest)
                 continue
-            r, s = np.arange(min(a + 1, terms)), np.arange(min(b + 1, terms))
-            shift = b + r[:, None] - s[None, :]
-            left, right = weights[: a + 1, : len(r)], weights[: b + 1, : len(s)].T
-            P = left @ V[rows[:, None, None], shift] @ right
-            Q = -c * (left @ V[t - rows[:, None, None], shift] @ right)
-            reach = np.maximum.accumulate(np.maximum.accumulate(Q, axis=1), axis=2)
-            f = P + reach[:, ::-1, ::-1]
-            k = int(np.argmax(f))
-            if f.flat[k] > best:
-                best = float(f.flat[k])
-                row, aP, bP = np.unravel_index(k, f.shape)
-                rest = Q[row, : a - aP + 1, : b - bP + 1]
-                aQ, bQ = np.unravel_index(np.argmax(rest), rest.shape)
-                i = rows[row]
-                counts = assignment_counts(
-                    up=i,
-                    down=t - i,
-                    zero=a - aP - aQ,
-                    D_zero=aP,
-                    zero_D=aQ,
-                    one=b - bP - bQ,
-                    below_one=bP,
-                    one_below=bQ,
-                )
+            value, row, moves = _best_moves(problem, weights, V[rows], V[t - rows], b)
+            if value > best:
+                best = value
+                counts = assignment_counts(up=rows[row], down=t - rows[row], **moves)
     # A cell that was pruned has a bound below best, up to the rounding of the series.
     upper = max(best, left_over) + 4 * TAIL * (1 + c) + _series_rounding(problem, order)
     return WorstCase(upper, counts), left_over == -np.inf

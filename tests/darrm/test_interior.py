@@ -1,0 +1,44 @@
+"""Central solutions against a solver's vertices."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from private_ensembles.darrm.interior import centre
+
+
+def program(seed, n=20, m=60):
+    rng = np.random.default_rng(seed)
+    return rng.random(n), rng.normal(size=(m, n)) + 0.1
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9])
+def test_centre_is_within_the_gap_of_the_optimum(seed, tolerance):
+    cost, rows = program(seed)
+    optimum = -linprog(-cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1)).fun
+    found = centre(cost, rows, tolerance)
+    assert found.gap <= tolerance
+    assert cost @ found.x >= optimum * (1 - tolerance)
+    assert (rows @ found.x).max() <= 1 + tolerance
+    assert np.all((found.x > 0) & (found.x < 1))
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-8])
+def test_multipliers_bound_the_optimum(tolerance):
+    cost, rows = program(9)
+    optimum = -linprog(-cost, A_ub=rows, b_ub=np.ones(len(rows)), bounds=(0, 1)).fun
+    y = centre(cost, rows, tolerance).multipliers
+    assert y.min() >= 0
+    assert y.sum() + np.maximum(cost - y @ rows, 0).sum() >= optimum
+
+
+def test_what_nothing_binds_ends_in_the_middle_of_the_optima():
+    x = centre(np.array([1.0, 0.0]), np.array([[1.0, 1e-6]]), 1e-6).x
+    assert x[0] > 1 - 1e-5
+    assert 0.01 < x[1] < 0.99
+
+
+def test_a_tolerance_beyond_rounding_ends_with_the_best_point():
+    cost, rows = program(3)
+    assert centre(cost, np.vstack([rows, rows]), 0.0).gap < 1e-8

@@ -1,0 +1,83 @@
+"""Assignments of teachers to corners that a gamma violates, found by search."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.darrm.worst_case import (
+    EFFORT,
+    eight_corner_worst_case,
+    exact_assignments,
+    first_order_assignments,
+    peaks,
+    three_corner_costs,
+)
+
+CUTS_PER_ROUND = 256
+CUTS_PER_SLICE = 32
+CUTS_PER_SEARCH = 256  # of the exact search, a few milliseconds each
+APART = 4  # teachers that change corners between two cuts, twice: closer ones are nearly parallel
+CANDIDATES = 8000
+
+
+def edge_assignments(K: int) -> list[NDArray[np.int64]]:
+    """Some teachers at H, all others at one end: almost every row that matters at the optimum.
+
+    Among many teachers G is nearly a function of the mean of the p_i, and what binds is the most
+    that the mean can move: the frontier (e^epsilon p, 1 - e^-epsilon (1 - p)), which these reach.
+    """
+    zeros = [assignment_counts(D_zero=K - i, up=i) for i in range(K + 1)]
+    return zeros + [assignment_counts(one_below=K - i, up=i) for i in range(K)]
+
+
+@functools.lru_cache(maxsize=2)
+def edge_rows(problem: PrivacyProblem) -> NDArray[np.float64]:
+    """`PrivacyProblem.row` of every one of `edge_assignments`; read-only."""
+    rows = np.array([problem.row(counts) for counts in edge_assignments(problem.K)])
+    rows.flags.writeable = False
+    return rows
+
+
+def three_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float, keep: int = CUTS_PER_ROUND
+) -> list[NDArray[np.int64]]:
+    """The `keep` largest peaks of f above `limit` over assignments to three corners.
+
+    Local maxima over the grid of assignments: neighbours make nearly parallel cuts.
+    """
+    i, b = peaks(three_corner_costs(problem, g), limit, keep)
+    return [
+        assignment_counts(D_zero=problem.K - h - k, up=h, one_below=k)
+        for h, k in zip(i, b, strict=True)
+    ]
+
+
+def first_order_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
+) -> list[NDArray[np.int64]]:
+    """Assignments to all corners whose f exceeds `limit` to first order in Delta, far apart."""
+    chosen = np.zeros((0, 8), dtype=np.int64)
+    for counts in first_order_assignments(problem, g, CUTS_PER_SLICE, limit)[:CANDIDATES]:
+        if len(chosen) == CUTS_PER_ROUND:
+            break
+        if np.all(np.abs(chosen - counts).sum(axis=1) > APART):
+            chosen = np.vstack([chosen, counts])
+    return list(chosen)
+
+
+def exact_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
+) -> tuple[list[NDArray[np.int64]], float]:
+    """Assignments to all corners that exceed `limit`, and the largest f known.
+
+    Some of them if they are easily found; else the worst of all, and then f is a bound on all.
+    """
+    found = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
+    if found:
+        return found, max(problem.cost(np.abs(g), counts) for counts in found)
+    worst, _ = eight_corner_worst_case(problem, g, effort=EFFORT)
+    return ([worst.counts] if worst.upper > limit else []), worst.upper
