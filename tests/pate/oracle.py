@@ -1,7 +1,11 @@
 """What PATE's mechanisms release and cost in expectation, worked out query by query."""
 
+import functools
+import math
 from dataclasses import dataclass
+from itertools import permutations, product
 
+import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
@@ -22,6 +26,58 @@ HISTOGRAMS = [
     [120, 100, 20, 5, 3, 1, 1, 0, 0, 0],
     [7],
 ]
+
+
+def neighbours(row):
+    """Every histogram to which one teacher's changed vote leads, one after the other."""
+    for i, j in permutations(range(len(row)), 2):
+        if row[i]:
+            moved = list(row)
+            moved[i] -= 1
+            moved[j] += 1
+            yield tuple(moved)
+
+
+def histograms(teachers, classes):
+    """Every histogram of so many votes."""
+    return [r for r in product(range(teachers + 1), repeat=classes) if sum(r) == teachers]
+
+
+def partitions(teachers, classes):
+    """Every histogram whose counts do not rise from one class to the next."""
+    return [row for row in histograms(teachers, classes) if list(row) == sorted(row)[::-1]]
+
+
+def lattice_mass(sigma):
+    """Numbers x and Pr[N_Z(0, sigma^2) = x], summed directly."""
+    x = np.arange(-int(20 * sigma) - 3, int(20 * sigma) + 4)
+    mass = np.exp(-(x**2) / (2 * sigma**2))
+    return x, mass / math.fsum(mass)
+
+
+def lattice_label(row, sigma):
+    """Pr[GNMax with discrete noise releases each class], over all outcomes of all counts' noise."""
+    x, mass = lattice_mass(sigma)
+    noisy = np.stack(np.meshgrid(*(n + x for n in row), indexing="ij"))
+    chance = functools.reduce(np.multiply.outer, [mass] * len(row))
+    wins = noisy == noisy.max(axis=0)
+    return np.array([(chance * won / wins.sum(axis=0)).sum() for won in wins])
+
+
+def clear_labels_delta(lead, other, epsilon, labels=300):
+    """delta at epsilon of so many GNMax labels of two classes, sigma = 1, at one lead and another.
+
+    The labels are independent coins, so a binomial law against another, at sixty digits.
+    """
+    with mpmath.workdps(60):
+        first, second = (mpmath.ncdf(gap / mpmath.sqrt(2)) for gap in (lead, other))
+
+        def chance(p, k):
+            return mpmath.binomial(labels, k) * p**k * (1 - p) ** (labels - k)
+
+        factor = mpmath.exp(epsilon)
+        excess = (chance(first, k) - factor * chance(second, k) for k in range(labels + 1))
+        return float(sum(max(part, 0) for part in excess))
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,17 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.rdp import gnmax_log_q
 
 
-def test_bounds_on_q_hold_for_every_neighbour():
-    teachers, m, sigma = 12, 3, 2.5
-    curve = CostCurve(sigma, 3.0, m)
+@pytest.mark.parametrize("noise", MODES)
+@pytest.mark.parametrize(("teachers", "m", "sigma"), [(12, 3, 2.5), (12, 3, 0.7), (8, 4, 1.0)])
+def test_bounds_on_q_hold_for_every_neighbour(teachers, m, sigma, noise):
+    curve = CostCurve(sigma, 3.0, m, noise)
     rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
-    log_q = dict(zip(rows, gnmax_log_q(np.array(rows), sigma), strict=True))
+    log_q = dict(zip(rows, gnmax_log_q(np.array(rows), sigma, noise=noise), strict=True))
     for row, value in log_q.items():
         low, high = float(curve.lower(value)), float(curve.upper(value))
         for i, j in product(range(m), repeat=2):
@@ -28,8 +30,9 @@ def test_bounds_on_q_hold_for_every_neighbour():
 @pytest.mark.parametrize(
     ("sigma", "order", "m"), [(40.0, 14.0, 10), (40.0, 7.5, 10), (40, 15.5, 2)]
 )
-def test_conditions_hold_at_the_parameters_of_table_2(sigma, order, m):
-    assert CostCurve(sigma, order, m).check_conditions() == []
+@pytest.mark.parametrize("noise", MODES)
+def test_conditions_hold_at_the_parameters_of_table_2(sigma, order, m, noise):
+    assert CostCurve(sigma, order, m, noise).check_conditions() == []
 
 
 def test_condition_c6_fails_for_a_real_curve_too():
@@ -55,8 +58,9 @@ def test_conditions_are_violated_by_doctored_curves():
         def beta(self, log_q):
             log_q = np.asarray(log_q, dtype=float)
             wave = 1 + 0.3 * np.sin(8 * log_q)
-            return np.where(log_q < self.log_q0_of_parent(), super().beta(log_q) * wave,
-                            super().beta(log_q))  # fmt: skip
+            return np.where(
+                log_q < self.log_q0_of_parent(), super().beta(log_q) * wave, super().beta(log_q)
+            )
 
         def log_q0_of_parent(self):
             return CostCurve(self.sigma, self.order, self.n_classes).log_q0()

@@ -12,11 +12,19 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from benchmarks import smooth_sensitivity as benchmark
+from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.pate.joint import JointProfile, StepCost
 from private_ensembles.pate.rdp import gnmax_log_q
 from private_ensembles.pate.rounds import confident_round, gnmax_round, interactive_round
 
-from .oracle import confident_gnmax_expected_rdp
+from .oracle import (
+    clear_labels_delta,
+    confident_gnmax_expected_rdp,
+    histograms,
+    lattice_label,
+    lattice_mass,
+    neighbours,
+)
 
 
 def exact_cost(margin, sigma1, order, rho):
@@ -48,77 +56,191 @@ def test_cost_is_the_formula_at_sixty_digits_rounded_up(t, sigma1, order, rho):
     assert computed == pytest.approx(float(ends), rel=1e-9, abs=1e-12 * order / (order - 1))
 
 
+@pytest.mark.parametrize("sigma1", [0.7, 3.0, 11.0])
+def test_secure_cost_is_the_formula_at_sixty_digits_rounded_up(sigma1):
+    margins, orders, rhos = (-40, -3, 0, 1, 7, 40), (1.01, 3.0, 20.0), (0.0, 0.01, 2.0)
+    reach = int(20 * sigma1) + 60  # beyond, e^-200 is left
+
+    def outcomes(margin):
+        """The weights of failing and of passing."""
+        return mpmath.fsum(weights[: reach - margin]), mpmath.fsum(weights[reach - margin :])
+
+    with mpmath.workdps(60):
+        numbers = (mpmath.mpf(x) / sigma1 for x in range(-reach, reach + 1))
+        weights = [mpmath.exp(-(x**2) / 2) for x in numbers]
+        for margin, order, rho in product(margins, orders, rhos):
+            l, (fails, passes) = mpmath.mpf(order), outcomes(margin)
+            branches = []
+            for other_fails, other_passes in (outcomes(margin - 1), outcomes(margin + 1)):
+                label = mpmath.exp((l - 1) * mpmath.mpf(rho))
+                total = (
+                    fails**l * other_fails ** (1 - l) + passes**l * other_passes ** (1 - l) * label
+                )
+                branches.append(mpmath.log(total / mpmath.fsum(weights)) / (l - 1))
+            computed = float(StepCost(sigma1, order, "secure").cost(margin, rho))
+            assert computed >= max(branches)
+            assert computed == pytest.approx(float(max(branches)), rel=1e-8, abs=1e-9)
+
+
 def label_distribution(row, sigma):
     return np.array(
         [
             quad(
-                lambda z, i=i: np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
-                * np.prod([ndtr(z + (row[i] - n) / sigma) for j, n in enumerate(row) if j != i]),
-                -12, 12, epsabs=1e-13, limit=400,
+                lambda z, i=i: (
+                    np.exp(-z * z / 2)
+                    / np.sqrt(2 * np.pi)
+                    * np.prod([ndtr(z + (row[i] - n) / sigma) for j, n in enumerate(row) if j != i])
+                ),
+                -12,
+                12,
+                epsabs=1e-13,
+                limit=400,
             )[0]
             for i in range(len(row))
         ]
-    )  # fmt: skip
+    )
 
 
-def neighbours(row):
-    for i, j in product(range(len(row)), repeat=2):
-        if i != j and row[i]:
-            moved = list(row)
-            moved[i] -= 1
-            moved[j] += 1
-            yield tuple(moved)
+def divergence(p, q, order):
+    return np.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
 
 
-def histograms(teachers, classes):
-    return [r for r in product(range(teachers + 1), repeat=classes) if sum(r) == teachers]
+STEPS = [
+    (6, 3, 4, 1.5, 0.8),
+    (6, 3, 4, 4.0, 1.0),
+    (12, 2, 8, 2.0, 1.0),
+    (12, 2, -6, 1.0, 1.5),
+    (10, 3, 6, 1.5, 1.0),
+]
 
 
-@pytest.mark.parametrize(("sigma1", "sigma2"), [(1.5, 0.5), (4.0, 1.0)])
-def test_cost_is_never_below_the_exact_divergence_of_the_whole_step(sigma1, sigma2):
-    teachers, threshold, orders = 6, 4, (1.5, 3.0)
-    rows = histograms(teachers, 3)
+def continuous_step(row, threshold, sigma1, sigma2):
+    margin = (max(row) - threshold) / sigma1
+    return np.r_[ndtr(-margin), ndtr(margin) * label_distribution(row, sigma2)]
 
-    def step(row):
-        passes = ndtr((max(row) - threshold) / sigma1)
-        return np.r_[1 - passes, passes * label_distribution(row, sigma2)]
 
-    exact = {row: step(row) for row in rows}
-    one = confident_round(np.array(rows), threshold, sigma1, sigma2)
-    for order in orders:
+def lattice_step(row, threshold, sigma1, sigma2):
+    x, mass = lattice_mass(sigma1)
+    passing = max(row) + x >= threshold
+    passes, fails = math.fsum(mass[passing]), math.fsum(mass[~passing])
+    return np.r_[fails, passes * lattice_label(row, sigma2)]
+
+
+STEP = {"reproducible": continuous_step, "secure": lattice_step}
+
+
+@pytest.mark.parametrize("noise", STEP)
+@pytest.mark.parametrize(("teachers", "classes", "threshold", "sigma1", "sigma2"), STEPS)
+def test_cost_is_never_below_the_exact_divergence_of_the_whole_step_in_either_direction(
+    teachers, classes, threshold, sigma1, sigma2, noise
+):
+    rows = histograms(teachers, classes)
+    given = threshold - 0.3, sigma1, sigma2
+    exact = {row: STEP[noise](row, *given) for row in rows}
+    one = confident_round(rows, *given, noise=noise)
+    missed = 0
+    for order in (1.2, 1.8):
         curve = one.curve(order)
         assert curve is not None  # the data-dependent cost is put to the test
-        rho = curve.beta(gnmax_log_q(np.array(rows), sigma2))
-        costs = StepCost(sigma1, order).cost(one.leads - threshold, rho)
-        for row, bound in zip(rows, costs, strict=True):
-            P = exact[row]
+        rho = curve.beta(one.log_q())
+        forward = StepCost(sigma1, order, noise).cost(one.leads - one.threshold, rho)
+        for row, one_way in zip(rows, forward, strict=True):
+            both = JointProfile(confident_round([row], *given, noise=noise), order).total_rdp()
             for moved in neighbours(row):
-                Q = exact[moved]
-                divergence = np.log(np.sum(P**order * Q ** (1 - order))) / (order - 1)
-                assert divergence <= bound + 1e-9
+                to = divergence(exact[row], exact[moved], order)
+                back = divergence(exact[moved], exact[row], order)
+                assert to <= one_way + 1e-9
+                assert max(to, back) <= both + 1e-9
+                missed += back > one_way + 1e-6
+    assert missed
 
 
-CASES = [(14, 3, 9.0, 4.0, 2.0, 2.0), (12, 2, 7.0, 3.0, 2.5, 1.5), (13, 3, 20.0, 2.0, 2.0, 2.0)]
+@pytest.mark.parametrize("noise", STEP)
+def test_an_interactive_step_costs_at_least_the_exact_divergence_in_either_direction(noise):
+    scores, given, order = np.array([0.5, 0.4, 0.1]), (1.7, 1.2, 0.9), 1.6
+    rows = histograms(8, 3)
+    expected = np.rint(8 * scores)  # whole, so that both kinds of noise look at the same leads
 
+    def step(row):
+        lead = [int((row - expected).max())]  # the step of a histogram with that lead
+        passes = STEP[noise](lead, *given)
+        label = lattice_label if noise == "secure" else label_distribution
+        return np.r_[passes[0], passes[1:].sum() * label(row, given[2])]
 
-@pytest.mark.parametrize(("teachers", "m", "threshold", "sigma1", "sigma2", "order"), CASES)
-def test_sensitivity_bounds_every_move_and_is_smooth(teachers, m, threshold, sigma1, sigma2, order):
-    beta = 0.25
-    rows = histograms(teachers, m)
-    cost, smooth, profiles = {}, {}, {}
+    exact = {row: step(row) for row in rows}
     for row in rows:
-        profile = JointProfile(confident_round([row], threshold, sigma1, sigma2), order)
-        cost[row], smooth[row] = profile.total_rdp(), profile.smooth(beta)
-        profiles[row] = profile
-        values = [profile.at(d)[0] for d in range(teachers + 1)]
-        assert (np.diff(values) >= -1e-15).all()
+        one = interactive_round([row], [expected / 8], *given, noise=noise)
+        both = JointProfile(one, order).total_rdp()
+        for moved in neighbours(row):
+            to = divergence(exact[row], exact[moved], order)
+            assert max(to, divergence(exact[moved], exact[row], order)) <= both + 1e-9
+
+
+def test_a_release_of_300_clear_labels_is_charged_for_the_way_back():
+    """DESIGN 5.15: votes 9-2, sigma = 1, delta = 1e-5; every query passes the threshold."""
+    order = 1.95
+    one = confident_round([[9, 2]] * 300, -1000.0, 1.0, 1.0)
+    rho = one.curve(order).beta(gnmax_log_q(one.counts, 1.0))
+    forward = StepCost(1.0, order).cost(one.leads + 1000, rho).sum()
+    one_way, _ = rdp_to_dp([order], [forward], 1e-5)
+    both, _ = rdp_to_dp([order], [JointProfile(one, order).total_rdp()], 1e-5)
+    assert clear_labels_delta(7, 5, one_way) <= 1e-5 < 3e-4 < clear_labels_delta(5, 7, one_way)
+    assert max(clear_labels_delta(7, 5, both), clear_labels_delta(5, 7, both)) <= 1e-5
+
+
+CASES = [
+    (14, 3, 9.0, 4.0, 2.0, 2.0),
+    (12, 2, 7.0, 3.0, 2.5, 1.5),
+    (12, 2, 6.5, 2.0, 1.0, 1.8),
+    (13, 3, 20.0, 2.0, 2.0, 2.0),
+]
+
+
+@pytest.fixture(scope="module", params=[(*case, noise) for case in CASES for noise in STEP])
+def everyone(request):
+    """Every histogram: one round of all, and a profile of each by itself, at one order."""
+    teachers, classes, *given, order, noise = request.param
+    rows = histograms(teachers, classes)
+    one = confident_round(rows, *given, noise=noise)
+    alone = (confident_round([row], *given, noise=noise) for row in rows)
+    return (
+        one,
+        order,
+        {row: JointProfile(each, order) for row, each in zip(rows, alone, strict=True)},
+    )
+
+
+def test_sensitivity_bounds_every_move_and_is_smooth(everyone):
+    beta, (one, _, profiles) = 0.25, everyone
+    cost = {row: profile.total_rdp() for row, profile in profiles.items()}
+    smooth = {row: profile.smooth(beta) for row, profile in profiles.items()}
     moves = set()
-    for row in rows:
+    for row, profile in profiles.items():
+        values = [profile.at(d)[0] for d in range(one.teachers + 1)]
+        assert (np.diff(values) >= -1e-15).all()
         for other in neighbours(row):
-            assert abs(cost[row] - cost[other]) <= profiles[row].at(0)[0]
+            assert abs(cost[row] - cost[other]) <= values[0]
             assert smooth[row] <= np.exp(beta) * smooth[other] * (1 + 1e-8)
-            moves.add(abs(cost[row] - cost[other]) / profiles[row].at(0)[0])
+            moves.add(abs(cost[row] - cost[other]) / values[0])
     assert max(moves) > 0.1  # the bound is of the size of what it bounds
+
+
+def test_smooth_sensitivity_is_at_least_what_all_histograms_give(everyone):
+    """By its definition: the largest e^(-beta distance) times a move's change, over all pairs."""
+    beta, (one, order, profiles) = 0.25, everyone
+    rows = list(profiles)
+    step = StepCost(one.sigma1, order, one.noise)
+    forward = step.cost(one.leads - one.threshold, one.curve(order).beta(one.log_q()))
+    one_way = dict(zip(rows, forward, strict=True))
+    # What is charged, and the least that a guarantee in both directions charges by these bounds.
+    charged = {row: profile.total_rdp() for row, profile in profiles.items()}
+    least = {row: max(one_way[other] for other in [row, *neighbours(row)]) for row in rows}
+    for cost in (charged, least):
+        moves = [max(abs(cost[row] - cost[other]) for other in neighbours(row)) for row in rows]
+        for row in rows:
+            distances = np.abs(np.array(rows) - row).sum(axis=1) / 2
+            assert profiles[row].smooth(beta) >= (np.exp(-beta * distances) * moves).max()
+            assert charged[row] >= least[row] * (1 - 1e-12)
 
 
 def test_total_over_queries_moves_by_no_more_than_the_sum_of_their_sensitivities():
@@ -147,6 +269,9 @@ def test_numbers_that_docs_gnss_states_of_synthetic_votes(name):
     case = benchmark.CASES[name]
     one = confident_round(benchmark.votes(name), case.threshold, case.sigma1, case.sigma2)
     profile = JointProfile(one, case.order)
+    rho = one.curve(case.order).beta(gnmax_log_q(one.counts, case.sigma2))
+    forward = StepCost(case.sigma1, case.order).cost(one.leads - case.threshold, rho).sum()
+    assert 1.005 < profile.total_rdp() / forward < 1.03
     ratio = profile.smooth(0.3 / case.order) / one.profile(case.order).smooth(0.3 / case.order)
     assert 1.15 < ratio < 1.55
     if name == "Glyph":

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.label_walk import LabelWalk
 
@@ -14,9 +15,12 @@ ROWS = np.array(
 )
 
 
-@pytest.mark.parametrize(("sigma", "order"), [(2.0, 2.0), (2.5, 1.5), (40.0, 2.0)])
-def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order):
-    curve = CostCurve(sigma, order, CLASSES)
+@pytest.mark.parametrize("noise", MODES)
+@pytest.mark.parametrize(
+    ("sigma", "order"), [(1.0, 1.8), (1.5, 1.5), (2.0, 2.0), (2.5, 1.5), (40.0, 2.0)]
+)
+def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
+    curve = CostCurve(sigma, order, CLASSES, noise)
     ordered = -np.sort(-ROWS, axis=1)
     walk = LabelWalk(ordered, curve)
     moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2

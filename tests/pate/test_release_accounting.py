@@ -7,9 +7,10 @@ import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.noise import streams as randomness
+from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.joint import JointProfile
 from private_ensembles.pate.release_accounting import choose_publication, release_privacy
-from private_ensembles.pate.rounds import confident_round
+from private_ensembles.pate.rounds import certain_epsilon, confident_round
 from private_ensembles.pate.sanitize import gnss_rdp, largest_beta
 
 PARAMETERS = (200.0, 150.0, 40.0, 1e-5)
@@ -104,6 +105,22 @@ def test_publication_alone_costs_at_other_orders_what_it_costs_at_its_own(counts
     assert p.beta < largest_beta(p.order)
 
 
+def test_secure_noise_is_accounted_for_on_the_lattice(counts):
+    given = (200.4, 5.0, 2.0, 1e-5)
+    one, other = (confident_round(counts, *given[:3], noise=noise) for noise in MODES)
+    options = {"order": 1.8, "answer_cap": 3, "query_cap": 5}
+    usual, secure = (release_privacy(each, 1e-5, draw(0), **options) for each in (one, other))
+    assert secure.exact_data_independent_epsilon == certain_epsilon(
+        [other], 1e-5, query_cap=5, answer_cap=3
+    )
+    assert secure.exact_data_independent_epsilon != usual.exact_data_independent_epsilon
+    first = confident_round(counts[:5], *given[:3], noise="secure")
+    assert secure.joint_rdp == JointProfile(first, 1.8).total_rdp()
+    assert secure.joint_rdp != usual.joint_rdp
+    assert secure.data_independent_epsilon == usual.data_independent_epsilon  # Rényi holds for both
+    assert secure.publication == usual.publication
+
+
 def test_an_order_at_which_a_condition_fails_is_lowered_with_a_warning():
     one = confident_round([[60, 0, 0]], 30, 6.0, 3.0)
     with pytest.warns(RuntimeWarning, match="C5 or C6 fails at order 4: "):
@@ -131,8 +148,12 @@ def test_an_order_at_which_a_condition_fails_is_lowered_with_a_warning():
 )
 def test_bad_input_is_refused(change, message):
     arguments = {
-        "counts": [[200, 50]], "threshold": 150.0, "sigma1": 90.0, "sigma2": 40.0, "delta": 1e-5,
+        "counts": [[200, 50]],
+        "threshold": 150.0,
+        "sigma1": 90.0,
+        "sigma2": 40.0,
+        "delta": 1e-5,
         "generator": draw(0),
-    }  # fmt: skip
+    }
     with pytest.raises(ValueError, match=message):
         release(**{**arguments, **change})

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.rounds import (
     answer_probability,
+    certain_epsilon,
     confident_round,
     gnmax_round,
     interactive_round,
@@ -56,6 +58,60 @@ def test_releases_are_those_at_the_caps(caps, tried, answered):
     releases = confident_round(COUNTS, 5.0, 3.0, 2.0).releases(*caps)
     assert (releases.thresholds, releases.labels) == (tried, answered)
     assert gnmax_round(COUNTS, 2.0).releases(*caps).thresholds == 0
+
+
+def test_secure_rounds_are_of_whole_votes_and_of_the_lattice():
+    scores = np.array([[0.8, 0.13, 0.07], [0.2, 0.4, 0.4], [0.0, 1.0, 0.0]])
+    one = interactive_round(COUNTS, scores, 0.4, 3.0, 0.6, noise="secure")
+    assert one.leads.tolist() == [0, 2, 0]  # n - round(10 p), as the sampler has it
+    assert one.threshold == 1
+    passes, mass = [], np.exp(-(np.arange(-80, 81) ** 2) / 18)
+    for lead in one.leads:
+        passes.append(mass[lead + np.arange(-80, 81) >= 0.4].sum() / mass.sum())
+    assert one.answer_probability == pytest.approx(passes, rel=1e-9)
+    expected = one.answer_probability @ gnmax_rdp(COUNTS, 0.6, [2.0], noise="secure")
+    assert one.label_rdp([2.0]) == pytest.approx(expected)
+    assert expected > one.answer_probability @ gnmax_rdp(COUNTS, 0.6, [2.0])
+    assert one.curve(1.5).noise == "secure"
+
+
+def lattice_delta(thresholds, sigma1, labels, sigma2, epsilon):
+    """delta at epsilon, from the law of the sum of all noise, added up term by term."""
+    laws = []
+    for terms, sigma in ((thresholds, sigma1), (2 * labels, sigma2)):
+        x = np.arange(-int(14 * sigma) - 2, int(14 * sigma) + 3)
+        mass = np.exp(-(x**2) / (2 * sigma**2))
+        law = np.ones(1)
+        for _ in range(terms):
+            law = np.convolve(law, mass / mass.sum())
+        support = np.arange(len(law)) - len(law) // 2
+        laws.append(((2 * support + terms) / (2 * sigma**2), law))
+    (first, p), (second, q) = laws
+    excess = -np.expm1(np.minimum(epsilon - np.add.outer(first, second), 0.0))
+    return float((np.multiply.outer(p, q) * excess).sum())
+
+
+@pytest.mark.parametrize(("sigma1", "sigma2"), [(2.0, 0.7), (0.8, 1.0), (5.0, 4.0)])
+def test_what_is_certain_of_secure_rounds_is_the_lattices_own(sigma1, sigma2):
+    delta = 1e-5
+    one = confident_round(COUNTS, 5.0, sigma1, sigma2, noise="secure")
+    epsilon = certain_epsilon([one], delta, query_cap=3, answer_cap=2)
+    assert lattice_delta(3, sigma1, 2, sigma2, epsilon) <= delta
+    assert lattice_delta(3, sigma1, 2, sigma2, epsilon * 0.999) > delta
+    continuous = confident_round(COUNTS, 5.0, sigma1, sigma2)
+    rho = continuous.releases(3, 2).rho
+    as_gaussian = certain_epsilon([continuous], delta, query_cap=3, answer_cap=2)
+    assert as_gaussian == exact_data_independent_epsilon(rho, delta)
+    assert epsilon != as_gaussian
+
+
+def test_continuous_noise_understates_one_secure_label():
+    one = gnmax_round([[3, 1]], 1.0)
+    assert lattice_delta(0, 1.0, 1, 1.0, certain_epsilon([one], 1e-5)) > 1.2e-5
+    secure = gnmax_round([[3, 1]], 1.0, noise="secure")
+    assert lattice_delta(0, 1.0, 1, 1.0, certain_epsilon([secure], 1e-5)) <= 1e-5
+    with pytest.raises(ValueError, match="same in all rounds"):
+        certain_epsilon([one, secure], 1e-5)
 
 
 def test_the_largest_count_decides():

@@ -54,9 +54,13 @@ def test_gnss_cost_is_attained(order, beta, sigma):
 
 @pytest.mark.parametrize(
     ("order", "beta", "sigma", "printed", "true"),
-    [(14, 0.0329, 6.23, 0.518, 1.607), (7.5, 0.0533, 4.88, 0.535, 0.634),
-     (15.5, 0.0310, 7.92, 0.408, 1.763), (20.5, 0.0205, 11.9, 0.219, 0.417)],
-)  # fmt: skip
+    [
+        (14, 0.0329, 6.23, 0.518, 1.607),
+        (7.5, 0.0533, 4.88, 0.535, 0.634),
+        (15.5, 0.0310, 7.92, 0.408, 1.763),
+        (20.5, 0.0205, 11.9, 0.219, 0.417),
+    ],
+)
 def test_theorem_23_as_printed_fails_in_every_row_of_table_2(order, beta, sigma, printed, true):
     assert gnss_rdp(order, beta, sigma, formula="paper") == pytest.approx(printed, abs=2e-3)
     assert gnss_rdp(order, beta, sigma) == pytest.approx(true, abs=2e-3)
@@ -91,12 +95,41 @@ def test_tuned_parameters_cannot_be_improved_on_a_grid(formula):
     assert found.sigma_ss == pytest.approx(
         tuned_sigma(order, found.beta, smooth(found.beta), formula=formula)
     )
-    betas = np.arange(0.3, 0.495, 0.01) / order if formula == "paper" else np.linspace(
-        0.02, 0.98, 30) * largest_beta(order)  # fmt: skip
+    betas = (
+        np.arange(0.3, 0.495, 0.01) / order
+        if formula == "paper"
+        else np.linspace(0.02, 0.98, 30) * largest_beta(order)
+    )
     for beta in betas:
         for sigma in np.geomspace(0.3, 3, 25) * found.sigma_ss:
             other = gnss_rdp(order, beta, sigma, formula=formula) + 2 * sigma * smooth(beta)
             assert best <= other * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("formula", ["exact", "paper"])
+def test_betas_that_promise_too_little_are_not_asked_for_and_not_missed(formula):
+    sums = {d: min(1.0, 0.05 + d / 60) for d in range(80)}
+    asked, known = [], {0: sums[0]}
+
+    def smooth(beta):
+        asked.append(beta)
+        best = max(sums, key=lambda d: np.exp(-beta * d) * sums[d])
+        known[best] = sums[best]
+        return np.exp(-beta * best) * sums[best]
+
+    def at_least(beta):
+        return max(np.exp(-beta * d) * s for d, s in known.items())
+
+    for order in (1.5, 14.0, 60.0):
+        asked.clear()
+        every = tune_gnss(order, smooth, formula=formula)
+        known = {0: sums[0]}
+        number, asked = len(asked), []
+        assert tune_gnss(order, smooth, at_least=at_least, formula=formula) == every
+        assert len(asked) < number / 2
+    # Where a bound tells nothing everything is asked for, and the first of equals is taken.
+    flat = tune_gnss(14.0, lambda beta: 0.0, at_least=lambda beta: 0.0, formula=formula)
+    assert flat == tune_gnss(14.0, lambda beta: 0.0, formula=formula)
 
 
 def test_without_sensitivity_noise_and_cost_are_next_to_nothing():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.smooth_sensitivity_by_query import ByQuery
+from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.smooth_sensitivity import (
@@ -61,13 +62,14 @@ def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     assert profile.at(0)[0] == profile.at(30)[0] == profile.smooth(0.1) == 0
 
 
-@pytest.mark.parametrize(("sigma", "order"), [(2.0, 2.0), (2.5, 1.5)])
-def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order):
+@pytest.mark.parametrize("noise", MODES)
+@pytest.mark.parametrize(("sigma", "order"), [(1.0, 1.8), (2.0, 2.0), (2.5, 1.5)])
+def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order, noise):
     teachers, m, beta = 16, 3, 0.2
-    curve = CostCurve(sigma, order, m)
+    curve = CostCurve(sigma, order, m, noise)
     assert curve.check_conditions() == []
     rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
-    cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order)[:, 0], strict=True))
+    cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order, noise=noise)[:, 0], strict=True))
     smooth = {row: smooth_sensitivity([row], curve, beta) for row in rows}
     for row in rows:
         for i, j in product(range(m), repeat=2):

@@ -1,9 +1,10 @@
 """Privacy of GNMax, Confident- and Interactive-GNMax as PATE's Table 2 states it: in expectation.
 
 The label of a query costs its data-dependent Rényi bound times the chance that it is answered. That
-is what the paper reports and what its numbers are compared with; it is not a guarantee (DESIGN
-5.11; :mod:`private_ensembles.pate.release_accounting` has one). All data-dependent fields are not
-for release. Fields named sanitized_* say what would be published: a normal draw with that mean and
+is what the paper reports and what its numbers are compared with. It is no guarantee: an
+expectation, and of one direction (DESIGN 5.11, 5.15;
+:mod:`private_ensembles.pate.release_accounting` has one). All data-dependent fields are not for
+release. Fields named sanitized_* say what would be published: a normal draw with that mean and
 standard deviation, of which the standard deviation itself is private.
 """
 
@@ -13,18 +14,17 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
-from private_ensembles.pate.data_independent import (
-    data_independent_epsilon,
-    exact_data_independent_epsilon,
-)
+from private_ensembles.pate.data_independent import data_independent_epsilon
 from private_ensembles.pate.rdp import check_orders
-from private_ensembles.pate.rounds import Round, confident_round, gnmax_round
+from private_ensembles.pate.records import Guarded
+from private_ensembles.pate.rounds import Round, certain_epsilon, confident_round, gnmax_round
 from private_ensembles.pate.sanitize import (
     appendix_b6,
     check_formula,
@@ -40,8 +40,8 @@ TUNINGS = ("search", "rule_of_thumb", "appendix_b6")
 ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspace(102, 500, 40)])
 
 
-@dataclass(frozen=True, kw_only=True)
-class GnssReport:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GnssReport(Guarded):
     """How one cost is sanitised: GNSS parameters, Rényi cost; None: constant, as it is."""
 
     beta: float | None = None
@@ -55,12 +55,14 @@ class GnssReport:
         return 0.0 if self.sigma_ss is None else self.sigma_ss * self.smooth_sensitivity
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RoundPrivacy(GnssReport):
     """One round's part of the cost, at the common orders of a :class:`ConfidentPrivacy`.
 
     threshold_rdp and label_rdp are at its `order`; the publication is at its `sanitized_order`.
     """
+
+    public: ClassVar[tuple[str, ...]] = ("queries",)
 
     queries: int
     expected_answers: float
@@ -68,13 +70,14 @@ class RoundPrivacy(GnssReport):
     label_rdp: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConfidentPrivacy(RoundPrivacy):
-    """Expected cost of one or more rounds; the paper's Table 2 in one record.
+    """What is certain of one or more rounds, and the paper's Table 2 in one record.
 
-    Public (functions of the parameters alone): queries, delta, caps, data_independent_epsilon
-    (Rényi, at the caps), exact_data_independent_epsilon (the same as one Gaussian mechanism). Not
-    for release: everything else.
+    Public (functions of the parameters alone), and the only guarantees here:
+    exact_data_independent_epsilon at the caps (as one Gaussian mechanism, or on the lattice of
+    `secure` noise) and data_independent_epsilon (Rényi, at the caps); with them delta, queries and
+    caps. Everything else is in `not_for_release`: private, and an expectation of one direction.
 
     epsilon is the least over orders of threshold_rdp + label_rdp + conversion, at `order`.
     sanitized_epsilon is that sum plus gnss_rdp at `sanitized_order`, the mean of what is published;
@@ -84,13 +87,28 @@ class ConfidentPrivacy(RoundPrivacy):
     orders_left_out: orders at which condition C5 or C6 fails, so that nothing can be sanitised.
     """
 
+    public: ClassVar[tuple[str, ...]] = (
+        "exact_data_independent_epsilon",
+        "data_independent_epsilon",
+        "delta",
+        "queries",
+        "query_cap",
+        "answer_cap",
+    )
+    called: ClassVar[dict[str, str]] = {
+        "epsilon": "expected_forward_epsilon",
+        "order": "expected_forward_epsilon_order",
+        "sanitized_epsilon": "mean_of_sanitized_forward_epsilon",
+        "sanitized_upper": "upper_of_sanitized_forward_epsilon",
+    }
+
+    exact_data_independent_epsilon: float
+    data_independent_epsilon: float
     delta: float
-    epsilon: float
-    order: float
     query_cap: int
     answer_cap: int
-    data_independent_epsilon: float
-    exact_data_independent_epsilon: float
+    epsilon: float
+    order: float
     sanitized_order: float
     sanitized_epsilon: float
     sanitized_sd: float
@@ -108,14 +126,18 @@ def confident_gnmax_privacy(
     *,
     conversion: str = "improved",
     formula: str = "exact",
+    noise: str = "reproducible",
     **options,
 ) -> ConfidentPrivacy:
-    """Expected cost of Confident-GNMax (Algorithm 1) on all queries, with its sanitised report.
+    """What Confident-GNMax (Algorithm 1) costs on all queries, for certain and as in the paper.
+
+    The record shows what is certain first. The paper's expected cost and its sanitised report are
+    private, and no guarantee.
 
     counts: votes per class, (queries, classes); threshold, sigma1, sigma2 in votes. `conversion`
     is ``classic`` (Theorem 5) or ``improved``, `formula` the cost of GNSS (``exact``, or ``paper``
     for Theorem 23 as printed, to compare only): ``classic`` and ``paper`` give what the paper
-    computes. `options` as in :func:`compose_rounds`.
+    computes. `noise` as in :mod:`.tails`, `options` as in :func:`compose_rounds`.
 
     Raises ValueError as `confident_round` and `compose_rounds`.
 
@@ -125,16 +147,18 @@ def confident_gnmax_privacy(
     >>> round(found.expected_answers, 1), round(found.exact_data_independent_epsilon, 2)
     (46.3, 1.38)
     """
-    one = confident_round(counts, threshold, sigma1, sigma2)
+    one = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     return compose_rounds([one], delta, conversion=conversion, formula=formula, **options)
 
 
-def gnmax_privacy(counts: ArrayLike, sigma: float, delta: float, **options) -> ConfidentPrivacy:
+def gnmax_privacy(
+    counts: ArrayLike, sigma: float, delta: float, *, noise: str = "reproducible", **options
+) -> ConfidentPrivacy:
     """Cost of GNMax on all queries: no threshold, so that the expectation is a certainty.
 
-    Options and errors as :func:`compose_rounds`.
+    noise as in :mod:`.tails`. Options and errors as :func:`compose_rounds`.
     """
-    return compose_rounds([gnmax_round(counts, sigma)], delta, **options)
+    return compose_rounds([gnmax_round(counts, sigma, noise=noise)], delta, **options)
 
 
 def compose_rounds(
@@ -198,7 +222,9 @@ def compose_rounds(
         query_cap=sum(one.tried(query_cap) for one in rounds),
         answer_cap=sum(part.labels for part in releases),
         data_independent_epsilon=independent,
-        exact_data_independent_epsilon=exact_data_independent_epsilon(rho, delta),
+        exact_data_independent_epsilon=certain_epsilon(
+            rounds, delta, query_cap=query_cap, answer_cap=answer_cap
+        ),
         sanitized_order=sanitized.order,
         sanitized_epsilon=sanitized.epsilon,
         sanitized_sd=sanitized.sd,
@@ -322,7 +348,10 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
             beta, sigma = rules.beta, rules.sigma_ss
         else:
             if beta is None:
-                beta = tune_gnss(order, profile.smooth, formula=formula).beta
+                # Few votes are quick without it, and their last digits stay what they are.
+                quick = profile.at_least if profile.together == 1 else None
+                found = tune_gnss(order, profile.smooth, at_least=quick, formula=formula)
+                beta = found.beta
             if sigma is None:
                 sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
         parts.append(

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, ndtri_exp
 
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.rdp import check_orders, gnmax_rdp_of_log_q
+from private_ensembles.pate.rdp import (
+    check_orders,
+    gnmax_independent_rdp,
+    gnmax_rdp_of_log_q,
+)
+from private_ensembles.pate.tails import Tails, tails_of
 
 # Differences of costs below this part of the ceiling are rounding (a cost is good to 1e-13 of it).
 _ROUNDING = 1e-9
@@ -25,23 +28,30 @@ _ROUNDING = 1e-9
 class CostCurve:
     """beta(q) of GNMax at one (sigma, order) for m classes, with its bounds at neighbours.
 
-    Raises ValueError for sigma <= 0, order <= 1 or fewer than two classes.
+    beta itself asks for q alone. noise, as in :mod:`.tails`, says how far a vote moves q. Raises
+    ValueError for sigma <= 0, order <= 1, fewer than two classes or another noise.
     """
 
     sigma: float
     order: float
     n_classes: int
+    noise: str = "reproducible"
 
     def __post_init__(self) -> None:
-        check_sigma(self.sigma)
+        tails_of(self.noise, self.sigma)  # checks both
         check_orders(self.order)
         if self.n_classes < 2:
             raise ValueError(f"n_classes = {self.n_classes}: must be at least 2")
 
     @property
+    def tails(self) -> Tails:
+        """Those of the noise."""
+        return tails_of(self.noise, self.sigma)
+
+    @property
     def ceiling(self) -> float:
-        """The data-independent lambda / sigma^2 (Proposition 8), beta* of condition C5."""
-        return self.order / self.sigma**2
+        """The data-independent lambda / sigma^2 (Proposition 8), beta* of C5, rounded up."""
+        return float(gnmax_independent_rdp(self.sigma, self.order))
 
     def bound(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """Theorem 6 or Proposition 8, whichever is less, at log q (any shape)."""
@@ -53,19 +63,19 @@ class CostCurve:
         """Rényi cost at log q (any shape): `bound` up to q0 and the ceiling beyond (C5)."""
         return np.where(np.asarray(log_q) <= self.log_q0(), self.bound(log_q), self.ceiling)
 
-    def _shifted(self, log_q: ArrayLike, shift: float) -> NDArray[np.float64]:
-        # (m-1)/2 erfc(erfc^-1(2q/(m-1)) + s/sigma) = (m-1) Phi(Phi^-1(q/(m-1)) - sqrt(2) s/sigma).
+    def _closed(self, log_q: ArrayLike, votes: int) -> NDArray[np.float64]:
+        # As if q were made up of m - 1 equal gaps, and each were closed by so many votes.
         others = np.log(self.n_classes - 1)
-        z = ndtri_exp(np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0))
-        return np.minimum(others + log_ndtr(z - np.sqrt(2) * shift / self.sigma), 0.0)
+        each = np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0)
+        return np.minimum(others + self.tails.log_overtakes_after(each, votes), 0.0)
 
     def upper(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """log B_U(q): no neighbour has a larger q (Proposition 21)."""
-        return self._shifted(log_q, -1.0)
+        return self._closed(log_q, 2)
 
     def lower(self, log_q: ArrayLike) -> NDArray[np.float64]:
         """log B_L(q): no neighbour has a smaller q (Proposition 21)."""
-        return self._shifted(log_q, 1.0)
+        return self._closed(log_q, -2)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 (a handful of small frozen curves a run)
     def log_q0(self) -> float:
@@ -145,5 +155,5 @@ class CostCurve:
 
         The most favourable one is unanimous: q0 >= q([n, 0, ..., 0]).
         """
-        unanimous = log_ndtr(-teachers / (np.sqrt(2) * self.sigma)) + np.log(self.n_classes - 1)
+        unanimous = self.tails.log_overtakes(teachers) + np.log(self.n_classes - 1)
         return bool(unanimous <= self.log_q0())

@@ -5,7 +5,8 @@ most 1 when one teacher changes its vote, the vector of counts by sqrt(2). Both 
 mechanisms, so n thresholds and a labels cost lambda rho at every order, rho = n / (2 sigma1^2) + a
 / sigma2^2, and exactly one Gaussian mechanism of mu = sqrt(2 rho). Which queries are answered may
 depend on everything released before, as long as the caps are fixed beforehand: they are filters
-(Feldman & Zrnic 2021 for Rényi costs, Smith & Thakurta 2022 for Gaussian ones).
+(Feldman & Zrnic 2021 for Rényi costs, Smith & Thakurta 2022 for Gaussian ones). Discrete Gaussian
+noise has the same Rényi costs, but another exact account: `accounting.discrete_gaussian`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
+from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
 
 
@@ -45,6 +47,14 @@ class Releases:
         """Rényi cost per order, rounded up."""
         threshold = 0.0 if self.sigma1 is None else self.thresholds / (2 * self.sigma1**2)
         return (threshold + self.labels / self.sigma2**2) * (1 + 1e-15)
+
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """All noisy counts that a neighbour moves by 1: one of a threshold, two of a label."""
+        labels = Moves(2 * self.labels, self.sigma2)
+        if self.sigma1 is None:
+            return (labels,)
+        return Moves(self.thresholds, self.sigma1), labels
 
 
 def data_independent_epsilon(

@@ -3,27 +3,26 @@
 GNMax (PATE, section 4.1) adds independent N(0, sigma^2) to each class's count of votes and releases
 the class of the largest. Neighbouring data sets change one teacher, hence move one vote: one count
 falls by 1 and another rises by 1 (shared or disjoint training data alike, as long as one record
-reaches one teacher). sigma is in votes, epsilon in nats.
+reaches one teacher). sigma is in votes, epsilon in nats. All of this is of continuous noise; the
+discrete noise of `noise: secure` is accounted for in `accounting.discrete_gaussian`.
 """
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import Decimal
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from private_ensembles.accounting.composition import (
     conversion_cost,
     exact_conversion_cost,
-    round_up,
 )
+from private_ensembles.accounting.gaussian import excess, gaussian_delta
 from private_ensembles.accounting.root import bisect, least_holding
+from private_ensembles.accounting.rounding import round_up, sixty_digits
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
-_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9)
-# Relative error granted to SciPy's normal distribution function (documented: below 4e-14).
-_NDTR_ERROR = 1e-12
 # Points of the search for the exact method; between two of them bisection takes over.
 _GRID = 4000
 
@@ -112,7 +111,7 @@ def search_sigma(
         )
     order = float(orders[best])
     # Any order is valid; the float search only chose it, sixty digits prove it.
-    with localcontext(_CONTEXT):
+    with sixty_digits():
         room = Decimal(epsilon) - exact_conversion_cost(order, delta, conversion)
         return SigmaSearch(round_up((Decimal(order) / room).sqrt()), order)
 
@@ -251,25 +250,14 @@ def check_sigma(sigma: float) -> float:
     return float(sigma)
 
 
-def _excess(upper: np.ndarray, lower: np.ndarray, epsilon: float) -> np.ndarray:
-    """Return an upper bound on Phi(upper) - e^epsilon Phi(lower), elementwise."""
-    # Arguments and exponents are rounded, too: in the tails that weighs as much as their size.
-    log_lower = log_ndtr(lower)
-    error = _NDTR_ERROR * (1 + np.abs(log_lower) + epsilon)
-    return ndtr(upper) * (1 + _NDTR_ERROR * (1 + np.square(upper))) - np.exp(
-        epsilon + log_lower
-    ) * (1 - error)
-
-
 def _analytic_holds(sigma: float, epsilon: float, delta: float) -> bool:
-    u = math.sqrt(2) / sigma
-    return bool(_excess(np.array(u / 2 - epsilon / u), -u / 2 - epsilon / u, epsilon) <= delta)
+    return bool(gaussian_delta(math.sqrt(2) / sigma, epsilon) <= delta)
 
 
 def _label_holds(sigma: float, epsilon: float, delta: float, n_teachers: int) -> bool:
     # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
     leads = _standardised_leads(n_teachers, sigma)
-    return bool(np.all(_excess(leads[1:], leads[:-1], epsilon) <= delta))
+    return bool(np.all(excess(leads[1:], leads[:-1], epsilon) <= delta))
 
 
 def _analytic_sigma(epsilon: float, delta: float) -> float:
@@ -288,7 +276,7 @@ def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
 
     def narrowest_majority_holds(sigma: float) -> bool:
         t = np.array(1 / (math.sqrt(2) * sigma))
-        return bool(_excess(t, -t, epsilon) <= delta)
+        return bool(excess(t, -t, epsilon) <= delta)
 
     # The label is post-processing of the noisy counts, so the analytic sigma holds here as well
     # (doubled only so that rounding cannot make the last grid point fail).

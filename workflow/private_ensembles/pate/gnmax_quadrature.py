@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.histograms import chunks, merge
 
@@ -25,7 +26,6 @@ from private_ensembles.pate.histograms import chunks, merge
 _UNDERFLOW = 55.0
 # The relative error that the step is chosen for.
 _DISCRETISATION = 1e-15
-_ROUNDOFF = 2.0**-53
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
@@ -116,5 +116,5 @@ def _integrate(
     error = 2 * _DISCRETISATION + 2 * truncation / total
     # Near the integrand's peak no logarithm is larger than about log Pr[j] + 100, and each term
     # carries a few round-offs of its size.
-    error += 64 * _ROUNDOFF * (256 + np.abs(log_probability))
+    error += 64 * UNIT_ROUNDOFF * (256 + np.abs(log_probability))
     return log_probability, error

@@ -9,8 +9,13 @@ these are Q0 = Phi(-t - h s), Q1 = Phi(t + h s), h = 1 / sigma1, so that the ste
                    (lambda - 1)
 
 (DESIGN 5.11; Phi is log-concave, hence the sum convex in s, and -1 and 1 are its worst values among
-all |s| <= 1). Charged to every query of a pool fixed beforehand it is a guarantee, where the
-expectation of Table 2 is none. docs/gnss.md proves the sensitivity below. Not for release.
+all |s| <= 1). J bounds the divergence from these votes to a neighbour's. J at the neighbour bounds
+the divergence back, so a guarantee charges
+
+    sym = max over s = -1, 0, 1 of J(lead + s, the largest rho within one vote)
+
+to every query of a pool fixed beforehand. docs/gnss.md has the proofs, also of the sensitivity
+below. Not for release.
 """
 
 from __future__ import annotations
@@ -21,15 +26,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter1d
-from scipy.special import expit, log_ndtr
+from scipy.special import expit
 
-from private_ensembles.pate.gnmax import check_sigma
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.pate.label_walk import LabelWalk
-from private_ensembles.pate.rdp import check_orders, gnmax_log_q
+from private_ensembles.pate.rdp import check_orders
 from private_ensembles.pate.rounds import Round
 from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal, together
+from private_ensembles.pate.symmetric import nearby_log_q
+from private_ensembles.pate.tails import tails_of
 
-_ROUNDOFF = 2.0**-53
 # Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what
 # floating point loses in a sum of sensitivities (1e-15 of that cost each) is below BETA_SLACK.
 _SLACK = 1e-7
@@ -41,14 +47,16 @@ BETA_SLACK = 2e-8
 class StepCost:
     """J of one (sigma1, order), as a function of margin = lead - threshold (votes) and rho.
 
-    Raises ValueError for sigma1 <= 0 or order <= 1.
+    noise: as in :mod:`.tails`; with `secure` noise margins are whole. Raises ValueError for sigma1
+    <= 0, order <= 1 or another noise.
     """
 
     sigma1: float
     order: float
+    noise: str = "reproducible"
 
     def __post_init__(self) -> None:
-        check_sigma(self.sigma1)
+        tails_of(self.noise, self.sigma1)  # checks both
         check_orders(self.order)
 
     def _logs(self, margin: ArrayLike) -> tuple[NDArray[np.float64], ...]:
@@ -56,11 +64,12 @@ class StepCost:
 
         Each (2, ...).
         """
-        t = np.asarray(margin, dtype=np.float64) / self.sigma1
-        moved = np.stack([t - 1 / self.sigma1, t + 1 / self.sigma1])
-        less = self.order - 1
+        margin = np.asarray(margin, dtype=np.float64)
+        moved = np.stack([margin - 1, margin + 1])
+        tails, less = tails_of(self.noise, self.sigma1), self.order - 1
         terms = [
-            (self.order * log_ndtr(sign * t), less * log_ndtr(sign * moved)) for sign in (-1, 1)
+            (self.order * log_chance(margin), less * log_chance(moved, side="lower"))
+            for log_chance in (tails.log_fails, tails.log_passes)
         ]
         return *(here - there for here, there in terms), *(-here - there for here, there in terms)
 
@@ -78,7 +87,7 @@ class StepCost:
         total = np.logaddexp(fails, passes)
         # A logarithm is off by a few round-offs of its terms' size, the sum by the weighted mean.
         size = np.exp(fails - total) * size_fails + np.exp(passes - total) * size_passes
-        error = 64 * _ROUNDOFF * (1 + size + less * np.asarray(rho))
+        error = 64 * UNIT_ROUNDOFF * (1 + size + less * np.asarray(rho))
         return ((np.maximum(total, 0.0) + error) / less * (1 + 1e-15)).max(axis=0)
 
     def log_odds(self, margin: ArrayLike) -> NDArray[np.float64]:
@@ -91,7 +100,7 @@ class StepCost:
 
 
 class JointProfile(Profile):
-    """S(d) of the total cost of one round's steps: sum over queries of J(lead, beta(q)).
+    """S(d) of the total cost, in both directions, of one round's steps: sum over queries of sym.
 
     Raises ValueError for a round without a threshold or with leads that are not whole votes, and
     where condition C5 or C6 fails at this order.
@@ -106,7 +115,7 @@ class JointProfile(Profile):
         violated = one.conditions_violated(order)
         if violated:
             raise ValueError(f"order = {order}: condition {violated[0]} fails there")
-        self.step = StepCost(one.sigma1, float(order))
+        self.step = StepCost(one.sigma1, float(order), one.noise)
         self.teachers = one.teachers
         self._round = one
         self._curve = one.curve(order)
@@ -124,12 +133,13 @@ class JointProfile(Profile):
         return self.step.order / (2 * self._round.sigma1**2) + self._constant
 
     def total_rdp(self) -> float:
-        """sum over queries of J(lead, beta(q)): a guarantee at these votes, rounded up."""
+        """sum over queries of sym: a guarantee at these votes, rounded up."""
         one = self._round
         rho = np.full(len(one.counts), self._constant)
         if self._curve:
-            rho = self._curve.beta(gnmax_log_q(one.counts, one.sigma2))
-        costs = self.step.cost(one.leads - one.threshold, rho)
+            rho = self._curve.beta(nearby_log_q(one.counts, one.log_q))
+        nearby = np.clip(one.leads + np.array([[-1], [0], [1]]), -self.teachers, self.teachers)
+        costs = self.step.cost(nearby - one.threshold, rho).max(axis=0)
         return float(costs.sum() * (1 + 1e-12))
 
     @functools.cached_property
@@ -150,6 +160,8 @@ class JointProfile(Profile):
         return slope, move, _neighbours(np.abs(expit(a + at) - expit(b + at)))
 
     def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        # sym looks one vote further than J does.
+        distances = distances + 1
         slope, move, turn = self._tables
         where = self._leads + self.teachers
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from private_ensembles.pate.cost_curve import CostCurve
+from private_ensembles.pate.tails import Tails
 
 
 class LabelWalk:
@@ -23,7 +23,7 @@ class LabelWalk:
     def __init__(self, rows: NDArray[np.int64], curve: CostCurve) -> None:
         self.curve = curve
         self.size = len(rows)
-        votes = _Votes(rows, curve.sigma)
+        votes = _Votes(rows, curve.tails)
         log_q = votes.log_q()
         rising, falling = log_q < curve.log_q1(), log_q > curve.log_q0()
         self.log_q = log_q
@@ -53,13 +53,13 @@ class LabelWalk:
 class _Votes:
     """Sorted histograms, trailing columns without a vote kept as a number of classes."""
 
-    def __init__(self, rows: NDArray[np.int64], sigma: float) -> None:
+    def __init__(self, rows: NDArray[np.int64], tails: Tails) -> None:
         used = max(2, int(np.count_nonzero(rows.any(axis=0))))
         self.rows = rows[:, :used]
         self.empty = rows.shape[1] - used
         teachers = int(rows[0].sum())
         # One table of log tails serves every integer gap.
-        self.tails = log_ndtr(-np.arange(teachers + 1) / (np.sqrt(2) * sigma))
+        self.tails = tails.log_overtakes(np.arange(teachers + 1))
 
     def take(self, which: NDArray) -> _Votes:
         """Some of the rows, by number or by truth value."""

@@ -2,27 +2,33 @@
 
 LNMax releases argmax_j n_j + Lap(scale); PATE 2017 writes scale = 1 / gamma. One teacher moves two
 counts by 1 each, so a label is (2 / scale)-DP. Costs per label are Rényi bounds at order lambda = l
-+ 1, l times which is the paper's moment alpha(l). Data-dependent ones are not for release.
++ 1, l times which is the paper's moment alpha(l). Data-dependent ones are not for release, and the
+paper's are forward (:mod:`.symmetric`).
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.composition import (
+    optimal_homogeneous,
+    randomised_response_rdp,
+    rdp_to_dp,
+)
+from private_ensembles.accounting.rounding import Ball, above, log_sum, sum_above
 from private_ensembles.noise.laplace import log_difference_tail
 from private_ensembles.pate.lnmax_quadrature import check_scale
-from private_ensembles.pate.rdp import check_orders, log_of_union_bound
+from private_ensembles.pate.rdp import check_orders, log_of_union_bound, theorem_6
+from private_ensembles.pate.records import Guarded
 
 BOUNDS = ("tight", "paper")
 # The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
 PAPER_ORDERS = np.arange(2.0, 10.0)
 ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
-_ROUNDOFF = 2.0**-53
 
 
 def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
@@ -53,22 +59,21 @@ def lnmax_independent_rdp(
     Raises ValueError for scale <= 0, orders <= 1, other bounds.
     """
     scale, orders = check_scale(scale), check_orders(orders)
-    eps, less = 2 / scale, orders - 1
     if bounds not in BOUNDS:
         raise ValueError(f"bounds = {bounds!r}: must be one of {', '.join(BOUNDS)}")
+    eps = above(2 / scale)
     if bounds == "paper":
-        first, second = 0.5 * eps**2 * orders, np.full(len(orders), eps)
-    else:
-        first = (np.logaddexp(orders * eps, -less * eps) - np.logaddexp(0, eps)) / less
-        # lambda / (2 lambda - 1) e^(less / scale) + less / (2 lambda - 1) e^(-lambda / scale)
-        laplace = np.logaddexp(
-            np.log(orders / (2 * orders - 1)) + less / scale,
-            np.log(less / (2 * orders - 1)) - orders / scale,
-        )
-        second = 2 * laplace / less
-    # The logarithms' rounding is divided by lambda - 1, too.
-    error = 16 * _ROUNDOFF * (1 + (orders * eps + 1) / less)
-    return np.minimum(np.maximum(np.minimum(first, second), 0.0) + error, eps)
+        return np.minimum(above(0.5 * eps**2 * orders, 3), eps)
+    response = randomised_response_rdp(eps, orders)
+    # Twice ln(lambda e^(less / scale) + less e^(-lambda / scale)) - ln(2 lambda - 1), by logarithms
+    # or, for small exponents, as 1 plus what the exponentials exceed 1 by.
+    rate, less, whole = 1 / Ball(scale), Ball(orders) - 1, Ball(2 * orders) - 1
+    large = log_sum((orders / whole).log() + rate * less, (less / whole).log() - rate * orders)
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = (rate * less).expm1() * orders + (-rate * orders).expm1() * less
+        small = (grown / whole).log1p()
+        laplace = np.minimum((2 * large / less).upper, (2 * small / less).upper)
+    return np.minimum(response, laplace)
 
 
 def lnmax_rdp_of_log_q(
@@ -88,45 +93,49 @@ def lnmax_rdp_of_log_q(
     log_q = np.asarray(log_q, dtype=np.float64)[:, None]
     if not (log_q <= 0).all():
         raise ValueError("log_q: must be at most 0")
-    eps, less = 2 / scale, orders - 1
-    applies = log_q < -np.logaddexp(0, eps)
+    L, eps = -log_q, np.array(2 / scale)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        stay = np.log1p(-np.exp(log_q))
-        first = orders * stay - less * np.log1p(-np.exp(log_q + eps))
-        second = log_q + less * eps
-        bound = np.logaddexp(first, second) / less
-        # 1 - c q is no smaller than (1 - q) / c here, so that its error is c / (1 - q) at most.
-        size = (
-            1 + np.abs(np.where(np.isfinite(log_q), second, 0)) / less + orders * eps + np.exp(eps)
-        )
-        bound = bound * (1 + 32 * _ROUNDOFF) + 32 * _ROUNDOFF * size * np.exp(
-            np.minimum(0, log_q + eps * orders)
-        )
-    bound = np.where(log_q == -np.inf, 0.0, bound)
-    bound = np.nextafter(np.maximum(bound, 0.0), np.inf)
+        applies = above(np.logaddexp(0, eps), 20) < L
+        bound = theorem_6(L, L - eps, eps, eps, L / (L - eps), orders)
+    bound = np.where(np.isposinf(L), np.nextafter(0, 1), bound)
     return np.where(applies & np.isfinite(bound), np.minimum(bound, independent), independent)
 
 
 def lnmax_rdp(
     counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:
-    """Data-dependent Rényi cost of every query's LNMax label, (queries, orders); not for release.
+    """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
 
-    Raises ValueError as `lnmax_log_q` and `lnmax_rdp_of_log_q`.
+    Not for release, and no guarantee: `lnmax_symmetric_rdp` has the other direction, too. Raises
+    ValueError as `lnmax_log_q` and `lnmax_rdp_of_log_q`.
     """
     return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
 
 
-@dataclass(frozen=True)
-class LnmaxPrivacy:
+@dataclass(frozen=True, repr=False)
+class LnmaxPrivacy(Guarded):
     """What LNMax costs on some queries.
 
     Public: label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
     data_independent_epsilon by Rényi orders; optimal_data_independent_epsilon, the optimal
     composition of two (1 / scale)-DP mechanisms a query: the two counts that one teacher moves by
-    1 each are released with noise of their own. Not for release: epsilon, data-dependent, and its
-    order.
+    1 each are released with noise of their own. Not for release, and no guarantee: epsilon, the
+    forward data-dependent one that the paper states, and its order.
     """
+
+    public: ClassVar[tuple[str, ...]] = (
+        "optimal_data_independent_epsilon",
+        "data_independent_epsilon",
+        "pure_epsilon",
+        "label_epsilon",
+        "delta",
+        "conversion",
+        "queries",
+    )
+    called: ClassVar[dict[str, str]] = {
+        "epsilon": "forward_epsilon",
+        "order": "forward_epsilon_order",
+    }
 
     queries: int
     delta: float
@@ -157,15 +166,15 @@ def lnmax_privacy(
     grid = check_orders(ORDERS if orders is None else orders)
     costs = lnmax_rdp(counts, scale, grid, bounds=bounds)
     queries = len(costs)
-    sums = np.nextafter(costs.sum(axis=0) * (1 + 1e-12), np.inf)
+    sums = sum_above(costs, axis=0)
     epsilon, order = rdp_to_dp(grid, sums, delta, conversion)
     independent, _ = rdp_to_dp(
         grid,
-        queries * lnmax_independent_rdp(scale, grid, bounds=bounds) * (1 + 1e-15),
+        above(queries * lnmax_independent_rdp(scale, grid, bounds=bounds)),
         delta,
         conversion,
     )
-    label = math.nextafter(2 / scale, math.inf)
+    label = above(2 / scale)
     return LnmaxPrivacy(
         queries=queries,
         delta=delta,
@@ -173,9 +182,9 @@ def lnmax_privacy(
         epsilon=epsilon,
         order=order,
         label_epsilon=label,
-        pure_epsilon=math.nextafter(queries * label, math.inf),
+        pure_epsilon=above(queries * label),
         data_independent_epsilon=independent,
         optimal_data_independent_epsilon=optimal_homogeneous(
-            math.nextafter(1 / scale, math.inf), 0.0, 2 * queries, delta
+            above(1 / scale), 0.0, 2 * queries, delta
         ).epsilon,
     )

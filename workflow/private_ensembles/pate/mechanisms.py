@@ -2,8 +2,9 @@
 
 counts: votes per class, integers (queries, classes), every row adding up to the teachers. Labels
 are int64, -1 for no answer. generator: a NumPy generator, or None for noise from the operating
-system's entropy by exact discrete samplers (see `noise.secure`); the accounting by Renyi bounds
-holds for both. Continuous ties have probability 0; discrete ones are broken by fair dice.
+system's entropy by exact discrete samplers (see `noise.secure`). Renyi bounds hold for both, all
+else has an account of its own (docs/discrete-noise.md). Continuous ties have probability 0;
+discrete ones are broken by fair dice.
 
 Noise is drawn query by query, so an answer depends on the queries before it, if at all, and never
 on how many follow. A cap on queries or answers stops the mechanism: no later query is looked at,

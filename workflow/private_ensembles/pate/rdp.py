@@ -1,7 +1,9 @@
 """GNMax's data-dependent Rényi privacy (PATE, Appendix A), as array code over a vote matrix.
 
 Data-dependent costs are themselves private data: not for release before sanitisation (PATE,
-Appendix B; DESIGN 5.8). Everything runs in log space, so that no vote gap overflows or underflows.
+Appendix B; DESIGN 5.8). The costs here are the paper's, forward ones: bounds on D_lambda(M(D) ||
+M(D')) at these votes D, which alone guarantee nothing (:mod:`.symmetric` has both directions).
+Everything runs in log space, so that no vote gap overflows or underflows.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import logsumexp
 
+from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF, above, below
 from private_ensembles.pate.gnmax import check_sigma
-
-_ROUNDOFF = 2.0**-53
+from private_ensembles.pate.tails import tails_of
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
@@ -66,18 +68,21 @@ def log_of_union_bound(
     tails = log_tail(counts[rows, top][:, None] - counts)
     tails[rows, top] = -np.inf
     log_q = logsumexp(tails, axis=1)
-    return np.minimum(0.0, log_q + 64 * _ROUNDOFF * (1 + np.abs(log_q)))
+    return np.minimum(0.0, log_q + 64 * UNIT_ROUNDOFF * (1 + np.abs(log_q)))
 
 
-def gnmax_log_q(counts: ArrayLike, sigma: float) -> NDArray[np.float64]:
+def gnmax_log_q(
+    counts: ArrayLike, sigma: float, *, noise: str = "reproducible"
+) -> NDArray[np.float64]:
     """log of Proposition 7's bound q on Pr[GNMax does not release the plurality], (queries,).
 
-    q = min(1, sum over the other classes of erfc(gap / (2 sigma)) / 2), as
-    :func:`log_of_union_bound`. counts: (queries, classes); sigma in votes, > 0. Raises ValueError
-    as `check_counts`, `check_sigma`.
+    q = min(1, sum over the other classes of Pr[it overtakes the plurality]), which is erfc(gap / (2
+    sigma)) / 2 with continuous noise; with `secure` noise the lattice's own, half of a tie included
+    (of m classes level with the plurality a fair die takes it m / (m + 1) of the time, at most m /
+    2). Rounded as :func:`log_of_union_bound`. counts: (queries, classes); sigma in votes, > 0;
+    noise as in :mod:`.tails`. Raises ValueError as `check_counts`, `tails_of`.
     """
-    sigma = check_sigma(sigma)
-    return log_of_union_bound(counts, lambda gap: log_ndtr(-gap / (np.sqrt(2) * sigma)))
+    return log_of_union_bound(counts, tails_of(noise, sigma).log_overtakes)
 
 
 def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
@@ -86,7 +91,11 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
     The smaller of Proposition 8's lambda / sigma^2 and Theorem 6 with Proposition 10's
     mu_2 = sigma sqrt(log 1/q), mu_1 = mu_2 + 1, eps_i = mu_i / sigma^2, the latter only where its
     conditions hold: q < 1, mu_1 >= lambda, mu_2 > 1 and
-    q <= e^{(mu_2 - 1) eps_2} / (mu_1 / (mu_1 - 1) * mu_2 / (mu_2 - 1))^{mu_2}. Rounded up.
+    q <= e^{(mu_2 - 1) eps_2} / (mu_1 / (mu_1 - 1) * mu_2 / (mu_2 - 1))^{mu_2}. Rounded up; within
+    rounding of a condition it counts as violated.
+
+    With L = log 1/q and r = 1 / mu_2, eps_2 is L r, and all that Theorem 6 needs are x = (q
+    e^eps_2)^(1-r) = e^(-L (1-r)^2), x / q = e^(L r (2-r)) and B = e^eps_1 / q^r = e^(L r (2+r)).
 
     Theorem 6's bound grows with q on that range (Lemma 9), so an upper bound on q serves.
     Raises ValueError for sigma <= 0, an order <= 1 or log q > 0.
@@ -95,48 +104,72 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
     log_q = np.asarray(log_q, dtype=np.float64)[:, None]
     if not (log_q <= 0).all():
         raise ValueError("log_q: must be at most 0")
-    independent = orders / sigma**2
+    independent = gnmax_independent_rdp(sigma, orders)
+    L = -log_q
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mu2 = sigma * np.sqrt(-log_q)
-        mu1 = mu2 + 1
-        eps1, eps2 = mu1 / sigma**2, mu2 / sigma**2
-        limit = (mu2 - 1) * eps2 - mu2 * np.log(mu1 / (mu2 - 1))  # mu1 - 1 = mu2 cancels
-        applies = (log_q < 0) & (mu2 > 1) & (mu1 >= orders) & (log_q <= limit)
-        # (1 - q) A^(lambda-1) + q B^(lambda-1), A = (1 - q) / (1 - (q e^eps2)^((mu2-1)/mu2)).
-        stay = np.log1p(-np.exp(log_q))
-        log_a = stay - np.log1p(-np.exp((log_q + eps2) * (mu2 - 1) / mu2))
-        first = stay + (orders - 1) * log_a
-        second = log_q + (orders - 1) * (eps1 - log_q / (mu1 - 1))
-        bound = np.logaddexp(first, second) / (orders - 1)
-        size = 1 + np.abs(second) + orders * (eps1 + eps2 - log_q)
-        bound = bound * (1 + 32 * _ROUNDOFF * size)
+        r = 1 / (sigma * np.sqrt(L))  # 3 roundings
+        spread = 1 / (1 - r)
+        # The last condition: mu_2 ln((mu_2 + 1) / (mu_2 - 1)) <= L (2 - r), its left side within 18
+        # + 4 spread roundings, its right side within 5.
+        left = above(np.log1p(2 * r * spread) / r, 24 + 4 * spread)
+        applies = (above(r, 3) < 1) & (below(1 + 1 / r, 5) >= orders) & (left <= L * (2 - r))
+        bound = theorem_6(L, L * (1 - r) ** 2, L * r * (2 - r), L * r * (2 + r), spread, orders)
     # q = 0 (a single class, or votes further apart than any float tells): nothing is revealed.
-    certain = log_q == -np.inf
-    bound = np.where(certain, 0.0, bound)
-    applies = (applies & np.isfinite(bound)) | certain
-    bound = np.nextafter(np.maximum(bound, 0.0), np.inf)
-    return np.where(applies, np.minimum(bound, independent), independent)
+    certain = np.isposinf(L)
+    bound = np.where(certain, np.nextafter(0, 1), bound)
+    return np.where(applies | certain, np.minimum(bound, independent), independent)
 
 
-def gnmax_rdp(counts: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
-    """Data-dependent Rényi cost of every query's GNMax label, (queries, orders); not for release.
+def gnmax_independent_rdp(sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
+    """Proposition 8's lambda / sigma^2 at ``orders`` (orders,), rounded up."""
+    return above(np.asarray(orders, dtype=np.float64) / sigma**2, 2)
 
-    counts: votes per class, (queries, classes); sigma: noise in votes; orders: lambda > 1.
-    Raises ValueError as `check_counts`, `check_orders` and for sigma <= 0.
+
+def theorem_6(
+    L: NDArray, minus_log_x: NDArray, gain_a: NDArray, gain_b: NDArray, spread: NDArray, orders
+) -> NDArray[np.float64]:
+    """ln((1 - q) A^(lambda-1) + q B^(lambda-1)) / (lambda - 1), rounded up, (queries, orders).
+
+    q = e^-L, A = (1 - q) / (1 - x), x = q e^gain_a < 1, B = e^gain_b; all (queries, 1), the gains
+    >= 0. The caller's gains may be off by 10 roundings, and minus_log_x = L - gain_a by 6 spread
+    + 4, where spread >= 1 and spread minus_log_x <= L. Infinite or NaN where it overflows.
+
+    A is 1 + y with y = x (1 - e^-gain_a) / (1 - x), so the logarithm is of 1 plus positive numbers,
+    and errors are relative throughout. They add up to fewer roundings than `counted`, proven line
+    by line in docs/rounding.md.
+    """
+    less = orders - 1
+    y = np.exp(-minus_log_x) * -np.expm1(-gain_a) / -np.expm1(-minus_log_x)
+    log_a, log_b = less * np.log1p(y), less * gain_b
+    first = -np.expm1(-L) * np.expm1(log_a)
+    second = np.exp(log_b - L) * -np.expm1(-log_b)
+    counted = 14 * ((1 + log_a) * (L + spread + 10) + log_b)
+    # An exponential that underflows is lost altogether.
+    return above(np.log1p(first + second) / less, counted) + 4 * TINY * (1 + 1 / less)
+
+
+def gnmax_rdp(
+    counts: ArrayLike, sigma: float, orders: ArrayLike, *, noise: str = "reproducible"
+) -> NDArray[np.float64]:
+    """Forward Rényi cost of every query's GNMax label at its votes, (queries, orders).
+
+    Not for release, and no guarantee: `gnmax_symmetric_rdp` has the other direction, too. counts:
+    votes per class, (queries, classes); sigma: noise in votes; orders: lambda > 1;
+    noise as in :mod:`.tails`. Raises ValueError as `gnmax_log_q`, `check_orders`.
 
     >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
     [[1.2e-05], [0.005]]
     """
-    return gnmax_rdp_of_log_q(gnmax_log_q(counts, sigma), sigma, orders)
+    return gnmax_rdp_of_log_q(gnmax_log_q(counts, sigma, noise=noise), sigma, orders)
 
 
 def log_answer_probability(
-    counts: ArrayLike, threshold: float, sigma1: float
+    counts: ArrayLike, threshold: float, sigma1: float, *, noise: str = "reproducible"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """log Pr[a query passes the noisy threshold] and log Pr[it fails], each (queries,).
 
-    Algorithm 1 answers where max_j n_j + N(0, sigma1^2) >= threshold (in votes).
+    Algorithm 1 answers where max_j n_j + noise >= threshold (in votes); noise as in :mod:`.tails`.
     """
-    counts, sigma1 = check_counts(counts), check_sigma(sigma1)
-    lead = (counts.max(axis=1) - threshold) / sigma1
-    return log_ndtr(lead), log_ndtr(-lead)
+    tails = tails_of(noise, sigma1)
+    margin = check_counts(counts).max(axis=1) - tails.threshold(threshold)
+    return tails.log_passes(margin), tails.log_fails(margin)

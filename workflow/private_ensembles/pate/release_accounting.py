@@ -3,11 +3,12 @@
 Three reports, of which one is chosen before anybody looks at votes:
 
 - ``data_independent``: the exact cost at the caps on queries and answers. Nothing is sanitised.
-- ``sanitized``: the data-dependent cost of every query's whole step (:mod:`.joint`), published with
-  noise in proportion to its smooth sensitivity SS (GNSS). The noise's scale is private as well, so
-  that ln SS is published, too: it moves by at most beta between neighbours, and Gaussian noise of
-  standard deviation beta s on it costs lambda / (2 s^2). The two give a one-sided upper bound on
-  the cost that holds with the stated confidence over the publication's own noise.
+- ``sanitized``: the data-dependent cost of every query's whole step in both directions
+  (:mod:`.joint`), published with noise in proportion to its smooth sensitivity SS (GNSS). The
+  noise's scale is private as well, so that ln SS is published, too: it moves by at most beta
+  between neighbours, and Gaussian noise of standard deviation beta s on it costs lambda / (2 s^2).
+  The two give a one-sided upper bound on the cost that holds with the stated confidence over the
+  publication's own noise.
 - ``both``: the smaller of the two is claimed, and both are charged for what was published.
 
 Order, beta and the noises come from rules of thumb that do not look at votes.
@@ -17,18 +18,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
-from private_ensembles.pate.data_independent import (
-    data_independent_epsilon,
-    exact_data_independent_epsilon,
-)
+from private_ensembles.pate.data_independent import data_independent_epsilon
 from private_ensembles.pate.joint import BETA_SLACK, JointProfile
-from private_ensembles.pate.rounds import Round
+from private_ensembles.pate.records import Guarded
+from private_ensembles.pate.rounds import Round, certain_epsilon
 from private_ensembles.pate.sanitize import gnss_rdp, guessed_order, rule_of_thumb
 
 REPORTS = ("data_independent", "sanitized", "both")
@@ -55,8 +55,8 @@ class Publication:
         return gnss + order / (2 * self.sigma_log**2) * (1 + 1e-15)
 
 
-@dataclass(frozen=True)
-class ReleasePrivacy:
+@dataclass(frozen=True, repr=False)
+class ReleasePrivacy(Guarded):
     """What a release costs; made by :func:`release_privacy`.
 
     For release: claimed_epsilon at delta, with `confidence` (1 for data_independent, which is
@@ -64,11 +64,29 @@ class ReleasePrivacy:
     published_upper (the one-sided upper confidence bound), publication, report, the caps, and the
     data-independent costs. data_independent_epsilon: by Rényi orders at the caps, the cost of
     publishing included where something is published; exact_data_independent_epsilon: of the labels
-    alone, as one Gaussian mechanism.
+    alone, as one Gaussian mechanism, or on the lattice where the round's noise is `secure`.
 
     Not for release: joint_rdp, epsilon (the cost of labels and publication at these votes),
     smooth_sensitivity, sanitized_sd. None where nothing is sanitised.
     """
+
+    public: ClassVar[tuple[str, ...]] = (
+        "claimed_epsilon",
+        "confidence",
+        "delta",
+        "report",
+        "exact_data_independent_epsilon",
+        "data_independent_epsilon",
+        "published_epsilon",
+        "published_sensitivity",
+        "published_upper",
+        "publication",
+        "conversion",
+        "queries",
+        "query_cap",
+        "answer_cap",
+    )
+    called: ClassVar[dict[str, str]] = {"epsilon": "epsilon_at_these_votes"}
 
     queries: int
     query_cap: int
@@ -125,7 +143,7 @@ def release_privacy(
         raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
     releases = one.releases(query_cap, answer_cap)
     tried = one.tried(query_cap)
-    exact = exact_data_independent_epsilon(releases.rho, delta)
+    exact = certain_epsilon([one], delta, query_cap=query_cap, answer_cap=answer_cap)
     facts = {
         "queries": len(one.counts),
         "query_cap": tried,
@@ -235,4 +253,4 @@ def _with_publication(rho: float, publication: Publication, delta: float, conver
 
 def _first(one: Round, queries: int) -> Round:
     leads = None if one.leads is None else one.leads[:queries]
-    return Round(one.counts[:queries], leads, one.threshold, one.sigma1, one.sigma2)
+    return replace(one, counts=one.counts[:queries], leads=leads)

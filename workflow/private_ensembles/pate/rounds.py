@@ -4,25 +4,26 @@ GNMax, Confident-GNMax and Interactive-GNMax (PATE, 4.1-4.3) differ only in what
 looks at: nothing, the largest count max_j n_j, or max_j (n_j - K p_j) for a student's public scores
 p. One teacher's vote moves each of these by at most 1, so their costs are alike.
 
-The expectation over the threshold's outcome is the paper's (Table 2). It is not a guarantee, and
-what depends on the votes is not for release (DESIGN 5.11).
+The expectation over the threshold's outcome is the paper's (Table 2). It is no guarantee, being an
+expectation and of one direction, and what depends on the votes is not for release (DESIGN 5.11).
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
+from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.data_independent import Releases
-from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.mechanisms import check_threshold
+from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
+from private_ensembles.pate.mechanisms import check_threshold, student_excess
 from private_ensembles.pate.rdp import check_counts, check_orders, gnmax_log_q, gnmax_rdp_of_log_q
 from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
+from private_ensembles.pate.tails import tails_of
 
 # Queries worked on at a time: bounds memory, not results.
 _CHUNK = 1000
@@ -33,7 +34,8 @@ class Round:
     """Queries of one round, made by :func:`gnmax_round` and its neighbours, which check them.
 
     counts: (queries, classes); leads: (queries,), what the threshold looks at, None without a
-    threshold; sigma1: its noise; sigma2: the labels' noise; all in votes.
+    threshold; sigma1: its noise; sigma2: the labels' noise; all in votes. noise: as in
+    :mod:`.tails`.
     """
 
     counts: NDArray[np.int64]
@@ -41,6 +43,7 @@ class Round:
     threshold: float | None
     sigma1: float | None
     sigma2: float
+    noise: str = "reproducible"
 
     @property
     def teachers(self) -> int:
@@ -52,7 +55,12 @@ class Round:
         """Chance that each query is answered, (queries,)."""
         if self.leads is None:
             return np.ones(len(self.counts))
-        return ndtr((self.leads - self.threshold) / self.sigma1)
+        return tails_of(self.noise, self.sigma1).passes(self.leads - self.threshold)
+
+    def log_q(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Proposition 7's bound for the labels' noise; of these votes or others."""
+        counts = self.counts if counts is None else counts
+        return gnmax_log_q(counts, self.sigma2, noise=self.noise)
 
     def threshold_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Rényi cost of all thresholds, lambda / (2 sigma1^2) each, (orders,)."""
@@ -64,7 +72,7 @@ class Round:
     def label_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Expected Rényi cost of the labels: each times its chance of an answer, (orders,)."""
         orders = check_orders(orders)
-        log_q = gnmax_log_q(self.counts, self.sigma2)
+        log_q = self.log_q()
         total = np.zeros(len(orders))
         for start in range(0, len(log_q), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -86,7 +94,7 @@ class Round:
         """The label's cost curve, or None where it is constant: no votes use Theorem 6."""
         if self.counts.shape[1] == 1:
             return None
-        curve = CostCurve(self.sigma2, float(order), self.counts.shape[1])
+        curve = CostCurve(self.sigma2, float(order), self.counts.shape[1], self.noise)
         return curve if curve.helps(self.teachers) else None
 
     def conditions_violated(self, order: float) -> list[str]:
@@ -102,38 +110,79 @@ class Round:
         return SensitivityProfile(self.counts, curve, self.answer_probability)
 
 
-def answer_probability(counts: ArrayLike, threshold: float, sigma1: float) -> NDArray[np.float64]:
+def certain_epsilon(
+    rounds: Sequence[Round],
+    delta: float,
+    *,
+    query_cap: int | None = None,
+    answer_cap: int | None = None,
+) -> float:
+    """What the rounds cost together whatever the votes, exactly, at these caps of each.
+
+    Continuous noise: one Gaussian mechanism. `secure` noise: the lattice's own sums, a threshold
+    moving one count and a label two. Raises ValueError for delta outside (0, 1), caps < 0, and
+    rounds of both kinds.
+    """
+    noises = {one.noise for one in rounds}
+    if len(noises) > 1:
+        raise ValueError(f"noise = {', '.join(sorted(noises))}: must be the same in all rounds")
+    releases = [one.releases(query_cap, answer_cap) for one in rounds]
+    if noises == {"reproducible"}:
+        return exact_data_independent_epsilon(sum(part.rho for part in releases), delta)
+    return discrete_gaussian.epsilon(delta, [move for part in releases for move in part.moves])
+
+
+def answer_probability(
+    counts: ArrayLike, threshold: float, sigma1: float, *, noise: str = "reproducible"
+) -> NDArray[np.float64]:
     """Pr[a query passes the noisy threshold], (queries,): Phi((max_j n_j - threshold) / sigma1).
 
-    The noise is the continuous Gaussian; exact, and computed from votes without noise: not for
+    With `secure` noise the lattice's own. Exact, and computed from votes without noise: not for
     release. Raises ValueError as the sampler `mechanisms.confident_gnmax`.
     """
-    counts, sigma1 = check_counts(counts), check_sigma(sigma1)
-    return ndtr((counts.max(axis=1) - check_threshold(threshold)) / sigma1)
+    tails = tails_of(noise, sigma1)
+    threshold = tails.threshold(check_threshold(threshold))
+    return tails.passes(check_counts(counts).max(axis=1) - threshold)
 
 
-def gnmax_round(counts: ArrayLike, sigma: float) -> Round:
-    """Every query is answered by GNMax. Raises ValueError as `check_counts`, `check_sigma`."""
-    return Round(check_counts(counts), None, None, None, check_sigma(sigma))
+def gnmax_round(counts: ArrayLike, sigma: float, *, noise: str = "reproducible") -> Round:
+    """Every query is answered by GNMax. Raises ValueError as `check_counts`, `tails_of`."""
+    tails_of(noise, sigma)  # checks both
+    return Round(check_counts(counts), None, None, None, float(sigma), noise)
 
 
-def confident_round(counts: ArrayLike, threshold: float, sigma1: float, sigma2: float) -> Round:
-    """Algorithm 1: answered where max_j n_j + N(0, sigma1^2) >= threshold.
+def confident_round(
+    counts: ArrayLike,
+    threshold: float,
+    sigma1: float,
+    sigma2: float,
+    *,
+    noise: str = "reproducible",
+) -> Round:
+    """Algorithm 1: answered where max_j n_j + noise of scale sigma1 >= threshold.
 
-    Raises ValueError as `check_counts`, for noise <= 0 and a threshold that is not finite.
+    Raises ValueError as `check_counts`, `tails_of` and for a threshold that is not finite.
     """
     counts = check_counts(counts)
-    return _thresholded(counts, counts.max(axis=1).astype(float), threshold, sigma1, sigma2)
+    leads = counts.max(axis=1).astype(float)
+    return _thresholded(counts, leads, threshold, sigma1, sigma2, noise)
 
 
 def interactive_round(
-    counts: ArrayLike, scores: ArrayLike, threshold: float, sigma1: float, sigma2: float
+    counts: ArrayLike,
+    scores: ArrayLike,
+    threshold: float,
+    sigma1: float,
+    sigma2: float,
+    *,
+    noise: str = "reproducible",
 ) -> Round:
-    """Algorithm 2: answered where max_j (n_j - K p_j) + N(0, sigma1^2) >= threshold.
+    """Algorithm 2: answered where max_j (n_j - K p_j) + noise of scale sigma1 >= threshold.
 
     scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1; public, as the
-    student was trained on released labels only. What a confident student reinforces costs nothing
-    more. Raises ValueError as :func:`confident_round`, and for other scores.
+    student was trained on released labels only. K p_j is rounded with `secure` noise, as the
+    sampler does. What a confident student reinforces costs nothing more. Raises ValueError as
+    :func:`confident_round`, and for other scores.
     """
     counts = check_counts(counts)
     scores = np.asarray(scores, dtype=np.float64)
@@ -141,8 +190,8 @@ def interactive_round(
         raise ValueError(f"scores: shape {scores.shape} must be that of counts, {counts.shape}")
     if not ((scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-4)):
         raise ValueError("scores: must be >= 0 and add up to 1 for every query")
-    leads = (counts - counts[0].sum() * scores).max(axis=1)
-    return _thresholded(counts, leads, threshold, sigma1, sigma2)
+    leads = student_excess(counts, scores, whole=noise == "secure").astype(float)
+    return _thresholded(counts, leads, threshold, sigma1, sigma2, noise)
 
 
 def _thresholded(
@@ -151,6 +200,8 @@ def _thresholded(
     threshold: float,
     sigma1: float,
     sigma2: float,
+    noise: str,
 ) -> Round:
-    threshold = check_threshold(threshold)
-    return Round(counts, leads, threshold, check_sigma(sigma1), check_sigma(sigma2))
+    tails_of(noise, sigma2)  # checks both
+    threshold = tails_of(noise, sigma1).threshold(check_threshold(threshold))
+    return Round(counts, leads, threshold, float(sigma1), float(sigma2), noise)

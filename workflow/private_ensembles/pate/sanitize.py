@@ -6,7 +6,7 @@ docs/gnss.md proves the costs stated here and shows where Theorem 23 as printed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,29 +94,62 @@ def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str =
 
 
 def tune_gnss(
-    order: float, smooth: Callable[[float], float], *, formula: str = "exact"
+    order: float,
+    smooth: Callable[[float], float],
+    *,
+    at_least: Callable[[float], float] | None = None,
+    formula: str = "exact",
 ) -> GnssParameters:
     """beta and sigma_SS of the least cost plus two standard deviations of the noise (PATE, B.6).
 
-    smooth: SS as a function of beta. Not for release: what is chosen depends on the votes, and how
-    much the choice tells of them is bounded by nothing here (`rule_of_thumb` does not look).
+    smooth: SS as a function of beta. at_least: what it is at least, quickly, which may grow with
+    every SS that is worked out; only how long this takes depends on it. Not for release: what is
+    chosen depends on the votes, and how much the choice tells of them is bounded by nothing here
+    (`rule_of_thumb` does not look).
 
     ``paper``: beta from the 20 points (0.30, 0.31, ..., 0.49) / lambda, which every printed beta of
     Table 2 is one of. ``exact``: from (0.05, 0.07, ..., 0.95) times the largest beta.
     """
 
-    def objective(beta: float) -> float:
+    def objective(beta: float, sensitivity: float) -> float:
         slope, constant = gnss_terms(order, beta, formula=formula)
         if not math.isfinite(slope):
             return math.inf
-        return 3 * slope ** (1 / 3) * smooth(beta) ** (2 / 3) + constant
+        return 3 * slope ** (1 / 3) * sensitivity ** (2 / 3) + constant
 
     if formula == "paper":
-        beta = min((0.01 * k / order for k in range(30, 50)), key=objective)
+        betas = [0.01 * k / order for k in range(30, 50)]
     else:
-        beta = min(largest_beta(order) * np.linspace(0.95, 0.05, 46), key=objective)
+        betas = largest_beta(order) * np.linspace(0.95, 0.05, 46)
+    if at_least is None:
+        beta = min(betas, key=lambda each: objective(each, smooth(each)))
+    else:
+        beta = _least(betas, objective, smooth, at_least)
     sigma = tuned_sigma(order, beta, smooth(beta), formula=formula)
     return GnssParameters(float(beta), sigma, gnss_rdp(order, beta, sigma, formula=formula))
+
+
+def _least(
+    betas: Sequence[float],
+    objective: Callable[[float, float], float],
+    smooth: Callable[[float], float],
+    at_least: Callable[[float], float],
+) -> float:
+    """The first beta of the least objective(beta, smooth(beta)), which grows with smooth(beta).
+
+    Asked for next is whichever promises the least; betas that promise more than the least known
+    value are never asked for.
+    """
+    values: dict[float, float] = {}
+    left = list(betas)
+    while left:
+        promises = [objective(beta, at_least(beta) * (1 - 1e-12)) for beta in left]
+        nearest = int(np.argmin(promises))
+        if values and promises[nearest] > min(values.values()):
+            break
+        beta = left.pop(nearest)
+        values[beta] = objective(beta, smooth(beta))
+    return min((beta for beta in betas if beta in values), key=values.__getitem__)
 
 
 def rule_of_thumb(

@@ -17,6 +17,7 @@ from __future__ import annotations
 import abc
 import functools
 import heapq
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +55,14 @@ class Profile(abc.ABC):
         if new:
             self._known.update(zip(new, self._sums(np.array(new)).tolist(), strict=True))
         return np.array([self._known[d] for d in distances])
+
+    def at_least(self, beta: float) -> float:
+        """What `smooth` is at least, by the distances worked out so far.
+
+        Who chooses by it which distances are asked for should do so only where they are worked out
+        one by one: of those worked out together, a sum's last digit depends on which.
+        """
+        return max((math.exp(-beta * d) * s for d, s in self._known.items()), default=0.0)
 
     def smooth(self, beta: float) -> float:
         """max over d of e^(-beta d) S(d): the beta-smooth sensitivity (Algorithm 5, Theorem 24).

@@ -1,0 +1,39 @@
+"""How a record of costs shows itself: what may be published first, what is private by that name."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import ClassVar
+
+
+class Guarded:
+    """Base of dataclasses (`repr=False`) that hold public numbers and private ones.
+
+    public: the fields that may be published, in the order in which they are shown. What is not
+    named there is not for release. called: what private fields are called where they are shown, if
+    their own name does not say what they are.
+    """
+
+    public: ClassVar[tuple[str, ...]] = ()
+    called: ClassVar[dict[str, str]] = {}
+
+    @property
+    def not_for_release(self) -> dict[str, object]:
+        """The private fields by the names that say what they are; those that are None left out."""
+        others = [one.name for one in fields(self) if one.name not in (*self.public, *self.called)]
+        secret = [*self.called, *others]
+        values = {self.called.get(name, name): getattr(self, name) for name in secret}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def __repr__(self) -> str:
+        """Everything but parts of parts, private numbers in few digits."""
+        shown = {name: getattr(self, name) for name in self.public}
+        parts = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
+        secret = [
+            f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.not_for_release.items()
+            if not isinstance(value, tuple)
+        ]
+        if secret:
+            parts.append(f"NOT_FOR_RELEASE=({', '.join(secret)})")
+        return f"{type(self).__name__}({', '.join(parts)})"

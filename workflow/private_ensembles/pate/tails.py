@@ -1,0 +1,119 @@
+"""Tails of the noise on votes: all that PATE's data-dependent accounts ask of it.
+
+`noise` is "reproducible" (floating-point Gaussians, accounted for as continuous ones) or "secure"
+(discrete Gaussians N_Z(0, sigma^2), ties decided by fair dice; DESIGN 5.16). Both are symmetric and
+log-concave, and both cost lambda / (2 sigma^2) at order lambda where a count moves by 1, which is
+what the proofs use (docs/gnss.md). The tails differ.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtr, ndtri_exp
+
+from private_ensembles.accounting.discrete_gaussian import log_overtakes, log_tail
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.pate.gnmax import check_sigma
+
+
+@dataclass(frozen=True)
+class Tails(abc.ABC):
+    """Tails of noise of scale sigma > 0, in votes. All logs natural, arrays of any shape."""
+
+    sigma: float
+
+    @abc.abstractmethod
+    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
+        """log Pr[of two classes the one that trails by gap votes is chosen]."""
+
+    @abc.abstractmethod
+    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
+        """log of that chance once `closed` votes more have closed its gap.
+
+        As a function of the chance it is exact at whole gaps and, for closed > 0, above the chords
+        between them; its inverse closes -closed.
+        """
+
+    @abc.abstractmethod
+    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        """log Pr[margin + noise >= 0]; margin: votes above the threshold. side: of rounding."""
+
+    @abc.abstractmethod
+    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        """log Pr[margin + noise < 0]."""
+
+    @abc.abstractmethod
+    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        """Pr[margin + noise >= 0]."""
+
+    @abc.abstractmethod
+    def threshold(self, threshold: float) -> float:
+        """The threshold as whole votes plus noise see it."""
+
+
+class GaussianTails(Tails):
+    """N(0, sigma^2). SciPy's logarithms are good to a few round-offs, whichever side is asked."""
+
+    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
+        return log_ndtr(-np.asarray(gap) / (np.sqrt(2) * self.sigma))
+
+    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
+        return log_ndtr(ndtri_exp(log_chance) + np.sqrt(2) * closed / (2 * self.sigma))
+
+    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        return log_ndtr(np.asarray(margin) / self.sigma)
+
+    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        return log_ndtr(-np.asarray(margin) / self.sigma)
+
+    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        return ndtr(np.asarray(margin) / self.sigma)
+
+    def threshold(self, threshold: float) -> float:
+        return threshold
+
+
+class LatticeTails(Tails):
+    """N_Z(0, sigma^2), gaps and margins whole numbers of votes. Tails are rounded as asked, up."""
+
+    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
+        return log_overtakes(gap, self.sigma)
+
+    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
+        """Log-linear between whole gaps.
+
+        On such a piece it is a power of the chance, of exponent at most 1 for closed > 0 as the
+        tails are log-concave: above the chord, which Proposition 21 needs.
+        """
+        log_chance = np.asarray(log_chance, dtype=np.float64)
+        # The difference of two N_Z is sub-Gaussian: a tail is at most e^(-gap^2 / (4 sigma^2)).
+        least = float(np.min(log_chance, initial=-40.0))
+        far = math.ceil(2 * self.sigma * math.sqrt(-least)) + 2 + abs(closed)
+        gaps = np.arange(far, -far - 1, -1)
+        return np.interp(log_chance, self.log_overtakes(gaps), self.log_overtakes(gaps - closed))
+
+    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        return log_tail(-np.asarray(margin), self.sigma, side=side)
+
+    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        return log_tail(1 + np.asarray(margin), self.sigma, side=side)
+
+    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        return np.exp(self.log_passes(margin))
+
+    def threshold(self, threshold: float) -> float:
+        return float(math.ceil(threshold))
+
+
+def tails_of(noise: str, sigma: float) -> Tails:
+    """Return the tails of noise of the given mode and scale.
+
+    Raises ValueError for another mode, or sigma not finite and > 0.
+    """
+    kind = LatticeTails if check_mode(noise) == "secure" else GaussianTails
+    return kind(check_sigma(sigma))
