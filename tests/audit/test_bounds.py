@@ -42,12 +42,23 @@ def test_leading_pairs_prove_less_than_all_pairs_and_the_noisy_counts_more():
 )
 def test_documented_bounds_of_250_teachers_and_ten_classes(sigma, low, high, root):
     found = epsilon_bounds(
-        lambda counts: gnmax_distribution(counts, sigma), 250, 10, 1e-5,
-        upper=analytic_epsilon(sigma, 1e-5), **ERRORS,
-    )  # fmt: skip
+        lambda counts: gnmax_distribution(counts, sigma),
+        250,
+        10,
+        1e-5,
+        upper=analytic_epsilon(sigma, 1e-5),
+        **ERRORS,
+    )
     assert not found.exact
     assert f"[{low}, {high}]" in (root / "docs" / "audit.md").read_text(encoding="utf-8")
     assert (f"{found.lower:.4f}", f"{found.upper:.4f}") == (low, high)
+
+
+def test_probabilities_that_are_hardly_known_give_bounds_and_no_exact_value():
+    given = {"relative_error": 0.01, "absolute_error": 1e-6}
+    found = epsilon_bounds(lambda counts: gnmax_distribution(counts, 4.0), 9, 3, 1e-3, **given)
+    assert found.upper > 1.05 * found.lower
+    assert not found.exact
 
 
 def test_underflow_is_not_taken_for_an_infinite_loss():
@@ -57,8 +68,13 @@ def test_underflow_is_not_taken_for_an_infinite_loss():
     )
     assert not found.exact
     assert 300 < found.lower < found.upper == 3e4
-    certain = epsilon_bounds(lambda counts: 1.0 * (counts == 9) + (counts.max(1) < 9)[:, None] / 3,
-                             9, 3, 1e-3, relative_error=1e-15)  # fmt: skip
+    certain = epsilon_bounds(
+        lambda counts: 1.0 * (counts == 9) + (counts.max(1) < 9)[:, None] / 3,
+        9,
+        3,
+        1e-3,
+        relative_error=1e-15,
+    )
     assert (certain.lower, certain.exact) == (math.inf, True)
 
 

@@ -150,6 +150,18 @@ def test_five_thousand_teachers_have_their_closed_forms(noise):
         assert curve[-1] <= 2 / scale
 
 
+def test_tiny_probabilities_are_enclosed_as_tightly_as_large_ones():
+    """Logarithms of 1e-200 round by 6e-14, more than their difference does."""
+    generator = np.random.default_rng(0)
+    with mpmath.workdps(40):
+        for exponent in generator.uniform(-290, -1, 500):
+            p, q = 10**exponent * generator.uniform(1, 1.5, 2)
+            true = abs(mpmath.log(mpmath.mpf(p) / mpmath.mpf(q)))
+            rows = [[p, 1 - p], [q, 1 - q]]
+            assert exact_epsilon(rows, ONE_PAIR, 0.0) >= true
+            assert exact_epsilon(rows, ONE_PAIR, 0.0, side="lower") <= true
+
+
 @given(st.integers(0, 10**9), st.integers(2, 5), st.sampled_from([0.0, 1e-9, 0.03]))
 def test_results_enclose_the_exact_rational_value(seed, labels, delta):
     matrix = random_matrix(np.random.default_rng(seed), 3, labels)

@@ -34,9 +34,15 @@ def test_bound_is_wrong_as_rarely_as_stated():
     wrong = 0
     for seed in range(400):
         found = epsilon_lower_bound(
-            biased_coin, [0.6], [0.4], 0.0, labels=(0, 1), runs=200,
-            generator=np.random.default_rng(seed), confidence=0.8,
-        )  # fmt: skip
+            biased_coin,
+            [0.6],
+            [0.4],
+            0.0,
+            labels=(0, 1),
+            runs=200,
+            generator=np.random.default_rng(seed),
+            confidence=0.8,
+        )
         wrong += found.value > true
     # Expected at most 80; Bonferroni makes it far fewer.
     assert wrong <= 80
@@ -46,26 +52,41 @@ def test_bound_grows_towards_the_truth_with_the_runs():
     true = math.log(0.6 / 0.4)
     values = [
         epsilon_lower_bound(
-            biased_coin, [0.6], [0.4], 0.0, labels=(0, 1), runs=runs,
+            biased_coin,
+            [0.6],
+            [0.4],
+            0.0,
+            labels=(0, 1),
+            runs=runs,
             generator=np.random.default_rng(1),
         ).value
         for runs in (100, 10_000, 1_000_000)
-    ]  # fmt: skip
+    ]
     assert values[0] < values[1] < values[2] < true
     assert values[2] > 0.98 * true
 
 
 def test_delta_bound_and_direction_are_found():
     found = delta_lower_bound(
-        biased_coin, [0.0], [1.0], 5.0, labels=(0, 1), runs=20_000,
+        biased_coin,
+        [0.0],
+        [1.0],
+        5.0,
+        labels=(0, 1),
+        runs=20_000,
         generator=np.random.default_rng(0),
-    )  # fmt: skip
+    )
     assert 0.9 < found.value < 1
     assert found.successes in ((20_000, 0), (0, 20_000))
     none = delta_lower_bound(
-        biased_coin, [0.5], [0.5], 1.0, labels=(0, 1), runs=2000,
+        biased_coin,
+        [0.5],
+        [0.5],
+        1.0,
+        labels=(0, 1),
+        runs=2000,
         generator=np.random.default_rng(0),
-    )  # fmt: skip
+    )
     assert none.value == 0
     assert none.event == ()
 
@@ -75,9 +96,14 @@ def test_no_answer_is_a_label_like_any_other():
         return np.where(generator.random(runs) < histogram[0], -1, 1)
 
     found = epsilon_lower_bound(
-        silent, [0.9], [0.1], 0.0, labels=(-1, 0, 1), runs=20_000,
+        silent,
+        [0.9],
+        [0.1],
+        0.0,
+        labels=(-1, 0, 1),
+        runs=20_000,
         generator=np.random.default_rng(0),
-    )  # fmt: skip
+    )
     assert 1.9 < found.value < math.log(9)
     assert events((-1, 0, 1)) == [(-1,), (-1, 0), (-1, 1), (0,), (0, 1), (1,)]
     assert events((0, 1)) == [(0,), (1,)]
@@ -96,9 +122,14 @@ def test_no_answer_is_a_label_like_any_other():
 )
 def test_bad_input_is_named(change, name):
     arguments = {
-        "sample": biased_coin, "first": [0.6], "second": [0.4], "delta": 0.0, "labels": (0, 1),
-        "runs": 50, "generator": np.random.default_rng(0),
-    }  # fmt: skip
+        "sample": biased_coin,
+        "first": [0.6],
+        "second": [0.4],
+        "delta": 0.0,
+        "labels": (0, 1),
+        "runs": 50,
+        "generator": np.random.default_rng(0),
+    }
     with pytest.raises(ValueError, match=name):
         epsilon_lower_bound(**(arguments | change))
 
@@ -106,9 +137,14 @@ def test_bad_input_is_named(change, name):
 def test_epsilon_and_interval_arguments_out_of_range_are_named():
     with pytest.raises(ValueError, match="epsilon"):
         delta_lower_bound(
-            biased_coin, [0.6], [0.4], -1.0, labels=(0, 1), runs=5,
+            biased_coin,
+            [0.6],
+            [0.4],
+            -1.0,
+            labels=(0, 1),
+            runs=5,
             generator=np.random.default_rng(0),
-        )  # fmt: skip
+        )
     with pytest.raises(ValueError, match="successes"):
         clopper_pearson([3], 2, 0.1)
     with pytest.raises(ValueError, match="error"):

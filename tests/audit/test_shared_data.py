@@ -83,9 +83,12 @@ def test_corners_are_what_privacy_allows_and_nothing_less():
             math.exp(epsilon) * (1 - q) + Delta - (1 - p),
             math.exp(epsilon) * p + Delta - q,
             math.exp(epsilon) * (1 - p) + Delta - (1 - q),
-            p, q, 1 - p, 1 - q,
+            p,
+            q,
+            1 - p,
+            1 - q,
         ]
-    )  # fmt: skip
+    )
     assert (slacks > -1e-12).all()
     assert (np.sum(slacks < 1e-12, axis=0) >= 2).all()  # each is a vertex
 
@@ -128,3 +131,18 @@ def test_bad_input_is_named(arguments, name):
 def test_delta_out_of_range_is_named():
     with pytest.raises(ValueError, match="delta"):
         shared_data_epsilon([0.5, 0.5], 0.1, 0.0, 1.5)
+
+
+def test_tiny_leaks_are_bounded_from_above():
+    """One teacher, no noise: epsilon is the teacher's own, whatever logarithms of 1e-200 round to.
+
+    Of the release that says 1 with a tiny probability q when the teacher does, and q e^-2 else.
+    """
+    for q in np.random.default_rng(0).uniform(1, 9, 300) * 1e-200:
+        low = q * 0.13
+        with mpmath.workdps(40):
+            e, a, b = mpmath.mpf(0.7), mpmath.mpf(q), mpmath.mpf(low)
+            high = mpmath.exp(e) / (1 + mpmath.exp(e))
+            says = [high * a + (1 - high) * b, (1 - high) * a + high * b]
+            true = mpmath.log(says[0] / says[1])
+        assert shared_data_epsilon([low, q], 0.7, 0.0, 0.0) >= true

@@ -14,10 +14,12 @@ from private_ensembles import mechanisms
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Budget, Task
-from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.noise.sources import Seeded
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 CURVE = np.array([0.0, 0.1, 0.5])
+# Exact values were asked for a bit beyond delta, where a leak that uses it up does not read as inf.
+NEXT = 1 + 1e-6
 # Ours are closed forms on two classes where the planner took quadratures.
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
@@ -46,10 +48,10 @@ def test_one_label_of_a_budget_is_what_it_was(place, mechanism):
     drawn = mechanism.sample(np.stack([K - ones, ones], axis=1), parameters, noise)
     assert "".join(map(str, drawn)) == row["sample"]
     audited = mechanism.audited(task, parameters)
-    assert audited.exact_epsilon(task.delta) == pytest.approx(row["exact"], rel=1e-12)
+    assert audited.worst(task.delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
     assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
     if "secure_probability" in row and mechanism.analysis != "label":
-        secure = mechanism.distribution(both_counts(K), parameters, Secure())[:, 1]
+        secure = mechanism.distribution(both_counts(K), parameters, secure=True)[:, 1]
         assert secure.tolist() == pytest.approx(row["secure_probability"], rel=1e-12)
 
 
@@ -67,7 +69,7 @@ def test_aggregators_at_given_noise_are_what_they_were(place):
             size = parameters.n_shards * parameters.k
         task = Task(1.0, delta, 1, 1, size, 2)
         audited = mechanism.audited(task, parameters)
-        assert audited.exact_epsilon(delta) == pytest.approx(row["exact"], rel=1e-12)
+        assert audited.worst(delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
         assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
         if mechanism.keeps_budget:
             continue

@@ -90,14 +90,14 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     unaudited += ("for an odd number of teachers",)
     if not row["verdict"].startswith(unaudited):
         assert row["verdict"] == "holds", row
-        assert 0 < row["exact"] <= epsilon
+        # At delta itself and rounded up: what uses up its budget to the last bit is an ulp beyond.
+        assert 0 < row["exact"] <= epsilon * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
     ("name", "change", "reason"),
     [
         ("gnmax", {"privacy_model": "shared_data"}, "private for disjoint_shards only"),
-        ("gnmax_analytic", {"secure": True, "labels": 2}, "its noise is continuous"),
         (
             "exponential",
             {"secure": True, "n_classes": 3},
@@ -134,7 +134,7 @@ def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
         return
     released = mechanism.release(counts(task), mechanism.calibrate(task), Secure())
     assert set(released) <= {-1, 0, 1}
-    if name in ("gnmax_improved", "confident_gnmax", "ladder"):
+    if name in ("gnmax_improved", "gnmax_analytic", "confident_gnmax", "ladder"):
         assert mechanism.refusal(replace(task, labels=40)) is None
 
 

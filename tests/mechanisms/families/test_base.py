@@ -24,6 +24,29 @@ def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
         mechanisms.load(name).calibrate(BASE, capp=0.5)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_the_task_s_and_no_argument_of_calibrate(name):
+    with pytest.raises(TypeError, match="not labels"):
+        mechanisms.load(name).calibrate(BASE, labels=37)
+    with pytest.raises(TypeError, match="labels"):
+        mechanisms.load(name).cost(BASE, mechanisms.load(name).calibrate, labels=37)
+
+
+@pytest.mark.parametrize(
+    ("name", "free", "allowed"),
+    [
+        ("gnmax", {"cap": -0.1}, r"cap = -0.1: must be in \[0, 1.0\]"),
+        ("ladder", {"leak": 2.0}, r"leak = 2.0: must be in \[0, 1.0\]"),
+        ("confident_gnmax", {"share": 1.0}, r"share = 1.0: must be in \[0, 0.9\]"),
+        ("confident_gnmax", {"share": 0.0}, "share = 0: must be above 0"),
+        ("confident_gnmax", {"threshold": float("nan")}, "threshold = nan: must be in"),
+    ],
+)
+def test_an_argument_of_calibrate_outside_its_range_is_named(name, free, allowed):
+    with pytest.raises(ValueError, match=allowed):
+        mechanisms.load(name).calibrate(BASE, **free)
+
+
 @pytest.mark.parametrize("name", sorted(set(mechanisms.names()) - set(NAMES)))
 def test_noise_that_is_given_keeps_no_budget(name):
     mechanism = mechanisms.load(name)

@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms import load
+from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.checked import CheckedNoise, rounds_cost
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
 NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
 COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
@@ -45,3 +50,66 @@ def test_rounds_are_paid_as_if_every_query_were_answered():
     assert queries == 60
     assert epsilon == pytest.approx(exact_data_independent_epsilon(rho, 1e-5))
     assert math.isfinite(epsilon)
+
+
+@pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
+def test_secure_outcomes_are_those_of_the_lattice(name):
+    """A threshold between whole numbers is reached from the next one on."""
+    noise, mechanism = replace(NOISE, threshold=4.3), load(name)
+    found = mechanism.outcomes(COUNTS, noise, secure=True)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    x = np.arange(-60, 61)
+    pmf = np.exp(-(x**2) / 18) / np.exp(-(x**2) / 18).sum()
+    for row, chances in zip(COUNTS, found, strict=True):
+        expected = np.rint(7 * np.array([0.3, 0.7])) if name == "interactive_gnmax" else 0
+        passes = pmf[(row - expected).max() + x >= 4.3].sum()
+        assert chances[0] == pytest.approx(1 - passes, rel=1e-11)
+        label = lattice_distribution(np.array([row]), 2.0)[0]
+        np.testing.assert_allclose(chances[1:], passes * label, rtol=1e-11)
+
+
+def test_secure_noise_has_its_own_cost():
+    task = Task(1.0, 1e-5, 50, 20, 7, 2, secure=True)
+    moves = [Moves(50, 3.0), Moves(40, 2.0)]
+    for name in ("confident_gnmax", "interactive_gnmax"):
+        proven = load(name).cost_at_noise(task, NOISE).proven
+        assert proven == discrete_gaussian.epsilon(1e-5, moves)
+    rounds = [{"queries": 30, "sigma1": 3.0, "sigma2": 2.0}] * 2
+    found = rounds_cost(rounds, 1e-5, secure=True)
+    assert found == (60, discrete_gaussian.epsilon(1e-5, [Moves(60, 3.0), Moves(120, 2.0)]))
+
+
+def test_confident_keeps_the_budget_exactly_with_secure_noise():
+    """Not by the looser Renyi conversion, as it did: sigma grows by next to nothing."""
+    confident = load("confident_gnmax")
+    task = Task(1.0, 1e-5, 60, 40, 9, 3, secure=True)
+    secure, continuous = (confident.calibrate(one) for one in (task, replace(task, secure=False)))
+    assert 1 <= secure.sigma2 / continuous.sigma2 == secure.sigma1 / continuous.sigma1 < 1.001
+    assert discrete_gaussian.delta(1.0, secure.moves) <= 1e-5
+    with pytest.raises(ValueError, match="confident_gnmax was calibrated for continuous noise"):
+        confident.release(np.array([[9, 0, 0]]), continuous, Secure())
+
+
+@pytest.mark.parametrize(("sigma1", "sigma2"), [(0.6, 0.5), (1.5, 0.8), (0.8, 2.0)])
+@pytest.mark.parametrize(("queries", "answers"), [(3, 1), (3, 2), (2, 2)])
+def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, queries, answers):
+    """Every strategy: the next pair of histograms depends on all that was released before."""
+    noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
+    rows = load("confident_gnmax").outcomes(both_counts(3), noise, secure=True)
+    pairs = [(rows[i], rows[j]) for i in range(4) for j in (i - 1, i + 1) if 0 <= j < 4]
+
+    def most(left, paid, ratio, epsilon):
+        if left == 0 or paid == 0:
+            return max(0.0, 1 - math.exp(epsilon) * ratio)
+        return max(
+            sum(
+                p * most(left - 1, paid - (outcome > 0), ratio * q / p, epsilon)
+                for outcome, (p, q) in enumerate(zip(*pair, strict=True))
+            )
+            for pair in pairs
+        )
+
+    assert most(queries, answers, 1.0, 0.5) > 1e-3
+    for epsilon in (0.5, 2.0, 5.0):
+        bound = discrete_gaussian.delta(epsilon, noise.moves)
+        assert most(queries, answers, 1.0, epsilon) <= bound

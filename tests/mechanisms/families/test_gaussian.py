@@ -1,20 +1,26 @@
 """Gaussian noise on the counts: three analyses of one rho, and what a neighbour may see."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.gaussian import (
-    gaussian_distance,
+    GaussianNoise,
     label_distribution,
     paper_epsilon,
     rho_cost,
     rho_within,
     sigma_of_one,
 )
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
 
 @pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
@@ -47,9 +53,37 @@ def test_labels_of_two_classes_follow_the_noisy_lead(sigma):
     np.testing.assert_allclose(many[:, :2], found, rtol=1e-9)
 
 
-def test_distance_of_gaussians_is_the_best_guess_s_advantage():
-    x = np.linspace(-12, 12, 200_001)
-    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
-    shifted = np.exp(-((x - 1.3) ** 2) / 2) / math.sqrt(2 * math.pi)
-    advantage = np.maximum(density - shifted, 0).sum() * (x[1] - x[0])
-    assert gaussian_distance(1.3) == pytest.approx(advantage, rel=1e-6)
+def test_secure_labels_follow_the_lattice():
+    task = Task(1.0, 1e-3, 1, 1, 5, 2, secure=True)
+    analytic = load("gnmax_analytic")
+    sigma = analytic.calibrate(task).sigma
+    found = analytic.distribution(both_counts(5), GaussianNoise(sigma), secure=True)
+    np.testing.assert_array_equal(found, lattice_distribution(both_counts(5), sigma))
+    assert (found != analytic.distribution(both_counts(5), GaussianNoise(sigma))).any()
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize("labels", [1, 7, 300])
+def test_the_analytic_sigma_keeps_the_budget_with_secure_noise(labels, n_classes):
+    """Any number of labels and classes; refused before, but for one label of two classes."""
+    task = Task(1.0, 1e-5, 300, labels, 50, n_classes, secure=True)
+    analytic = load("gnmax_analytic")
+    assert analytic.refusal(task) is None
+    parameters = analytic.calibrate(task)
+    spent = discrete_gaussian.delta(1.0, [Moves(2 * labels, parameters.sigma)])
+    assert 0.99e-5 < spent <= 1e-5
+    assert 0.999 < analytic.cost(task, parameters).claimed <= 1.0
+    continuous = analytic.calibrate(replace(task, secure=False))
+    assert continuous.sigma <= parameters.sigma <= 1.001 * continuous.sigma
+    assert (continuous.continuous, parameters.continuous) == (True, False)
+
+
+def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn():
+    """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
+    gnmax, parameters = load("gnmax"), GaussianNoise(1.0)
+    continuous, secure = (
+        gnmax.cost_at_noise(Task(1.0, 1e-2, 1, 1, 5, 2, secure=kind), parameters).proven
+        for kind in (False, True)
+    )
+    spent = [discrete_gaussian.delta(epsilon, [Moves(2, 1.0)]) for epsilon in (secure, continuous)]
+    assert spent[0] <= 1e-2 < spent[1]

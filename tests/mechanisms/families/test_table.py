@@ -1,12 +1,17 @@
 """Labels of a table: seeded ones by their own sampler, secure ones by exact coins."""
 
+import itertools
+import math
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.families.table import coins_delta
+from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.noise.sources import Secure
 
 TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
@@ -37,3 +42,41 @@ def test_a_mechanism_of_two_classes_has_no_distribution_on_three():
     ladder = mechanisms.load("ladder")
     with pytest.raises(ValueError, match="ladder: is for two classes only"):
         ladder.distribution(np.array([[3, 1, 1]]), ladder.calibrate(TASK))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.7, 5.0])
+def test_coins_cost_what_their_floats_say(epsilon):
+    table = np.array([[0.9, 0.1], [0.7, 0.3], [0.25, 0.75], [0.4, 0.6]])
+    ones = [Fraction(0.1), Fraction(0.3), 1 - Fraction(0.25), 1 - Fraction(0.4)]
+    worst = max(
+        max(p - Fraction(math.exp(epsilon)) * q, Fraction(0))
+        for here, there in itertools.pairwise(ones)
+        for a, b in ((here, there), (there, here))
+        for p, q in ((a, b), (1 - a, 1 - b))
+    )
+    assert float(coins_delta(table, epsilon)) == pytest.approx(float(worst), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lnmax_pure", "exponential", "lnmax_exact", "gnmax_exact"])
+def test_one_secure_label_is_proven_of_its_coins(name):
+    mechanism, task = mechanisms.load(name), replace(TASK, secure=True)
+    found = mechanism.calibrate(task)
+    assert coins_delta(mechanism.table(5, found), task.epsilon) <= Decimal(task.delta)
+
+
+def test_a_sigma_from_another_job_is_proven_of_its_coins_too():
+    budget = Budget(5, 1, 0.5, 1e-3, 0.5, 1e-3, 1e-3, secure=True)
+    exact = mechanisms.load("gnmax_exact")
+    sigma = exact.calibrate(replace(TASK, secure=True)).sigma
+    assert exact.for_budget(budget, {"sigma_exact": sigma}).sigma == sigma
+    with pytest.raises(ValueError, match="coins of gnmax_exact cost"):
+        exact.for_budget(budget, {"sigma_exact": 0.9 * sigma})
+
+
+def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
+    laplace = mechanisms.load("lnmax_exact")
+    less = laplace.weaker(laplace.calibrate(TASK), 0.999)
+    monkeypatch.setattr(laplace, "find", lambda *given, **free: less, raising=False)
+    assert laplace.calibrate(TASK) == less
+    with pytest.raises(ValueError, match=r"delta = 0\.001: coins of lnmax_exact cost 0\.001"):
+        laplace.calibrate(replace(TASK, secure=True))

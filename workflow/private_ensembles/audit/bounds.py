@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import leading_pairs, reduced_histograms, sorted_histograms
 
+# So close bounds are one number, rounded to either side.
+_MEET = 1e-6
+
 
 @dataclass(frozen=True)
 class EpsilonBounds:
     """The least epsilon at delta lies in [lower, upper].
 
-    exact: all histograms were looked at, and upper is the exact value up to rounding.
+    exact: all histograms were looked at, and the two bounds meet, but for rounding.
     """
 
     lower: float
@@ -58,7 +61,7 @@ def epsilon_bounds(
     found = exact_epsilon(matrix, pairs, delta, **errors) if listed else math.inf
     if lower > min(upper, found):
         raise ValueError(f"upper = {upper}: must not be below what the audit finds, {lower}")
-    # Where probabilities underflow, the audit alone cannot tell a large epsilon from an infinite
-    # one; it says so by bounds that do not meet.
-    exact = listed and (math.isfinite(found) or math.isinf(lower))
-    return EpsilonBounds(lower, min(upper, found), exact)
+    # Probabilities that underflow, or that are hardly known, leave bounds that do not meet.
+    upper = min(upper, found)
+    exact = listed and (upper <= lower * (1 + _MEET) + _MEET)
+    return EpsilonBounds(lower, upper, exact)

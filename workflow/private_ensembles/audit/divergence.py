@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_ROUNDOFF = 2.0**-53
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
 # Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
 _LARGEST_EPSILON = 700.0
 _CHUNK = 1 << 20  # entries of a table that are worked on at once
@@ -162,8 +163,8 @@ def renyi_curve(
             top = terms.max(axis=1)
             total = np.exp(terms - top[:, None]).sum(axis=1)
             sizes = np.where(above > 0, order * (2 + np.abs(log_above) + np.abs(log_below)), 0.0)
-            slack = 8 * _ROUNDOFF * (sizes.max(axis=1) + table.width)
-            values = (top + np.log(total) + slack) / (order - 1) * (1 + 8 * _ROUNDOFF)
+            slack = 8 * UNIT_ROUNDOFF * (sizes.max(axis=1) + table.width)
+            values = (top + np.log(total) + slack) / (order - 1) * (1 + 8 * UNIT_ROUNDOFF)
             curve[i] = max(curve[i], np.where(impossible, np.inf, values).max())
     return curve
 
@@ -182,7 +183,7 @@ class _Table:
             raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
         self.width = matrix.shape[1]
         # What a sum of this many floats may be off by, on top of the stated errors.
-        tolerance = relative_error + self.width * (absolute_error + 4 * _ROUNDOFF)
+        tolerance = relative_error + self.width * (absolute_error + 4 * UNIT_ROUNDOFF)
         if not np.all((matrix >= 0) & (matrix <= 1 + tolerance)):
             raise ValueError("prob_matrix: every entry must be a probability in [0, 1]")
         sums = matrix.sum(axis=1)
@@ -193,7 +194,7 @@ class _Table:
                 f"stated errors ({tolerance:.3g})"
             )
         self.rows, self.sign = len(matrix), 1 if side == "upper" else -1
-        slack = 8 * _ROUNDOFF
+        slack = 8 * UNIT_ROUNDOFF
         high = (matrix * (1 + relative_error) + absolute_error) * (1 + slack)
         low = np.maximum(0.0, matrix * (1 - relative_error) - absolute_error) * (1 - slack)
         self._above, self._below = (high, low) if self.sign > 0 else (low, high)
@@ -206,12 +207,12 @@ class _Table:
 def _deltas(above: NDArray, below: NDArray, epsilon: float, sign: int) -> tuple[NDArray, Callable]:
     """delta of each directed pair, rounded to the side of ``sign``, and its event."""
     width = above.shape[1]
-    growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - sign * 8 * _ROUNDOFF)
+    growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - sign * 8 * UNIT_ROUNDOFF)
     if sign < 0 and epsilon > _LARGEST_EPSILON:
         growth = math.inf
     with np.errstate(over="ignore"):
         terms = above - np.where(below > 0, growth * np.where(below > 0, below, 1.0), 0.0)
-    values = np.maximum(terms, 0.0).sum(axis=1) * (1 + sign * (width + 8) * _ROUNDOFF)
+    values = np.maximum(terms, 0.0).sum(axis=1) * (1 + sign * (width + 8) * UNIT_ROUNDOFF)
     return np.clip(values, 0.0, 1.0), lambda k: terms[k] > 0
 
 
@@ -221,12 +222,15 @@ def _epsilons(above: NDArray, below: NDArray, delta: float, sign: int) -> tuple[
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(above > 0, above / below, -1.0)
         order = np.argsort(-ratio, axis=1, kind="stable")
-        slack = sign * (width + 8) * _ROUNDOFF
+        slack = sign * (width + 8) * UNIT_ROUNDOFF
         gained = np.cumsum(np.take_along_axis(above, order, axis=1), axis=1) * (1 + slack)
         paid = np.cumsum(np.take_along_axis(below, order, axis=1), axis=1) * (1 - slack)
         room = gained - delta
-        losses = np.where(room > 0, np.log(np.maximum(room, 0.0)) - np.log(paid), -np.inf)
-    losses = losses + sign * 8 * _ROUNDOFF * (1 + np.abs(np.where(np.isfinite(losses), losses, 0)))
+        gain, price = np.log(np.maximum(room, 0.0)), np.log(paid)
+        losses = np.where(room > 0, gain - price, -np.inf)
+    # A logarithm's rounding is relative to itself: of tiny probabilities it is the difference's.
+    sizes = 1 + np.abs(gain) + np.abs(price)
+    losses = losses + sign * 8 * UNIT_ROUNDOFF * np.where(np.isfinite(losses), sizes, 0.0)
     values = np.maximum(losses.max(axis=1), 0.0)
 
     def event(k: int) -> NDArray:

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_ROUNDOFF = 2.0**-53
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
 _LARGEST_EPSILON = 700.0
 LARGEST_K = 15  # 170,544 choices of corners; beyond it memory grows out of hand
 
@@ -81,9 +82,9 @@ def shared_data_curve(
     worst = np.zeros(epsilons.shape)
     for above, below in _sides(values, teacher_epsilon, teacher_Delta):
         for i, epsilon in enumerate(epsilons):  # each is array code over all choices of corners
-            growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * _ROUNDOFF)
+            growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * UNIT_ROUNDOFF)
             worst[i] = max(worst[i], float((above - growth * below).max()))
-    return np.minimum(1.0, worst * (1 + 8 * _ROUNDOFF))
+    return np.minimum(1.0, worst * (1 + 8 * UNIT_ROUNDOFF))
 
 
 def shared_data_epsilon(
@@ -108,13 +109,15 @@ def worst_teachers(
     for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
         room = above - delta
         with np.errstate(divide="ignore", invalid="ignore"):
-            losses = np.where(room > 0, np.log(np.maximum(room, 0)) - np.log(paid), -np.inf)
+            gain, price = np.log(np.maximum(room, 0)), np.log(paid)
+            # A logarithm's rounding is relative to itself: of tiny probabilities the difference's.
+            slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(gain) + np.abs(price))
+            losses = np.where(room > 0, gain - price + slack, -np.inf)
         if losses.max() > worst:
             worst, at = float(losses.max()), int(np.argmax(losses))
     corners = teacher_corners(teacher_epsilon, teacher_Delta)
     chosen = corners[corner_multisets(len(values) - 1)[at]]
-    found = worst * (1 + 8 * _ROUNDOFF) + 8 * _ROUNDOFF if worst > 0 else 0.0
-    return WorstTeachers(found, chosen[:, 0], chosen[:, 1])
+    return WorstTeachers(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
 
 
 def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
@@ -136,7 +139,7 @@ def _sides(values: NDArray, epsilon: float, Delta: float) -> Iterator[tuple[NDAr
     rest. What is 0 stays 0.
     """
     first, second = corner_pmfs(len(values) - 1, epsilon, Delta)
-    slack = 16 * (len(values) + 2) * _ROUNDOFF
+    slack = 16 * (len(values) + 2) * UNIT_ROUNDOFF
     for chosen in (values, 1 - values):
         yield (first @ chosen) * (1 + slack), (second @ chosen) * (1 - slack)
 

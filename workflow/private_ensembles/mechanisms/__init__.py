@@ -17,7 +17,13 @@ ANALYSES = ("paper", "improved", "analytic", "label")
 
 def names() -> list[str]:
     """Return the names of all mechanisms, sorted; imports none of them."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem[0] != "_")
+    return sorted(_names())
+
+
+@cache
+def _names() -> frozenset[str]:
+    stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
+    return frozenset(stem for stem in stems if stem[0] != "_")
 
 
 def load(name: str):
@@ -26,7 +32,7 @@ def load(name: str):
     >>> load("gnmax").free
     {'cap': (0.02, 1.0)}
     """
-    if name not in names():
+    if name not in _names():
         raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(every())}")
     return import_module(f"{__name__}.{name}").MECHANISM
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.mechanisms.families.base import CAP, Cost
 from private_ensembles.mechanisms.families.checked import (
@@ -15,8 +17,7 @@ from private_ensembles.mechanisms.families.checked import (
     CheckedNoise,
     rounds_cost,
 )
-from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.families.gaussian import discrete_cost, rho_cost, rho_within
 from private_ensembles.pate import mechanisms
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.rounds import answer_probability
@@ -28,8 +29,8 @@ _SIGMAS = 32
 class ConfidentGNMax(CheckedMaximum):
     """The noisy threshold looks at every query of the pool, at most `labels` are answered.
 
-    The cost is that of the caps, fixed beforehand: one Gaussian mechanism, exactly (with secure,
-    discrete noise: by its Rényi bound). free: share of the budget that thresholds take; threshold
+    The cost is that of the caps, fixed beforehand: one Gaussian mechanism, exactly, or with secure
+    noise the sum over its lattice. free: share of the budget that thresholds take; threshold
     as a share of the teachers; cap: labels that are paid for, as a share of those wanted.
     """
 
@@ -44,31 +45,36 @@ class ConfidentGNMax(CheckedMaximum):
 
     def find(self, task, labels, share=0.3, threshold=0.6):
         """Both noises, in votes; without `free`, what suits a pool that mostly agrees."""
-        rho = rho_within(task.epsilon, task.delta, self._conversion(task))
+        if share == 0:
+            raise ValueError("share = 0: must be above 0, for thresholds have noise")
+        rho = rho_within(task.epsilon, task.delta, "exact")
         slack = 1 + 1e-12
-        return CheckedNoise(
+        found = CheckedNoise(
             threshold=threshold * task.n_teachers,
             sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
             sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
             queries=task.queries,
             labels=labels,
         )
-
-    @staticmethod
-    def _conversion(task: Task) -> str:
-        return "improved" if task.secure else "exact"
+        if not task.secure:
+            return replace(found, continuous=True)
+        factor = sufficient_factor(found.moves, task.epsilon, task.delta)
+        return self.weaker(found, factor)  # more noise, where the factor exceeds 1
 
     def at_noise(self, noise, n_classes):
         given = noise["confident"]
         return CheckedNoise(given["threshold"], given["sigma1"], given["sigma2"])
 
-    def printed_totals(self, task):
+    def printed_totals(self, task, secure=False):
         """Every query answered."""
-        return {"confident": rounds_cost([task["confident"]], task["delta"])}
+        return {"confident": rounds_cost([task["confident"]], task["delta"], secure=secure)}
 
     def cost(self, task, parameters):
         """At the caps."""
-        found = rho_cost(parameters.rho * (1 + 1e-14), task.delta, self._conversion(task))
+        if task.secure:
+            found = discrete_cost(parameters.moves, task.epsilon, task.delta)
+        else:
+            found = rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact")
         return Cost(found, found)
 
     def sample(self, counts, parameters, noise):
@@ -76,7 +82,7 @@ class ConfidentGNMax(CheckedMaximum):
         given = parameters.threshold, parameters.sigma1, parameters.sigma2
         return mechanisms.confident_gnmax(counts, *given, noise.generator)
 
-    def release(self, counts, parameters, noise):
+    def capped(self, counts, parameters, noise):
         given = parameters.threshold, parameters.sigma1, parameters.sigma2
         caps = {"query_cap": parameters.queries, "answer_cap": parameters.labels}
         return mechanisms.confident_gnmax(counts, *given, noise.generator, **caps)
@@ -86,7 +92,7 @@ class ConfidentGNMax(CheckedMaximum):
 
         For a sample of the pool the cap is taken in proportion.
         """
-        answered = self.distribution(counts, parameters)
+        answered = self.distribution(counts, parameters, task.secure)
         right = answered[np.arange(len(labels)), labels]
         passes = np.clip(answered.sum(axis=1), 0, 1)
         scale = task.queries / len(passes)
@@ -94,7 +100,10 @@ class ConfidentGNMax(CheckedMaximum):
         return float(scale * (served @ passes)), float(scale * (served @ right))
 
     def search_score(self, counts, labels, task):
-        """By a table of GNMax's accuracy over sigma2: a search asks hundreds of times."""
+        """By a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
+
+        Of continuous noise, which serves as a guide to secure noise as well.
+        """
         ends = [
             self.calibrate(task, share=share, cap=cap).sigma2
             for share, cap in ((0.02, 0.02), (0.9, 1.0))
@@ -111,18 +120,6 @@ class ConfidentGNMax(CheckedMaximum):
             return scale * _capped_mean(passes, one.labels / scale) * float(passes @ right)
 
         return score
-
-    def uncapped_correct(self, counts, labels, task, parameters):
-        """The cap on answers applied to the sum alone."""
-        answered = self.distribution(counts, parameters)[np.arange(len(labels)), labels]
-        return min(float(answered.mean() * task.queries), float(parameters.labels))
-
-    def votes_cost(self, counts, task, parameters, **options):
-        """PATE's, at the cap on answers."""
-        from private_ensembles.pate.confident import confident_gnmax_privacy
-
-        given = parameters.threshold, parameters.sigma1, parameters.sigma2
-        return confident_gnmax_privacy(counts, *given, **options, answer_cap=parameters.labels)
 
 
 def _capped_mean(passes: NDArray, cap: float) -> float:

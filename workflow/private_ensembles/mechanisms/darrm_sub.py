@@ -31,7 +31,9 @@ class Subsampling(NoiseFunction):
         return float(bisect_integers(fits, task.n_teachers, 1))
 
     def label_cost(self, parameters):
-        """That of m teachers."""
+        """That of m teachers; of a given gamma what its certificate says."""
+        if parameters.gamma is not None:
+            return super().label_cost(parameters)
         cost = parameters.teacher_epsilon, parameters.teacher_Delta, int(parameters.m)
         return optimal_homogeneous(*cost, parameters.delta).epsilon
 

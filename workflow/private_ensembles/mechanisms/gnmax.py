@@ -1,9 +1,12 @@
 """GNMax with sigma by Rényi DP and the classic conversion, as PATE does it."""
 
+from dataclasses import replace
+
 from private_ensembles.mechanisms.families.base import Cost
 from private_ensembles.mechanisms.families.gaussian import (
     GaussianMaximum,
     GaussianNoise,
+    discrete_cost,
     paper_epsilon,
 )
 from private_ensembles.pate.gnmax import analytic_epsilon
@@ -26,8 +29,11 @@ class GNMax(GaussianMaximum):
         return GaussianNoise(noise["confident"]["sigma2"])
 
     def cost_at_noise(self, task, parameters):
-        """By the paper's conversion, and exactly for Gaussians."""
+        """By the paper's conversion, and exactly for the noise at hand."""
         claimed = paper_epsilon(1 / parameters.sigma**2, task.delta)
+        if task.secure:
+            one = replace(parameters, labels=1)
+            return Cost(claimed, discrete_cost(one.moves, task.epsilon, task.delta))
         return Cost(claimed, analytic_epsilon(parameters.sigma, task.delta))
 
 

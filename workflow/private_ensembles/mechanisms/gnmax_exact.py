@@ -50,17 +50,20 @@ class ExactGNMax(GaussianMaximum, LeakyLabels):
         one = self.one_label(task, labels, **free)
         budget = one.label_epsilon, one.label_delta
         by_label = gaussian.sigma_of_one(*budget, "exact", task.n_teachers)
+        if task.secure:  # one label, coins of a table, which the audit of the label proves
+            return ExactNoise(*budget, labels, by_label)
         rho = gaussian.rho_within(task.epsilon, task.delta, "exact")
         by_noise = math.sqrt(labels / rho) * (1 + 1e-12)
         if by_label < by_noise:
             return ExactNoise(*budget, labels, by_label)
-        return ExactNoise(None, None, labels, by_noise)
+        return ExactNoise(None, None, labels, by_noise, continuous=True)
 
     def for_budget(self, budget, found):
         """The sigma found by `search_gnmax_sigma`."""
         if "sigma_exact" not in found:
             return self.calibrate(self.terms(budget))
-        return ExactNoise(budget.epsilon, budget.delta, 1, found["sigma_exact"])
+        given = ExactNoise(budget.epsilon, budget.delta, 1, found["sigma_exact"])
+        return self.proven_of_coins(given, self.terms(budget))
 
     def cost(self, task, parameters):
         """By the proof that gave sigma."""
@@ -70,6 +73,12 @@ class ExactGNMax(GaussianMaximum, LeakyLabels):
         found = gaussian.rho_cost(rho, task.delta, "exact")
         return Cost(found, found)
 
+    secure_refusal = LeakyLabels.secure_refusal
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Of the table, whatever it is drawn by."""
+        return gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
+
     def table(self, n_teachers, parameters):
         return gaussian.label_distribution(both_counts(n_teachers), parameters.sigma)
 
@@ -77,11 +86,6 @@ class ExactGNMax(GaussianMaximum, LeakyLabels):
         """GNMax's; secure labels are coins of the table, for the proof is of continuous noise."""
         sampler = LeakyLabels if noise.secure else GaussianMaximum
         return sampler.sample(self, counts, parameters, noise)
-
-    def score_sensitivity(self, task, parameters):
-        """By the proof that gave sigma."""
-        proof = GaussianMaximum if parameters.label_epsilon is None else LeakyLabels
-        return proof.score_sensitivity(self, task, parameters)
 
 
 MECHANISM = ExactGNMax()

@@ -35,16 +35,17 @@ class InteractiveGNMax(CheckedMaximum):
         scales = given["threshold"], given["sigma1"], given["sigma2"]
         return CheckedNoise(*scales, score=noise["student_score"])
 
-    def printed_totals(self, task):
+    def printed_totals(self, task, secure=False):
         """Both rounds, every query answered."""
         rounds = task.get("two_rounds")
         if not rounds:
             return {}
-        return {"interactive": rounds_cost([rounds["first"], rounds["second"]], task["delta"])}
+        rounds = [rounds["first"], rounds["second"]]
+        return {"interactive": rounds_cost(rounds, task["delta"], secure=secure)}
 
-    def consensus(self, counts, parameters):
-        """max_j (n_j - K p_j)."""
-        return student_excess(counts, _scores(counts, parameters))
+    def consensus(self, counts, parameters, secure):
+        """max_j (n_j - K p_j), K p_j rounded with secure noise."""
+        return student_excess(counts, _scores(counts, parameters), whole=secure)
 
     def sample(self, counts, parameters, noise):
         """The teachers' labels."""

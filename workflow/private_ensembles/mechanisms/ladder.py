@@ -21,9 +21,10 @@ class Ladder(LeakyLabels):
     proof = "ladder.md#the-ladder"
     color = "black"
 
-    def further_refusal(self, task):
-        """As all of two classes; exact coins keep to the table as it stands, for every label."""
-        return super().further_refusal(replace(task, secure=False))
+    @staticmethod
+    def coin_refusal(labels, n_classes):
+        """None: the steps hold for the floats as they stand, so that coins of them compose."""
+        return None
 
     def find(self, task, labels, **free):
         return self.one_label(task, labels, **free)
@@ -31,7 +32,7 @@ class Ladder(LeakyLabels):
     def table(self, n_teachers, parameters):
         return ladder_matrix(n_teachers, parameters.label_epsilon, parameters.label_delta)
 
-    def error(self, n_teachers, n_classes, parameters):
+    def error(self, n_teachers, n_classes, parameters, secure=False):
         """The majority's column is rounded; the flips hold as they stand."""
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 

@@ -1,6 +1,7 @@
 """LNMax (PATE, section 3.1) at given noise: the argmax of counts with Laplace noise."""
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.families.base import Cost, Mechanism
 from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, LaplaceNoise
 
@@ -22,8 +23,10 @@ class LNMax(LaplaceMaximum):
     def at_noise(self, noise, n_classes):
         return LaplaceNoise(noise["lnmax"]["scale"])
 
-    def printed_totals(self, task):
+    def printed_totals(self, task, secure=False):
         epsilon, found = 2 / task["lnmax"]["scale"], {}
+        if secure:
+            return found
         for queries in task["lnmax"]["queries"]:
             total = optimal_homogeneous(epsilon, 0.0, queries, task["delta"])
             found[f"lnmax-{queries}"] = queries, total.epsilon
@@ -32,8 +35,7 @@ class LNMax(LaplaceMaximum):
     def cost(self, task, parameters):
         """One label's, as PATE 2017 has it."""
         claimed = 2 / parameters.scale
-        rounding = 1.0 if task.n_classes == 2 else 1 + 2.0**-52
-        return Cost(claimed, claimed * rounding)
+        return Cost(claimed, above(claimed))
 
 
 MECHANISM = LNMax()

@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass, replace
 
+from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
 from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, scale_of_one
-from private_ensembles.mechanisms.families.pure import PureLabel, PureLabels
+from private_ensembles.mechanisms.families.pure import PureLabel
 
 
 @dataclass(frozen=True)
 class PureScale(PureLabel):
-    """own_scale: that of one label, rounded up; None: 2 / label_epsilon."""
+    """own_scale: that of one label; None: 2 / label_epsilon. Both are rounded up."""
 
     own_scale: float | None = None
 
     @property
     def scale(self) -> float:
         """Of the noise on every count, in votes."""
-        return self.own_scale or 2 / self.label_epsilon
+        return self.own_scale or above(2 / self.label_epsilon)
 
 
 class PureLNMax(LaplaceMaximum):
@@ -30,7 +31,6 @@ class PureLNMax(LaplaceMaximum):
     source = "PATE 2017 (LNMax); one moved vote changes two counts by one"
     order = 20
     method = "pure"
-    score_sensitivity = PureLabels.score_sensitivity
 
     def find(self, task, labels, **free):
         if labels == 1:

@@ -62,7 +62,7 @@ class PrivateMajority(Mechanism):
         model = ("disjoint_shards", adjacency)
         return Task(*cost, 1, 1, budget.K, 2, *model, *teacher, budget.secure)
 
-    def distribution(self, counts, parameters, noise=None):
+    def distribution(self, counts, parameters, secure=False):
         """Certain; ties go to the first class, as `sample` has it."""
         counts = np.asarray(counts)
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
@@ -83,8 +83,11 @@ class OnOneTeacher(OnRows):
     """The majority where one teacher's vote decides, all others vote as they do.
 
     inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
-    then on the other.
+    then on the other. The corners are the worst that the teacher's own claim allows, so they serve
+    to test the sampler, and bear no claim out.
     """
+
+    assumed = True
 
     def __init__(self, n_teachers: int, epsilon: float, Delta: float) -> None:
         self.n_teachers = n_teachers

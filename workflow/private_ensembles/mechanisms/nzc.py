@@ -55,7 +55,7 @@ class NZC(TableMechanism):
         given = {"constant": parameters.constant, "noise_scale": parameters.gamma}
         return mechanism.label_distribution(counts, **given)[0]
 
-    def error(self, n_teachers, n_classes, parameters):
+    def error(self, n_teachers, n_classes, parameters, secure=False):
         """Two classes: of rounding."""
         return {"relative_error": mechanism.RELATIVE_ERROR, "absolute_error": 1e-300}
 

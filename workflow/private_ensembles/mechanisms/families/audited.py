@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.audit.divergence import delta_curve, worst_pair
+from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.histograms import (
     enumerate_histograms,
     neighbour_pairs,
     two_class_pairs,
 )
-from private_ensembles.noise.sources import Seeded
-
-_NEXT = 1 + 1e-6
+from private_ensembles.noise.sources import Secure, Seeded
 
 
 @dataclass(frozen=True)
@@ -29,13 +27,21 @@ class Worst:
 
 
 class Audited(ABC):
-    """One label; names: the outcomes that `draw` may give."""
+    """One label; names: the outcomes that `draw` may give.
+
+    assumed: its probabilities are made from the claim, of which it then says nothing.
+    """
 
     names: tuple[int, ...] = (0, 1)
+    assumed = False
 
     @abstractmethod
     def worst(self, delta: float) -> Worst:
         """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises."""
+
+    def at_least(self, delta: float) -> float:
+        """Return an epsilon at delta that is proven not to be too large; 0.0: nothing is."""
+        return 0.0
 
     @abstractmethod
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
@@ -44,13 +50,6 @@ class Audited(ABC):
     @abstractmethod
     def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
         """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
-
-    def exact_epsilon(self, delta: float) -> float:
-        """Return the exact epsilon next to delta, at delta times 1 + 1e-6.
-
-        A leak that uses up delta to its last bit must not read as an infinite loss.
-        """
-        return self.worst(min(1.0, delta * _NEXT)).epsilon
 
 
 class OnRows(Audited):
@@ -65,6 +64,9 @@ class OnRows(Audited):
         pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
         return Worst(pair.value, self.inputs[pair.first], self.inputs[pair.second])
 
+    def at_least(self, delta: float) -> float:
+        return exact_epsilon(self.matrix, self.pairs, delta, side="lower", **self.errors)
+
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
@@ -72,11 +74,14 @@ class OnRows(Audited):
 class OnCounts(OnRows):
     """A mechanism on vote counts, of which one vote moves: all histograms are listed.
 
-    inputs: the histograms (H, C); of two classes by ascending votes for 1.
+    inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
+    are drawn from secure noise.
     """
 
-    def __init__(self, mechanism, parameters, n_teachers: int, n_classes: int):
-        self.mechanism, self.parameters = mechanism, parameters
+    def __init__(
+        self, mechanism, parameters, n_teachers: int, n_classes: int, *, secure: bool = False
+    ):
+        self.mechanism, self.parameters, self.secure = mechanism, parameters, secure
         self.names = mechanism.outcome_names(n_classes)
         if n_classes == 2:
             self.inputs = both_counts(n_teachers)
@@ -85,13 +90,14 @@ class OnCounts(OnRows):
         else:
             self.inputs = enumerate_histograms(n_teachers, n_classes)
             self.pairs = neighbour_pairs(self.inputs)
-        self.matrix = mechanism.outcomes(self.inputs, parameters)
-        self.errors = mechanism.error(n_teachers, n_classes, parameters)
+        self.matrix = mechanism.outcomes(self.inputs, parameters, secure)
+        self.errors = mechanism.error(n_teachers, n_classes, parameters, secure)
 
     def draw(self, given, runs, generator):
         """`runs` queries with these counts, every one answered."""
         counts = np.tile(given, (runs, 1))
-        return self.mechanism.sample(counts, self.parameters, Seeded(generator))
+        noise = Secure() if self.secure else Seeded(generator)
+        return self.mechanism.sample(counts, self.parameters, noise)
 
 
 def both_counts(n_teachers: int) -> NDArray[np.int64]:

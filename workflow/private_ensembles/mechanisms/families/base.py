@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,19 @@ CAP = {"cap": (0.02, 1.0)}
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a mechanism was calibrated to; labels: how many queries it answers at most."""
+    """What a mechanism was calibrated to; labels: how many queries it answers at most.
+
+    continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
+    are not released (`Mechanism.secure_refusal`).
+    """
+
+    continuous: bool = field(default=False, kw_only=True, repr=False)
 
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""
-        given = asdict(self).items()
-        return {name: value for name, value in given if value is not None and np.ndim(value) == 0}
+        given = asdict(self)
+        del given["continuous"]
+        return {key: one for key, one in given.items() if one is not None and np.ndim(one) == 0}
 
 
 @dataclass(frozen=True)
@@ -111,12 +118,17 @@ class Mechanism(ABC):
     def calibrate(self, task: Task, **free: float) -> Parameters:
         """Return parameters with which all labels together cost at most the budget.
 
-        Raises TypeError for an argument that is not in `free`.
+        Raises TypeError for an argument that is not in `free`, and ValueError for one below 0 or
+        above its range there.
         """
         unknown = sorted(set(free) - set(self.free))
         if unknown:
             known = ", ".join(self.free) or "none"
             raise TypeError(f"{self.name}: calibrate takes {known}, not {', '.join(unknown)}")
+        for key, value in free.items():
+            high = self.free[key][1]
+            if not 0 <= value <= high:
+                raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
         cap = free.pop("cap", 1.0)
         return self.find(task, max(1, min(task.labels, round(cap * task.labels))), **free)
 
@@ -130,22 +142,26 @@ class Mechanism(ABC):
 
     @abstractmethod
     def distribution(
-        self, counts: NDArray, parameters: Parameters, noise: Source | None = None
+        self, counts: NDArray, parameters: Parameters, secure: bool = False
     ) -> NDArray[np.float64]:
         """Return Pr[a query is answered with class j], (queries, classes).
 
-        counts: (queries, classes), each row adding up to the teachers. noise: the source that
-        labels are drawn from; None: seeded. Rows add up to at most 1. Limits on how many queries
-        are looked at are left to `expected`.
+        counts: (queries, classes), each row adding up to the teachers. secure: whether labels are
+        drawn from secure noise, which is discrete. Rows add up to at most 1. Limits on how many
+        queries are looked at are left to `expected`.
         """
 
-    def error(self, n_teachers: int, n_classes: int, parameters: Parameters) -> dict[str, float]:
+    def error(
+        self, n_teachers: int, n_classes: int, parameters: Parameters, secure: bool = False
+    ) -> dict[str, float]:
         """Return relative_error and absolute_error of `outcomes`."""
         return {"relative_error": 1e-10, "absolute_error": 1e-300}
 
-    def outcomes(self, counts: NDArray, parameters: Parameters) -> NDArray[np.float64]:
+    def outcomes(
+        self, counts: NDArray, parameters: Parameters, secure: bool = False
+    ) -> NDArray[np.float64]:
         """Return Pr[outcome] of all outcomes of a query, as `outcome_names` lists them."""
-        return self.distribution(counts, parameters)
+        return self.distribution(counts, parameters, secure)
 
     def outcome_names(self, n_classes: int) -> tuple[int, ...]:
         """Return the outcomes of a query: labels, and -1 for no answer where there is one."""
@@ -156,7 +172,29 @@ class Mechanism(ABC):
         """Draw one outcome per query, (queries,), however many labels are paid for."""
 
     def release(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
-        """Release one label for each of the first `labels` queries, -1 where there is no answer."""
+        """Release one label for each of the first `labels` queries, -1 where there is no answer.
+
+        Raises ValueError for secure noise of which the parameters prove nothing.
+        """
+        self.require_proof(parameters, np.shape(counts)[1], secure=noise.secure)
+        return self.capped(counts, parameters, noise)
+
+    def require_proof(self, parameters: Parameters, n_classes: int, *, secure: bool) -> None:
+        """Raise ValueError if labels are to be drawn from noise of which nothing is proven."""
+        reason = self.secure_refusal(parameters, n_classes) if secure else None
+        if reason:
+            raise ValueError(f"noise = secure: {self.name} {reason}")
+
+    def secure_refusal(self, parameters: Parameters, n_classes: int) -> str | None:
+        """Return why secure noise at these parameters proves nothing, or None where it does."""
+        if not self.releasable:
+            return "has a false privacy claim, so its labels are not released"
+        if parameters.continuous:
+            return "was calibrated for continuous noise: calibrate it for a task with secure=True"
+        return None
+
+    def capped(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
+        """Draw what `release` releases: `sample`, stopped at the caps."""
         labels = np.array(self.sample(counts, parameters, noise), dtype=np.int64)
         labels[int(parameters.labels) :] = -1
         return labels
@@ -171,7 +209,8 @@ class Mechanism(ABC):
 
     def audited(self, task: Task, parameters: Parameters) -> Audited:
         """Return one label as the exact audit sees it."""
-        return OnCounts(self, parameters, task.n_teachers, task.n_classes)
+        size = task.n_teachers, task.n_classes
+        return OnCounts(self, parameters, *size, secure=task.secure)
 
     # What the planner and own votes ask.
 
@@ -183,7 +222,7 @@ class Mechanism(ABC):
         counts: (some queries, classes), a sample of the pool or all of it, in random order; labels:
         their truth. A mechanism that answers every query answers as many as its parameter `labels`.
         """
-        answered = self.distribution(counts, parameters)
+        answered = self.distribution(counts, parameters, task.secure)
         right = answered[np.arange(len(labels)), labels].mean()
         asked = parameters.labels
         return float(answered.sum(axis=1).mean() * asked), float(right * asked)
@@ -193,26 +232,6 @@ class Mechanism(ABC):
     ) -> Callable[[Parameters], float]:
         """Return the expected right labels as a function of parameters, for a search."""
         return lambda parameters: self.expected(counts, labels, task, parameters)[1]
-
-    def uncapped_correct(
-        self, counts: NDArray, labels: NDArray, task: Task, parameters: Parameters
-    ) -> float:
-        """Return expected right labels, a cap on answers applied to their sum alone."""
-        answered = self.distribution(counts, parameters)[np.arange(len(labels)), labels]
-        return float(answered.mean() * parameters.labels)
-
-    def score_sensitivity(self, task: Task, parameters: Parameters) -> float:
-        """Return how much one teacher's votes can change `uncapped_correct`, at most.
-
-        For every query the chance of a right label is that of an event, which a neighbour changes
-        by at most the total variation distance of one query's outcome. Summed over the labels paid
-        for.
-        """
-        return float(parameters.labels)
-
-    def votes_cost(self, counts: NDArray, task: Task, parameters: Parameters, **options):
-        """Return the data-dependent cost (`pate.confident`), or None where there is none."""
-        return None
 
     # What the papers' sections ask.
 
@@ -244,6 +263,9 @@ class Mechanism(ABC):
         """Return an epsilon that one label has, for teachers as private as the task says."""
         return self.cost(task, parameters).proven
 
-    def printed_totals(self, task: Mapping) -> dict[str, tuple[int, float]]:
-        """Return queries and proven total epsilon of a task, by row of PATE's Table 1."""
+    def printed_totals(self, task: Mapping, secure: bool = False) -> dict[str, tuple[int, float]]:
+        """Return queries and proven total epsilon of a task, by row of PATE's Table 1.
+
+        None of what has no account for secure noise.
+        """
         return {}

@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import BEYOND, Moves, law
 from private_ensembles.mechanisms.families.audited import normal_error
 from private_ensembles.mechanisms.families.base import Cost, Mechanism, Parameters
 from private_ensembles.mechanisms.families.gaussian import (
     GaussianMaximum,
-    gaussian_distance,
+    discrete_cost,
     label_distribution,
     paper_epsilon,
 )
 from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
+from private_ensembles.pate.gnmax_lattice import lattice_error
 from private_ensembles.pate.mechanisms import NO_ANSWER
 
 
@@ -43,42 +46,61 @@ class CheckedNoise(Parameters):
         """Zero-concentrated differential privacy at the caps."""
         return self.queries / (2 * self.sigma1**2) + self.labels / self.sigma2**2
 
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """The noisy counts that a neighbour moves, at the caps."""
+        return Releases(self.queries, self.sigma1, self.labels, self.sigma2).moves
+
 
 class CheckedMaximum(Mechanism):
     """One query: consensus against the noisy threshold, then GNMax.
 
     Claimed at given noise: the paper's Renyi costs of both steps and its conversion. Proven: both
-    are functions of Gaussian noise on counts that move by 1 and by sqrt(2), which compose exactly.
+    are functions of Gaussian noise on counts that move by 1 and by sqrt(2), which compose exactly;
+    with secure noise of discrete noise on three counts that move by 1 each.
     """
 
     paper = "PATE"
     proof = GaussianMaximum.proof
     data_dependent = True
 
-    def consensus(self, counts: NDArray, parameters: CheckedNoise) -> NDArray:
-        """Return what is compared with the threshold, (queries,)."""
+    def consensus(self, counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+        """Return what is compared with the threshold, (queries,); whole with secure noise."""
         return counts.max(axis=1)
 
-    def _lead(self, counts: NDArray, parameters: CheckedNoise) -> NDArray[np.float64]:
-        top = self.consensus(counts, parameters)
-        return ((top - parameters.threshold) / parameters.sigma1)[:, None]
+    def _answers(self, counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
+        """Pr[a query gets an answer] and Pr[it gets none], (queries, 2)."""
+        lead = self.consensus(counts, parameters, secure) - parameters.threshold
+        if not secure:
+            lead = lead / parameters.sigma1
+            return np.stack([ndtr(lead), ndtr(-lead)], axis=1)
+        noise, needed = law(parameters.sigma1), np.ceil(-lead).astype(np.int64)
+        return np.stack([noise.at_least(needed), noise.at_least(1 - needed)], axis=1)
 
-    def distribution(self, counts, parameters, noise=None):
-        """Of a query at which the mechanism still runs; continuous noise."""
+    def distribution(self, counts, parameters, secure=False):
+        """Of a query at which the mechanism still runs."""
         counts = np.asarray(counts)
-        return ndtr(self._lead(counts, parameters)) * label_distribution(counts, parameters.sigma2)
+        answers = self._answers(counts, parameters, secure)[:, :1]
+        return answers * label_distribution(counts, parameters.sigma2, secure)
 
-    def outcomes(self, counts, parameters):
+    def outcomes(self, counts, parameters, secure=False):
         """No answer, then the labels."""
-        silent = ndtr(-self._lead(counts, parameters))
-        return np.hstack([silent, self.distribution(counts, parameters)])
+        silent = self._answers(counts, parameters, secure)[:, 1:]
+        return np.hstack([silent, self.distribution(counts, parameters, secure)])
 
     def outcome_names(self, n_classes):
         """No answer, then the labels."""
         return NO_ANSWER, *range(n_classes)
 
-    def error(self, n_teachers, n_classes, parameters):
-        """Of both normal tails, at half the noise as well; beyond two classes of quadrature."""
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Of both normal tails, at half the noise as well; beyond two classes of quadrature.
+
+        Secure noise: of both sums.
+        """
+        if secure:
+            label, threshold = lattice_error(parameters.sigma2, n_classes), law(parameters.sigma1)
+            relative = 2 * (label["relative_error"] + threshold.error)
+            return {"relative_error": relative, "absolute_error": 4 * BEYOND}
         if n_classes > 2:
             return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
         reach = (n_teachers + abs(parameters.threshold)) / parameters.sigma1
@@ -86,26 +108,28 @@ class CheckedMaximum(Mechanism):
         return {"relative_error": normal_error(2 * reach), "absolute_error": 1e-300}
 
     def cost(self, task: Task, parameters: CheckedNoise) -> Cost:
-        """By the paper's conversion, and exactly for Gaussians."""
+        """By the paper's conversion, and exactly for the noise at hand."""
         rho = parameters.rho
-        proven = exact_data_independent_epsilon(rho, task.delta)
+        if task.secure:
+            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+        else:
+            proven = exact_data_independent_epsilon(rho, task.delta)
         return Cost(paper_epsilon(rho, task.delta), proven)
 
     def weaker(self, parameters, factor):
         sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2
         return replace(parameters, sigma1=sigma1, sigma2=sigma2)
 
-    def score_sensitivity(self, task, parameters):
-        """2 Phi(mu / 2) - 1 for each query of the pool: threshold and label together."""
-        mu = math.sqrt(1 / parameters.sigma1**2 + 2 / parameters.sigma2**2)
-        return task.queries * gaussian_distance(mu)
 
-
-def rounds_cost(rounds: list[Mapping], delta: float) -> tuple[int, float]:
+def rounds_cost(rounds: list[Mapping], delta: float, *, secure: bool = False) -> tuple[int, float]:
     """Queries of all rounds, and what they cost at most, every one answered."""
+    queries = sum(each["queries"] for each in rounds)
+    if secure:
+        scales = [(each["queries"], each["sigma1"], each["sigma2"]) for each in rounds]
+        moves = [one for n, s1, s2 in scales for one in Releases(n, s1, n, s2).moves]
+        return queries, discrete_gaussian.epsilon(delta, moves)
     rho = sum(
         each["queries"] * (1 / (2 * each["sigma1"] ** 2) + 1 / each["sigma2"] ** 2)
         for each in rounds
     )
-    queries = sum(each["queries"] for each in rounds)
     return queries, exact_data_independent_epsilon(rho, delta)

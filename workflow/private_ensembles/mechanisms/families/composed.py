@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.accounting.composition import optimal_homogeneous, rdp_to_dp
+from private_ensembles.accounting.composition import (
+    optimal_homogeneous,
+    randomised_response_rdp,
+    rdp_to_dp,
+    simple,
+)
 from private_ensembles.accounting.root import largest
+from private_ensembles.accounting.rounding import above
 
 # Beyond so many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
@@ -27,14 +32,9 @@ def composed(epsilon: float, labels: int, delta: float, leak: float = 0.0) -> fl
     """
     if labels <= _FEW or leak > 0:
         return optimal_homogeneous(epsilon, leak, labels, delta).epsilon
-    a = ORDERS
-    # ln(p^a q^(1-a) + q^a p^(1-a)) with p = 1 / (1 + e^-epsilon), q = 1 - p.
-    log_p, log_q = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
-    rdp = np.logaddexp(a * log_p + (1 - a) * log_q, a * log_q + (1 - a) * log_p) / (a - 1)
-    # Cancellation at small epsilon: each term is off by at most a few units of its size.
-    rdp = np.maximum(rdp, 0) * (1 + 1e-12) + 4e-16 * (1 + a * epsilon) / (a - 1)
-    by_rdp = rdp_to_dp(a, labels * rdp, delta, "improved")[0]
-    return min(by_rdp, labels * epsilon * (1 + 1e-15))
+    rdp = above(labels * randomised_response_rdp(epsilon, ORDERS))
+    by_rdp = rdp_to_dp(ORDERS, rdp, delta, "improved")[0]
+    return min(by_rdp, simple(epsilon, 0.0, labels).epsilon)
 
 
 @lru_cache(maxsize=1024)

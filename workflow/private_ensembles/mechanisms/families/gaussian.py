@@ -1,7 +1,9 @@
 """Gaussian noise on vote counts: how much rho a budget allows, by three analyses.
 
 n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
-sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`).
+sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). That holds for
+discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
+Gaussians does not: secure noise has a condition of its own (`accounting.discrete_gaussian`).
 """
 
 from __future__ import annotations
@@ -13,14 +15,14 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
+from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms.families.audited import normal_error
 from private_ensembles.mechanisms.families.base import CAP, Cost, Mechanism, Parameters
 from private_ensembles.mechanisms.families.composed import largest_within
 from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.pate import discrete
 from private_ensembles.pate.data_independent import (
     data_independent_epsilon,
     exact_data_independent_epsilon,
@@ -31,6 +33,7 @@ from private_ensembles.pate.gnmax import (
     label_probability,
     least_order,
 )
+from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.mechanisms import gnmax
 
@@ -48,6 +51,14 @@ def rho_within(epsilon: float, delta: float, analysis: str) -> float:
     return largest_within(epsilon, lambda rho: rho_cost(rho, delta, analysis))
 
 
+@lru_cache(maxsize=4096)
+def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
+    """What noisy counts cost at delta with discrete noise; at most epsilon where that is kept."""
+    if discrete_gaussian.delta(epsilon, moves) <= delta:
+        return min(epsilon, discrete_gaussian.epsilon(delta, moves))
+    return discrete_gaussian.epsilon(delta, moves)
+
+
 # The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
 _PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
 
@@ -57,8 +68,12 @@ def paper_epsilon(rho: float, delta: float) -> float:
     return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
 
 
-def gaussian_error(n_teachers: int, n_classes: int, sigma: float) -> dict[str, float]:
+def gaussian_error(
+    n_teachers: int, n_classes: int, sigma: float, secure: bool = False
+) -> dict[str, float]:
     """Errors of GNMax's distribution: of normal tails, and of quadrature beyond two classes."""
+    if secure:
+        return lattice_error(sigma, n_classes)
     if n_classes > 2:
         return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
     # Twice the reach: half the noise doubles the arguments.
@@ -66,8 +81,13 @@ def gaussian_error(n_teachers: int, n_classes: int, sigma: float) -> dict[str, f
     return {"relative_error": normal_error(reach), "absolute_error": 1e-300}
 
 
-def label_distribution(counts: NDArray, sigma: float) -> NDArray[np.float64]:
-    """Pr[label], (queries, classes): in closed form for two classes, else by quadrature."""
+def label_distribution(counts: NDArray, sigma: float, secure: bool = False) -> NDArray[np.float64]:
+    """Pr[label], (queries, classes): in closed form for two classes, else by quadrature.
+
+    Secure noise: summed over the lattice.
+    """
+    if secure:
+        return lattice_distribution(counts, sigma)
     if counts.shape[1] > 2:
         return gnmax_distribution(counts, sigma)
     ones = label_probability(int(counts[0].sum()), sigma)
@@ -90,6 +110,11 @@ class GaussianNoise(Parameters):
     sigma: float
     labels: int = 1
 
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """The noisy counts that a neighbour moves."""
+        return (Moves(2 * self.labels, self.sigma),)
+
 
 class GaussianMaximum(Mechanism):
     """Every query is answered by GNMax; sigma by one analysis of the noisy counts.
@@ -106,76 +131,53 @@ class GaussianMaximum(Mechanism):
     method: str
     conversion: str
 
-    def further_refusal(self, task: Task) -> str | None:
-        """The exact Gaussian condition covers discrete noise for one label of two classes only."""
-        one = task.labels == 1 and task.n_classes == 2
-        if task.secure and self.conversion == "exact" and not one:
-            return "its noise is continuous; with noise: secure take the improved conversion"
-        return super().further_refusal(task)
-
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
         if labels > 1:
             rho = rho_within(task.epsilon, task.delta, self.conversion)
-            return GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
+            return self._proven(GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels), task)
         sigma = sigma_of_one(task.epsilon, task.delta, self.method, 1)
-        return GaussianNoise(self._for_source(sigma, task), labels)
+        return self._proven(GaussianNoise(sigma, labels), task)
 
-    def _for_source(self, sigma: float, task: Task) -> float:
-        """Raise one label's sigma until discrete noise is proven; Renyi's serve as they are."""
-        if task.secure and self.conversion == "exact":
-            return discrete.sufficient_sigma(sigma, task.epsilon, task.delta)
-        return sigma
+    def _proven(self, found: GaussianNoise, task: Task) -> GaussianNoise:
+        """Raise sigma until discrete noise is proven; Rényi's serve as they are."""
+        if self.conversion != "exact":
+            return found
+        if not task.secure:
+            return replace(found, continuous=True)
+        budget = task.epsilon, task.delta
+        factor = discrete_gaussian.sufficient_factor(found.moves, *budget)
+        return replace(found, sigma=found.sigma * factor)
 
     def for_budget(self, budget, found: Mapping) -> Parameters:
         """The sigma found by `search_gnmax_sigma`, whose grid of orders is configured."""
         quantity = f"sigma_{self.method}"
         if quantity not in found:
             return super().for_budget(budget, found)
-        return GaussianNoise(self._for_source(found[quantity], self.terms(budget)))
+        return self._proven(GaussianNoise(found[quantity]), self.terms(budget))
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
-        """By the analysis, and exactly for Gaussians, as which labels compose."""
+        """By the analysis, and exactly for the noise at hand, as which labels compose."""
+        if task.secure:
+            exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
+            if self.conversion == "exact":
+                return Cost(exact, exact)
+        else:
+            exact = analytic_epsilon(parameters.sigma, task.delta, labels=parameters.labels)
         rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
         claimed = rho_cost(rho, task.delta, self.conversion)
         if parameters.labels == 1:
             one = sigma_of_one(task.epsilon, task.delta, self.method, 1)
             claimed = min(claimed, task.epsilon) if parameters.sigma >= one else claimed
-        exact = analytic_epsilon(parameters.sigma, task.delta, labels=parameters.labels)
         return Cost(claimed, min(claimed, exact))
 
-    def distribution(self, counts, parameters, noise=None):
-        """Discrete noise: two classes only."""
-        secure = noise is not None and noise.secure
-        of_labels = _discrete if secure else label_distribution
-        return of_labels(np.asarray(counts), parameters.sigma)
+    def distribution(self, counts, parameters, secure=False):
+        return label_distribution(np.asarray(counts), parameters.sigma, secure)
 
-    def error(self, n_teachers, n_classes, parameters):
-        return gaussian_error(n_teachers, n_classes, parameters.sigma)
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        return gaussian_error(n_teachers, n_classes, parameters.sigma, secure)
 
     def sample(self, counts, parameters, noise):
         return gnmax(counts, parameters.sigma, noise)
 
     def weaker(self, parameters, factor):
         return replace(parameters, sigma=factor * parameters.sigma)
-
-    def score_sensitivity(self, task, parameters):
-        """2 Phi(mu / 2) - 1 for each label, mu = sqrt(2) / sigma."""
-        return parameters.labels * gaussian_distance(math.sqrt(2) / parameters.sigma)
-
-    def votes_cost(self, counts, task, parameters, **options):
-        """PATE's, of the queries that are asked."""
-        from private_ensembles.pate.confident import gnmax_privacy
-
-        return gnmax_privacy(counts[: parameters.labels], parameters.sigma, **options)
-
-
-def gaussian_distance(mu: float) -> float:
-    """Total variation distance of two Gaussians mu standard deviations apart."""
-    return 2 * float(ndtr(mu / 2)) - 1
-
-
-def _discrete(counts: NDArray, sigma: float) -> NDArray[np.float64]:
-    if counts.shape[1] != 2:
-        raise ValueError("noise = secure: the distribution is known for two classes only")
-    ones = discrete.label_probability(int(counts[0].sum()), sigma)[counts[:, 1]]
-    return np.stack([1 - ones, ones], axis=1)

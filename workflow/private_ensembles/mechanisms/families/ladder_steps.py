@@ -17,14 +17,12 @@ out in sixty digits from the float before it and rounded up.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.composition import round_up
-
-_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
+from private_ensembles.accounting.rounding import round_up, sixty_digits
 
 
 def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
@@ -40,7 +38,7 @@ def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.fl
         raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
     check_budget(epsilon, delta)
     K = int(n_teachers)
-    with localcontext(_CONTEXT):
+    with sixty_digits():
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
         flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
         steps = [flip]

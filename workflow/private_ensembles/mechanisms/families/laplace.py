@@ -171,7 +171,7 @@ class LaplaceMaximum(TableMechanism):
     def many_classes(self, counts, parameters):
         return lnmax_distribution(counts, parameters.scale)
 
-    def error(self, n_teachers, n_classes, parameters):
+    def error(self, n_teachers, n_classes, parameters, secure=False):
         """Of the closed form, or of the quadrature."""
         if n_classes > 2:
             return {"relative_error": 0.0, "absolute_error": 1e-12}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
@@ -48,8 +47,3 @@ class LeakyLabels(TableMechanism):
         if parameters.labels > 1 or delta < task.delta:
             one = composed(one, parameters.labels, task.delta, delta)
         return Cost(one, one)
-
-    def score_sensitivity(self, task: Task, parameters: Parameters) -> float:
-        """(e^epsilon - 1) / (e^epsilon + 1) + delta for each label."""
-        one = math.tanh(parameters.label_epsilon / 2) + parameters.label_delta
-        return parameters.labels * one

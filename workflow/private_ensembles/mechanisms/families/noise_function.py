@@ -133,7 +133,7 @@ class NoiseFunction(Mechanism):
     def gamma_at(self, problem: PrivacyProblem, found) -> NDArray[np.float64]:
         """Return the certified gamma of DaRRM's tables; found: of other jobs."""
 
-    def distribution(self, counts, parameters, noise=None):
+    def distribution(self, counts, parameters, secure=False):
         """DaRRM's own, exact, for every source of noise."""
         ones = label_probability(self.gamma(parameters))[np.asarray(counts)[:, 1]]
         return np.stack([1 - ones, ones], axis=1)
@@ -148,7 +148,7 @@ class NoiseFunction(Mechanism):
     def audited_bound(self, task, parameters):
         """That of the worst teachers."""
         teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
-        return self.audited(task, replace(parameters, **teacher)).exact_epsilon(task.delta)
+        return self.audited(task, replace(parameters, **teacher)).worst(task.delta).epsilon
 
     def audited(self, task, parameters):
         """Against all teachers that are as private as stated."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
@@ -30,7 +29,3 @@ class PureLabels(TableMechanism):
     def cost(self, task: Task, parameters: Parameters) -> Cost:
         found = composed(parameters.label_epsilon, parameters.labels, task.delta)
         return Cost(found, found)
-
-    def score_sensitivity(self, task: Task, parameters: Parameters) -> float:
-        """(e^epsilon - 1) / (e^epsilon + 1) for each label."""
-        return parameters.labels * math.tanh(parameters.label_epsilon / 2)

@@ -146,7 +146,7 @@ class Selection(PureLabels):
     def many_classes(self, counts, parameters):
         return self.weigh(counts, self.rate(parameters))
 
-    def error(self, n_teachers, n_classes, parameters):
+    def error(self, n_teachers, n_classes, parameters, secure=False):
         """Of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
@@ -155,7 +155,3 @@ class Selection(PureLabels):
 
     def weaker(self, parameters, factor):
         return replace(parameters, rate=self.rate(parameters) / factor)
-
-    def score_sensitivity(self, task, parameters):
-        """As pure labels; the audited one may leak, too."""
-        return super().score_sensitivity(task, parameters) + (parameters.leak or 0.0)

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.rounding import sixty_digits
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.noise import secure
+from private_ensembles.noise import secure as exact
 
 
 class TableMechanism(Mechanism):
     """Noise on counts without an exact sampler of its own: secure labels are coins of the table.
 
-    The majority's label is flipped by an exact coin: both probabilities of the table keep their
-    relative error, which the audit behind the noise's scale has granted for one label.
+    The likelier label is flipped by an exact coin, whose probability is the other one's float in
+    the table. One label of a budget is audited as these floats have it, in sixty digits.
     """
 
     def further_refusal(self, task: Task) -> str | None:
         """Secure noise is granted for one label of two classes."""
-        if task.secure and (task.n_classes != 2 or task.labels > 1):
-            return "has no sampler for noise: secure but for one label of two classes"
+        if task.secure and (reason := self.coin_refusal(task.labels, task.n_classes)):
+            return reason
         return super().further_refusal(task)
+
+    def secure_refusal(self, parameters, n_classes):
+        """As the refusal of a task."""
+        found = super().secure_refusal(parameters, n_classes)
+        return found or self.coin_refusal(parameters.labels, n_classes)
+
+    @staticmethod
+    def coin_refusal(labels: int, n_classes: int) -> str | None:
+        """Return why coins of the table prove nothing of so many labels and classes, or None."""
+        if n_classes == 2 and labels == 1:
+            return None
+        return "has no sampler for noise: secure but for one label of two classes"
+
+    def calibrate(self, task, **free):
+        """As every mechanism, and as `proven_of_coins`."""
+        return self.proven_of_coins(super().calibrate(task, **free), task)
+
+    def proven_of_coins(self, found: Parameters, task: Task) -> Parameters:
+        """Return the parameters; one secure label of theirs is proven of the coins themselves.
+
+        Raises ValueError where they cost more than delta: for parameters that another job found, or
+        where rounding takes more than delta leaves.
+        """
+        if task.secure and found.labels == 1:
+            spent = coins_delta(self.table(task.n_teachers, found), task.epsilon)
+            if spent > Decimal(task.delta):
+                raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
+        return found
 
     @abstractmethod
     def table(self, n_teachers: int, parameters: Parameters) -> NDArray[np.float64]:
@@ -39,7 +70,7 @@ class TableMechanism(Mechanism):
         """Draw one label per query from a seeded stream."""
         raise NotImplementedError
 
-    def distribution(self, counts, parameters, noise=None):
+    def distribution(self, counts, parameters, secure=False):
         """The table, or what serves more classes; the same for every source of noise."""
         counts = np.asarray(counts)
         if counts.shape[1] > 2:
@@ -54,5 +85,24 @@ class TableMechanism(Mechanism):
         if counts.shape[1] > 2:
             raise ValueError(f"noise = secure: {self.name} draws it for two classes only")
         chances = self.distribution(counts, parameters)
-        flip = secure.coins(chances.min(axis=1))
+        flip = exact.coins(chances.min(axis=1))
         return (chances.argmax(axis=1) ^ flip).astype(np.int64)
+
+
+def coins_delta(table: NDArray[np.float64], epsilon: float) -> Decimal:
+    """Return the delta of one label drawn by coins, to some fifty digits.
+
+    table: (K + 1, 2), of which a coin has the smaller float of each row as its probability.
+    Neighbours are rows next to each other, in both orders. As e^epsilon >= 1, at most one of the
+    two labels is likelier than the neighbour allows.
+    """
+    with sixty_digits():
+        growth = Decimal(epsilon).exp()
+        least = [Decimal(value) for value in table.min(axis=1).tolist()]
+        ones = [
+            1 - chance if likelier else chance
+            for chance, likelier in zip(least, table.argmax(axis=1), strict=True)
+        ]
+        pairs = [*itertools.pairwise(ones), *itertools.pairwise(ones[::-1])]
+        excesses = [one for p, q in pairs for one in (p - growth * q, 1 - p - growth * (1 - q))]
+        return max(Decimal(0), *excesses)

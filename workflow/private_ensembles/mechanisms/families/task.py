@@ -22,7 +22,8 @@ class Task:
     several). adjacency: the neighbouring relation; "add_remove" with disjoint shards needs an
     assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teacher_epsilon,
     teacher_Delta: what one teacher costs for add_remove, where the teachers are private themselves.
-    secure: noise from the system's entropy, which only some mechanisms have.
+    secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
+    have, and accounted for as the discrete noise that it is.
 
     Raises ValueError for a value out of range.
     """
