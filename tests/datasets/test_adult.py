@@ -13,9 +13,7 @@ FIRST = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, "
     "2174, 0, 40, United-States, <=50K"
 )
-SECOND = (
-    "17, ?, 1, 11th, 7, Never-married, ?, Own-child, Black, Female, 0, 4356, 99, ?, >50K"
-)  # fmt: skip
+SECOND = "17, ?, 1, 11th, 7, Never-married, ?, Own-child, Black, Female, 0, 4356, 99, ?, >50K"
 
 
 @pytest.fixture

@@ -79,8 +79,10 @@ def test_public_bounds_clip_what_lies_beyond():
     scaled = min_max_scaled(data.test_features, data.lower, data.upper)
     assert scaled.tolist() == [[1, 1]]
     assert min_max_scaled(data.train_features, data.lower, data.upper).tolist() == [
-        [0.125, 0], [0.625, 1], [0.375, 1]
-    ]  # fmt: skip
+        [0.125, 0],
+        [0.625, 1],
+        [0.375, 1],
+    ]
     assert min_max_scaled(-data.test_features, data.lower, data.upper).tolist() == [[0, 0]]
 
 

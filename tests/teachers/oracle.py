@@ -2,7 +2,9 @@
 
 from math import exp, inf
 
-from private_ensembles.teachers import accounting
+from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
+
+from private_ensembles.teachers.schedule import CLIPPED_NORM
 
 
 def epsilon_group(noise_multiplier, sample_rate, steps, Delta, splits=19):
@@ -12,7 +14,12 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta, splits=19):
     (Vadhan 2017, Lemma 2.2, for unequal steps). Best of `splits` ways to share Delta. Rests on no
     dominating pair for replace-one, hence a check on `epsilon_pld(..., "replace_one")`.
     """
-    distribution = accounting._distribution(noise_multiplier, sample_rate, steps, "add_remove")
+    distribution = from_gaussian_mechanism(
+        noise_multiplier / CLIPPED_NORM,
+        pessimistic_estimate=True,
+        value_discretization_interval=1e-4,
+        sampling_prob=sample_rate,
+    ).self_compose(steps)
     best = inf
     for i in range(1, splits + 1):
         first = distribution.get_epsilon_for_delta(Delta * i / (splits + 1))

@@ -100,3 +100,11 @@ def test_it_takes_every_model_on_a_cpu():
 def test_what_it_cannot_do_is_left_to_blocks(layer):
     parts = layer if isinstance(layer, nn.Sequential) else [layer]
     assert not applies(nn.Sequential(*parts, nn.Flatten(1), nn.Linear(8, 2)), "cpu")
+
+
+def test_no_row_of_a_kernel_has_more_numbers_than_its_norm_is_trusted_with():
+    """`schedule.CLIPPED_NORM` supposes at most 2^13."""
+    for build in MODELS.values():
+        for layer in build((32, 32, 3), 10):
+            if type(layer) is nn.Conv2d:
+                assert layer.out_channels * layer.in_channels * layer.kernel_size[1] <= 2**13

@@ -10,6 +10,7 @@ from private_ensembles.teachers import stacked
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.layerwise import LayerwiseGradients
 from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.schedule import CLIPPED_NORM
 from private_ensembles.teachers.stacked import Gradients, cut, finite_states, stack
 
 SHAPES = {"svhn_cnn": (32, 32, 3), "mnist_cnn": (28, 28), "darrm_cnn": (8, 9)}
@@ -212,3 +213,19 @@ def test_rows_are_state_dicts_and_nothing_else_passes():
     normalised = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
     with pytest.raises(ValueError, match="model has buffers"):
         stack([normalised])
+
+
+@pytest.mark.parametrize("way", [Gradients, LayerwiseGradients])
+def test_no_clipped_gradient_is_longer_than_the_accountants_take_it_to_be(way):
+    """Where all pixels are alike, rounding errors are all of one sign."""
+    images = torch.full((40, 160, 160), 255, dtype=torch.uint8)
+    labels = torch.arange(40) % 2
+    models = [build_model("linear", (160, 160), 2, seed) for seed in range(40)]
+    with torch.no_grad():
+        for scale, model in enumerate(models):
+            for parameter in model.parameters():
+                parameter *= 0.01 * scale
+    gradients = way(models[0], images, labels, pixel_max=255, max_grad_norm=1.0)
+    sums = gradients(stack(models), [torch.tensor([i]) for i in range(40)])
+    longest = float(sums.double().norm(dim=1).max())
+    assert 0.999 < longest < 1 + 1e-6 < CLIPPED_NORM

@@ -2,8 +2,10 @@
 
 The mechanism is `steps` adaptive releases of a Poisson-sampled Gaussian sum: each record enters
 with probability q, contributes a vector of norm at most 1 (in units of the clipping norm), and
-noise of standard deviation sigma is added. Every number returned is an upper bound on epsilon at
-the given Delta, up to floating-point error in the libraries.
+noise of standard deviation sigma is added. Clipped gradients are floats, whose norm may exceed 1 by
+rounding: all but `epsilon_prv`, the paper's own accountant, take them to be `schedule.CLIPPED_NORM`
+long. Every number returned is an upper bound on epsilon at the given Delta: `epsilon_pld`'s in
+floating point, the others' up to what Opacus and dp-accounting lose, which nothing here bounds.
 
 Neighbours `add_remove`: one record more or less. One step is dominated by the pair
 (1-q) N(0, s^2) + q N(1, s^2) against N(0, s^2) and its reverse (Zhu, Dong, Wang 2022, Theorem 11;
@@ -12,15 +14,18 @@ Mironov, Talwar, Zhang 2019), and composition preserves domination (Zhu et al., 
 Neighbours `replace_one`: one record becomes another, DaRRM's own definition. The pair is
 (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2), the records pulling the sum in
 opposite directions (Koskela, Jaelkoe, Honkela 2020; dp-accounting's AdjacencyType.REPLACE). Two
-data sets attain it, so less cannot hold; that no pair is worse rests on the libraries' analysis,
-and group privacy of two gives a slightly larger bound that rests on add_remove alone.
+data sets attain it, so less cannot hold. That no pair is worse is **not proven**: the value is no
+guarantee, and `epsilon_group` gives the slightly larger one that rests on add_remove alone.
 """
 
 import warnings
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, exp, inf, log
 
-from private_ensembles.teachers.schedule import poisson_schedule
+from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.rounding import below
+from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
+from private_ensembles.teachers.schedule import CLIPPED_NORM, poisson_schedule
 
 ADJACENCIES = ("add_remove", "replace_one")
 
@@ -52,15 +57,40 @@ def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
 
 
 def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remove"):
-    """Upper bound on epsilon by dp-accounting's privacy loss distributions.
+    """Upper bound on epsilon by privacy loss distributions.
 
-    Pessimistic discretisation ("connect the dots", Doroshenko et al. 2022) with intervals of 1e-4.
-    adjacency: `add_remove` or `replace_one`; see the module's docstring for the dominating pairs.
+    Pessimistic discretisation ("connect the dots", Doroshenko et al. 2022), and all that floating
+    point loses included: `sampled_gaussian`, in no library. Infinite where even that exceeds Delta.
+    adjacency: `add_remove`; or `replace_one`, unproven: see the module's docstring.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
-    return float(
-        _distribution(noise_multiplier, sample_rate, steps, adjacency).get_epsilon_for_delta(Delta)
-    )
+    if adjacency not in ADJACENCIES:
+        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
+    noise = _noise_per_norm(noise_multiplier)
+    return epsilon_of_steps(noise, sample_rate, steps, Delta, adjacency)
+
+
+def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
+    """Upper bound on epsilon for replace_one that follows from PLD's whole curve for add_remove.
+
+    Theorem: if a mechanism's curve for add_remove is delta(e), then for every e it is
+    (2 e, (1 + exp(e)) delta(e))-DP for replace_one (docs/audit.md, "A record that is replaced").
+    Returns 2 e for the least e whose second number is at most Delta; infinite if none is found.
+    """
+    _check(noise_multiplier, sample_rate, steps, Delta)
+    noise = _noise_per_norm(noise_multiplier)
+    totals = losses_of_steps(noise, sample_rate, steps, "add_remove")
+
+    def holds(epsilon):
+        delta = max(total.delta(epsilon) for total in totals)
+        return (1 + exp(epsilon)) * delta * (1 + 1e-14) <= Delta
+
+    if not totals:
+        return inf
+    # Beyond it the infinite losses alone take more than half of Delta.
+    leak = max(total.leak for total in totals)
+    top = log(max(1.0, Delta / (2 * leak) - 1))
+    return 2 * bisect(holds, 0.0, top) if holds(top) else inf
 
 
 def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
@@ -74,7 +104,7 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
     from dp_accounting import rdp
 
     sampled = dp_accounting.PoissonSampledDpEvent(
-        sample_rate, dp_accounting.GaussianDpEvent(noise_multiplier)
+        sample_rate, dp_accounting.GaussianDpEvent(_noise_per_norm(noise_multiplier))
     )
     accountant = rdp.RdpAccountant(
         neighboring_relation=dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
@@ -83,24 +113,9 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
     return float(accountant.get_epsilon(Delta))
 
 
-def _distribution(noise_multiplier, sample_rate, steps, adjacency):
-    """The composed privacy loss distribution, pessimistic."""
-    from dp_accounting import NeighboringRelation
-    from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
-
-    if adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
-    relation = {
-        "add_remove": NeighboringRelation.ADD_OR_REMOVE_ONE,
-        "replace_one": NeighboringRelation.REPLACE_ONE,
-    }[adjacency]
-    return from_gaussian_mechanism(
-        noise_multiplier,
-        pessimistic_estimate=True,
-        value_discretization_interval=1e-4,
-        sampling_prob=sample_rate,
-        neighboring_relation=relation,
-    ).self_compose(steps)
+def _noise_per_norm(noise_multiplier):
+    """The noise in units of the norm that a clipped gradient may really have, rounded down."""
+    return below(noise_multiplier / CLIPPED_NORM)
 
 
 def teacher_costs(schedule, noise_multiplier, Delta):
@@ -127,13 +142,19 @@ def teacher_costs(schedule, noise_multiplier, Delta):
                 "epsilon_pld",
                 epsilon_pld(*setting, "add_remove"),
                 "add_remove",
-                f"{google} PLD: pessimistic; Zhu et al. 2022 Theorem 11",
+                "PLD, pessimistic (docs/rounding.md); Zhu et al. 2022 Theorem 11",
             ),
             (
                 "epsilon_pld",
                 epsilon_pld(*setting, "replace_one"),
                 "replace_one",
-                f"{google} PLD: pessimistic; opposite records (Koskela et al. 2020)",
+                "PLD, pessimistic: unproven that opposite records (Koskela et al. 2020) are worst",
+            ),
+            (
+                "epsilon_group",
+                epsilon_group(*setting),
+                "replace_one",
+                "PLD for add_remove, twice (docs/audit.md)",
             ),
             (
                 "epsilon_rdp",

@@ -1,0 +1,107 @@
+"""The privacy loss of DP-SGD's steps: Poisson-sampled Gaussian sums, with every rounding counted.
+
+One step's curve delta(epsilon) is known in closed form for the pairs of distributions named in
+`teachers.accounting`; `accounting.loss_distribution` composes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from private_ensembles.accounting.loss_distribution import LossDistribution, compose
+from private_ensembles.accounting.root import bisect
+
+# Added to each delta of one step: what its two terms, both at most 1, lose by rounding. SciPy's
+# normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
+_ERROR = 1e-13
+# Points of one step's loss on either side of 0, at intervals of so much where that is fewer.
+_POINTS, _INTERVAL = 20_000, 1e-4
+# Larger losses count as infinite: e^loss overflows soon, and nothing is private there.
+_LARGEST = 300.0
+_LEAST_NOISE = 0.05
+
+Curve = Callable[[NDArray], NDArray]
+
+
+def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
+    """delta(epsilon), epsilon of either sign, for each order of a step's pair of neighbours.
+
+    noise: standard deviation for a record of norm 1; rate: chance that it enters. For
+    ``replace_one`` both orders have one curve.
+    """
+
+    def edge(epsilon: NDArray) -> NDArray:
+        """Where the first density is e^epsilon times that of N(0, s^2); -inf where it is more."""
+        grown = np.expm1(epsilon) + rate
+        with np.errstate(divide="ignore"):
+            return noise**2 * np.log(np.maximum(grown, 0) / rate) + 0.5
+
+    def removed(epsilon: NDArray) -> NDArray:
+        """(1 - q) N(0, s^2) + q N(1, s^2) against N(0, s^2), beyond the edge."""
+        t = edge(epsilon)
+        first = (1 - rate) * ndtr(-t / noise) + rate * ndtr((1 - t) / noise)
+        return first - np.exp(epsilon) * ndtr(-t / noise)
+
+    def added(epsilon: NDArray) -> NDArray:
+        """The other order, up to the edge."""
+        t = edge(-epsilon)
+        second = (1 - rate) * ndtr(t / noise) + rate * ndtr((t - 1) / noise)
+        return ndtr(t / noise) - np.exp(epsilon) * second
+
+    def replaced(epsilon: NDArray) -> NDArray:
+        """(1 - q) N(0, s^2) + q N(1, s^2) against (1 - q) N(0, s^2) + q N(-1, s^2)."""
+        size = np.abs(epsilon)
+        # y = e^((2t - 1) / (2 s^2)) solves q y^2 - b y - e^epsilon q c^2 = 0, c = e^(-1 / (2 s^2)).
+        b = (1 - rate) * np.expm1(size)
+        root = np.hypot(b, 2 * rate * np.exp(size / 2 - 1 / (2 * noise**2)))
+        t = noise**2 * np.log((b + root) / (2 * rate)) + 0.5
+        both = (1 - rate) * ndtr(-t / noise)
+        first = both + rate * ndtr((1 - t) / noise)
+        found = first - np.exp(size) * (both + rate * ndtr((-1 - t) / noise))
+        return np.where(epsilon < 0, -np.expm1(epsilon) + np.exp(epsilon) * found, found)
+
+    return [replaced] if adjacency == "replace_one" else [removed, added]
+
+
+# A teacher's epsilon is asked for at several Delta, and once more for group privacy.
+@lru_cache(maxsize=4)
+def losses_of_steps(
+    noise: float, rate: float, steps: int, adjacency: str
+) -> tuple[LossDistribution, ...]:
+    """The loss of so many steps together, for each order of the pair; none for next to no noise."""
+    if noise < _LEAST_NOISE:
+        return ()
+    curves = step_curves(noise, rate, adjacency)
+    # Both orders on one grid: where one ends, the other's losses, of opposite sign, begin.
+    end = max(_largest_loss(curve) for curve in curves)
+    points = min(_POINTS, math.ceil(end / _INTERVAL))
+    grid = np.arange(-points, points + 1) * (end / points)
+    found = []
+    for curve in curves:
+        deltas = np.clip(curve(grid) + _ERROR, 0.0, 1.0)
+        found.append(compose(np.minimum.accumulate(deltas), end / points, steps))
+    return tuple(found)
+
+
+def epsilon_of_steps(noise: float, rate: float, steps: int, Delta: float, adjacency: str) -> float:
+    """Epsilon of so many steps at Delta, an upper bound; infinite for next to no noise.
+
+    Within about an interval of one step's losses of the least, and a multiple of 1e-9.
+    """
+    found = losses_of_steps(noise, rate, steps, adjacency)
+    return max((total.epsilon(Delta, 1e-9) for total in found), default=math.inf)
+
+
+def _largest_loss(curve: Curve) -> float:
+    """Where next to nothing is left of a curve; at most _LARGEST."""
+
+    def over(epsilon: float) -> bool:
+        return float(curve(np.array([epsilon]))[0]) <= _ERROR
+
+    return bisect(over, 0.0, _LARGEST, relative=1e-3)
