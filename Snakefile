@@ -37,6 +37,7 @@ rule all:
 
 # Not on dry runs, and not in the jobs of a cluster.
 onstart:
+    releases.permission_or_exit(workflow.dag.needrun_jobs(), config)
     announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
 
 

@@ -78,12 +78,8 @@ def test_files_of_another_data_set_are_read_and_not_downloaded_again():
 
 
 def test_preparation_holds_what_the_data_are_and_not_where_they_are():
-    assert DATASETS.preparation("svhn") == {
-        "format": "mat", "n_train": 73257, "n_test": 26032
-    }  # fmt: skip
-    assert set(DATASETS.preparation("mnist-10")) == {
-        "format", "classes", "n_train", "n_test"
-    }  # fmt: skip
+    assert DATASETS.preparation("svhn") == {"format": "mat", "n_train": 73257, "n_test": 26032}
+    assert set(DATASETS.preparation("mnist-10")) == {"format", "classes", "n_train", "n_test"}
 
 
 def test_names_of_files_are_matched_whole():

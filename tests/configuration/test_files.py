@@ -1,5 +1,7 @@
 """Names of files: made from parameters, read back from wildcards, the same everywhere."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -7,6 +9,7 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.experiments.grid_points import shape_points
+from private_ensembles.jobs.provenance import is_private
 
 
 @pytest.fixture
@@ -95,3 +98,13 @@ def test_costs_of_bagging_stand_beside_its_counts(settings):
 def test_docs_keep_the_paper_and_the_name():
     results = {"tables": ["results/pate/tables/table1.csv", "results/privacy_ledger.csv"]}
     assert files.docs(results) == {"tables": ["docs/pate/table1.csv", "docs/privacy_ledger.csv"]}
+
+
+def test_a_rehearsal_is_told_by_every_name_and_only_one_file_is_private(config):
+    release, rehearsal = (
+        files.own_votes(check(config | {"noise": noise})) for noise in ("secure", "reproducible")
+    )
+    assert {Path(path).parent.name for path in release.values()} == {"release", "private"}
+    assert all(Path(path).name.startswith("rehearsal_") for path in rehearsal.values())
+    assert [what for what, path in release.items() if is_private(path)] == ["private"]
+    assert not set(release.values()) & set(rehearsal.values())

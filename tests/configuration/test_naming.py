@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from private_ensembles.configuration.naming import (
     NUMBER,
+    at_most,
     delta_of,
     instance,
     link,
@@ -114,3 +115,9 @@ def test_delta_of_covers_its_ends_and_refuses_what_lies_beyond():
 
 def test_link_quotes_all_that_means_something_in_an_address():
     assert link("a/K=1,b:2.csv") == "a/K%3D1%2Cb%3A2.csv"
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300))
+def test_a_bound_in_words_is_still_a_bound(value):
+    assert value <= float(at_most(value)) <= value * (1 + 1.1e-4)
+    assert len(at_most(value).partition("e")[0].replace(".", "").strip("0")) <= 5

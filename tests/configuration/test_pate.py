@@ -256,8 +256,10 @@ def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
 def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():
     found = PATE.descriptions(["mnist", "glyph", "digits"])
     assert [(d["stand_in"], d["synthetic"], d["K"]) for d in found.values()] == [
-        (False, False, 250), (False, True, 5000), (True, False, 50)
-    ]  # fmt: skip
+        (False, False, 250),
+        (False, True, 5000),
+        (True, False, 50),
+    ]
 
 
 def test_figures_that_are_left_out_need_no_votes():

@@ -37,12 +37,40 @@ def test_missing_mirror_does_not_matter_where_nothing_is_downloaded():
 
 def test_votes_are_a_file_that_is_there(tmp_path):
     (tmp_path / "votes.csv").touch()
-    config = DEFAULT | {"votes": "votes.csv"}
+    config = DEFAULT | {"votes": "votes.csv", "n_classes": 3}
     assert check(config, str(tmp_path)).votes == str(tmp_path / "votes.csv")
     with pytest.raises(
         ConfigError, match=r"votes = 'votes\.csv': must be an existing file \(looked"
     ):
         check(config, str(tmp_path / "elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("given", "noise"),
+    [
+        ({}, "secure"),
+        ({"noise": "reproducible"}, "reproducible"),
+        ({"votes": None}, "reproducible"),
+    ],
+)
+def test_noise_is_secure_for_votes_of_ones_own_unless_it_is_said_otherwise(tmp_path, given, noise):
+    (tmp_path / "votes.csv").touch()
+    config = DEFAULT | {"votes": "votes.csv", "n_classes": 3} | given
+    assert check(config, str(tmp_path)).plain()["noise"] == noise
+
+
+def test_the_classes_of_ones_own_votes_must_be_stated(tmp_path):
+    (tmp_path / "votes.csv").touch()
+    with pytest.raises(ConfigError, match=r"^n_classes = null: must be .* --config n_classes=10$"):
+        check(DEFAULT | {"votes": "votes.csv"}, str(tmp_path))
+
+
+@pytest.mark.parametrize("word", ["yes", "Yes", "true", True])
+def test_again_is_a_word_on_the_command_line(word):
+    assert check(DEFAULT | {"again": word}).again is True
+    assert check(DEFAULT).again is check(DEFAULT | {"again": "no"}).again is False
+    with pytest.raises(ConfigError, match=r"^again = 'oui': must be true or false$"):
+        check(DEFAULT | {"again": "oui"})
 
 
 def test_synthetic_votes_and_datasets_have_different_names():

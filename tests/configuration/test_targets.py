@@ -39,13 +39,15 @@ def test_a_paper_that_is_left_out_makes_nothing(config):
 
 
 def test_own_votes_take_the_papers_place(config):
-    config["votes"] = "votes.npz"
+    config["votes"], config["n_classes"] = "votes.npz", 3
     Path("votes.npz").touch()
     assert (
         targets.everything(check(config))
         == [targets.page(check(config))]
-        == ["results/own/index.html"]
+        == ["results/own/release/index.html"]
     )
+    config["noise"] = "reproducible"
+    assert targets.page(check(config)) == "results/own/rehearsal/rehearsal_index.html"
 
 
 def test_a_null_leaves_a_table_or_figure_out(config):
@@ -61,8 +63,10 @@ def test_a_null_leaves_a_table_or_figure_out(config):
     assert targets.figures(check(config))["darrm"] == ["figure2", "figure10", "objectives"]
     # Table 3 has Figure 6's parameters; the amplification is of Figures 7 and 8.
     assert set(tables) - set(targets.tables(check(config))["darrm"]) == {
-        "table3", "table4", "amplification"
-    }  # fmt: skip
+        "table3",
+        "table4",
+        "amplification",
+    }
 
 
 def test_without_tasks_pate_has_its_printed_arithmetic_alone(config):

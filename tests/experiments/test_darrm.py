@@ -23,11 +23,21 @@ from private_ensembles.votes.cache import Votes
 
 K = 5
 SETTINGS = {
-    "stand_in": True, "K": K, "m": 3, "epsilon": 0.1, "Delta": 1e-4, "epsilon_query": 0.3,
-    "delta_query": 3e-4, "delta_gamma": delta_of(3, 1e-4), "queries": [4, 10], "draws": 3,
-    "shards": "permutation", "training_seeds": [0, 1],
-}  # fmt: skip
-SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic", "exact")}
+    "stand_in": True,
+    "K": K,
+    "m": 3,
+    "epsilon": 0.1,
+    "Delta": 1e-4,
+    "epsilon_query": 0.3,
+    "delta_query": 3e-4,
+    "delta_gamma": delta_of(3, 1e-4),
+    "queries": [4, 10],
+    "draws": 3,
+    "shards": "permutation",
+    "training_seeds": [0, 1],
+}
+SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic")}
+SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
 PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
 MECHANISMS = [mechanism.name for mechanism in mechanisms.of_one_label()]
 PRIVATE = ("darrm_sub", "darrm_opt", "majority_private")
@@ -154,3 +164,8 @@ def test_secure_sigma_is_raised_for_the_analysis_of_continuous_noise_alone():
     assert secure["gnmax_analytic"].sigma > seeded["gnmax_analytic"].sigma
     for name in ("gnmax", "gnmax_improved", "gnmax_exact"):
         assert secure[name] == seeded[name]
+
+
+def test_secure_labels_are_not_drawn_at_a_sigma_for_continuous_noise(votes):
+    with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
+        run("digits", SETTINGS, votes, PARAMETERS, seed=0, noise="secure")

@@ -8,6 +8,7 @@ from private_ensembles.experiments.equal_budget import compare
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.pate.gnmax_lattice import lattice_distribution
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 SETTINGS = {"pool": 80, "delta": 1e-5, "queries": [20, 80], "epsilon": [2.0, 8.0]}
@@ -51,3 +52,25 @@ def test_accuracy_is_that_of_the_queries_students_ask():
     sigma = mechanisms.load("gnmax").calibrate(wanted).sigma
     exact = gnmax_distribution(counts[asked], sigma)[np.arange(20), labels[asked]].mean()
     assert row["accuracy"] == pytest.approx(exact, rel=1e-9)
+
+
+def test_secure_noise_is_accounted_for_as_it_is_drawn():
+    counts, labels = votes(3)
+    settings = SETTINGS | {"queries": [20], "epsilon": [2.0]}
+    table = compare(counts, labels, settings, task="here", seed=0, noise="secure")
+    # What has no account for discrete noise, or coins that compose, has no row.
+    assert set(table["mechanism"]) == {
+        "gnmax",
+        "gnmax_improved",
+        "gnmax_analytic",
+        "confident_gnmax",
+    }
+    row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
+    wanted = Task(2.0, 1e-5, 20, 20, 51, 3, secure=True)
+    parameters = mechanisms.load("gnmax_analytic").calibrate(wanted)
+    asked = draw_queries(80, 20, 0, "here", 0)
+    chances = lattice_distribution(counts[asked], parameters.sigma)
+    exact = chances[np.arange(20), labels[asked]].mean()
+    assert row["accuracy"] == pytest.approx(exact, rel=1e-10)
+    with pytest.raises(ValueError, match="noise = 'sure'"):
+        compare(counts, labels, settings, task="here", seed=0, noise="sure")

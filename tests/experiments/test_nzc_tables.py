@@ -15,10 +15,16 @@ def test_tables_carry_the_verdict(given):
     votes, labels = given
     rows, _ = ask(votes, labels, SETTINGS, **HERE)
     trained = [
-        {"task": "here", "aggregator": name, "student_seed": seed, "accuracy": 0.5 + seed / 10,
-         "evaluated": 40}
-        for name in aggregators(SETTINGS) for seed in (0, 1)
-    ]  # fmt: skip
+        {
+            "task": "here",
+            "aggregator": name,
+            "student_seed": seed,
+            "accuracy": 0.5 + seed / 10,
+            "evaluated": 40,
+        }
+        for name in aggregators(SETTINGS)
+        for seed in (0, 1)
+    ]
     facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
     privacy = account(votes, labels, SETTINGS, **HERE)
     table = students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)

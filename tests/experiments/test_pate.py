@@ -23,6 +23,7 @@ from private_ensembles.experiments.pate import (
     students_figure,
     threshold_histogram,
 )
+from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax_accounting import lnmax_rdp
@@ -157,9 +158,12 @@ def test_noise_comparison_equals_sums_and_integrals_of_single_queries():
     )
     found = {(r.mechanism, r.teachers, r.scale): r for r in table.itertuples()}
     assert set(found) == {
-        ("gnmax", 25, 2.5), ("gnmax", 25, 5.0), ("gnmax", 50, 5.0), ("gnmax", 50, 10.0),
+        ("gnmax", 25, 2.5),
+        ("gnmax", 25, 5.0),
+        ("gnmax", 50, 5.0),
+        ("gnmax", 50, 10.0),
         ("lnmax", 50, 3.0),
-    }  # fmt: skip
+    }
     assert set(table["release"]) == {NOT_FOR_RELEASE}
     shapes = {
         "gnmax": (gnmax_rdp, stats.norm.pdf, stats.norm.cdf),
@@ -416,6 +420,25 @@ def test_published_costs_have_secret_noise_where_noise_is_secure():
     assert again[0] == again[1]
 
 
+def test_secure_noise_is_accounted_for_on_the_lattice():
+    noise = {"threshold": 30.5, "sigma1": 4.0, "sigma2": 1.5}
+    settings = {
+        "confident": {"queries": 60, **noise},
+        "orders": {"order_max": 2, "order_step": 0.2},
+    }
+    settings["release"] = SETTINGS["release"] | {"order": 1.8}
+    usual, secure = (
+        quantities(accounted(noise=mode, draws=1, **settings), "confident") for mode in MODES
+    )
+    one = confident_round(COUNTS[bought()[1]["confident_queries"]], **noise, noise="secure")
+    expected = release_privacy(one, DELTA, np.random.default_rng(0), order=1.8)
+    assert secure["release_epsilon"] == expected.epsilon
+    assert secure["exact_data_independent_epsilon"] == expected.exact_data_independent_epsilon
+    assert secure["answered"] == pytest.approx(one.answer_probability.sum())
+    for name in ("answered", "rdp", "exact_data_independent_epsilon", "release_epsilon"):
+        assert secure[name] != usual[name]
+
+
 def test_data_independent_report_publishes_no_estimate():
     release = SETTINGS["release"] | {"report": "data_independent", "answer_cap": 10}
     found = quantities(accounted(release=release, draws=1), "confident")
@@ -484,9 +507,13 @@ def test_figure_1_shows_the_longest_lnmax_and_what_was_bought():
     assert set(data["release"]) == {NOT_FOR_RELEASE}
     panels = data.groupby(["panel", "aggregator"]).size().to_dict()
     assert panels == {
-        ("training", "lnmax"): 2, ("training", "confident"): 2, ("cost", "lnmax"): 5,
-        ("cost", "confident"): 5, ("consensus", "lnmax"): 10, ("consensus", "confident"): 10,
-    }  # fmt: skip
+        ("training", "lnmax"): 2,
+        ("training", "confident"): 2,
+        ("cost", "lnmax"): 5,
+        ("cost", "confident"): 5,
+        ("consensus", "lnmax"): 10,
+        ("consensus", "confident"): 10,
+    }
     consensus = data[data["panel"] == "consensus"].groupby("aggregator")["labels"].sum()
     assert consensus["lnmax"] == 40
     assert consensus["confident"] == (arrays["confident_labels"] >= 0).sum()

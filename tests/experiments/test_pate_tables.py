@@ -130,8 +130,13 @@ def test_table_2_has_the_means_of_all_quantities_of_confident_aggregators():
     assert np.isnan(row(table, "glyph", "interactive")["beta"])
 
 
-@pytest.mark.parametrize("make", [lambda p: students(p, LABELS, TRAINED, BASELINES, TASKS),
-                                  lambda p: sanitized_privacy(p, TASKS)])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: students(p, LABELS, TRAINED, BASELINES, TASKS),
+        lambda p: sanitized_privacy(p, TASKS),
+    ],
+)
 def test_a_row_without_a_known_mark_is_refused(make):
     make(PRIVACY.assign(release=SANITIZED))
     with pytest.raises(ValueError, match="release = 'public': must be one of not for release, "):

@@ -77,3 +77,16 @@ def test_every_label_is_audited_or_says_why_not():
 def test_parameters_are_words_of_four_digits():
     assert planner_study.words(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
     assert planner_study.words(None) == ""
+
+
+def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
+    names = {"mechanisms": ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]}
+    table = planner_study.plan_table(SETTINGS | names, [2.0], seed=1, noise="secure")
+    refused = table["not_applicable"] != ""
+    assert table.loc[refused, "mechanism"].tolist() == ["permute_and_flip"]
+    assert (table.loc[~refused, "epsilon"] <= 2.0).all()
+    audit = planner_study.audit_table(SETTINGS | names, noise="secure")
+    verdicts = audit.set_index(["mechanism", "classes"])["verdict"].to_dict()
+    assert verdicts["permute_and_flip", 2] == "holds"
+    assert "noise: secure" in verdicts["permute_and_flip", 3]
+    assert {verdicts[name, C] for name in names["mechanisms"][:2] for C in (2, 3)} == {"holds"}

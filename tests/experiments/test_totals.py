@@ -29,8 +29,12 @@ def together():
 
 def test_totals_list_every_mechanism_and_fall_with_what_is_known(together):
     expected = set(mechanisms.names()) - {
-        "nzc", "lnmax", "confident_gnmax", "interactive_gnmax", "dpbag"
-    }  # fmt: skip
+        "nzc",
+        "lnmax",
+        "confident_gnmax",
+        "interactive_gnmax",
+        "dpbag",
+    }
     assert set(together["mechanism"]) == expected
     noisy = together[together["mechanism"] != "majority_private"]
     assert (noisy["optimal"] <= noisy["general"] * (1 + 1e-12)).all()

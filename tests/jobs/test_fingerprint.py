@@ -1,15 +1,19 @@
-"""Fingerprints: what changes results changes them, what does not does not, nothing is missed."""
+"""Fingerprints: what changes results changes them, what does not does not.
+
+That nothing is missed: tests/test_script_imports.py.
+"""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from private_ensembles.jobs import fingerprint as module
-from private_ensembles.jobs.fingerprint import PACKAGE, SCRIPTS, closure, fingerprint
+from private_ensembles.jobs.fingerprint import PACKAGE, closure, fingerprint
 
-ALL_SCRIPTS = sorted(path.name for path in SCRIPTS.glob("*.py"))
+
+def forget():
+    for known in (module._modules, module._source, module._bound):
+        known.cache_clear()
 
 
 @pytest.fixture
@@ -24,8 +28,7 @@ def toy(tmp_path, monkeypatch):
             path = tmp_path / (name.replace("__", "/") + ".py")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        module._modules.cache_clear()
-        module._tree.cache_clear()
+        forget()
         return fingerprint("script.py")
 
     monkeypatch.setattr(module, "ROOT", package)
@@ -36,8 +39,7 @@ def toy(tmp_path, monkeypatch):
     (package / "room" / "unused.py").write_text("def g(x):\n    return x\n")
     (scripts / "script.py").write_text(f"from {PACKAGE}.room.used import f\nprint(f(1))\n")
     yield write
-    module._modules.cache_clear()
-    module._tree.cache_clear()
+    forget()
 
 
 USED = f"{PACKAGE}__room__used"
@@ -180,30 +182,6 @@ def test_missing_script_is_a_clear_error():
 def test_fingerprint_is_the_same_on_every_python(toy):
     # Computed once with 3.11; newer Pythons add fields to the syntax tree.
     assert toy() == "568d0ae17e6f39ce"
-
-
-# Runs a script's imports only, up to the first use of the `snakemake` object.
-LOADED = """
-import ast, sys
-path = sys.argv[1]
-tree = ast.parse(open(path, encoding="utf-8").read())
-tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-exec(compile(tree, path, "exec"))
-print(*sorted(name for name in sys.modules if name.split(".")[0] == "private_ensembles"))
-"""
-
-
-@pytest.mark.parametrize("script", ALL_SCRIPTS)
-def test_closure_holds_every_module_that_the_script_loads(script, root):
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, str(SCRIPTS / script)],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    missed = set(done.stdout.split()) - set(closure(script))
-    assert not missed
 
 
 @pytest.mark.parametrize(

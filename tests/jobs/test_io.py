@@ -339,3 +339,21 @@ def test_outputs_are_private_until_they_are_in_place(fake_snakemake, tmp_path):
         os.umask(before)
     assert modes == {"out.txt": 0o644, "job.log": 0o644, "folder": 0o755, "inside": 0o644}
     assert mask == 0o022
+
+
+def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    snakemake = fake_snakemake()
+    snakemake.output[:] = ["results/own/private/votes.csv", "results/own/release/labels.csv"]
+    before = os.umask(0o022)
+    try:
+        (tmp_path / "results/own/private").mkdir(parents=True)  # as Snakemake does
+        with io.job(snakemake, confidential=True) as job:
+            for path in job.output:
+                path.write_text("x")
+    finally:
+        os.umask(before)
+    modes = {p.name: p.stat().st_mode & 0o777 for p in tmp_path.rglob("*") if p.parent.name}
+    assert (modes["private"], modes["votes.csv"]) == (0o700, 0o600)
+    assert (modes["release"], modes["labels.csv"]) == (0o755, 0o644)
+    assert modes["job.log"] == 0o600  # an error in it may quote the votes

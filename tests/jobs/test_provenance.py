@@ -106,11 +106,32 @@ def test_record_that_cannot_be_read_is_no_record(made, content):
         "results/benchmarks/rule/x.tsv",
         "results/provenance/x.json",
         "results/../secrets",
+        "results/own/private/votes.csv",
         "/tmp/results/x.csv",
     ],
 )
 def test_what_is_no_result_has_no_record(path):
     assert record_path(path) is None
+
+
+def test_a_confidential_job_records_no_hash_of_its_inputs(fake_snakemake, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("votes.csv").write_text("0,1\n")
+    snakemake = fake_snakemake()
+    snakemake.input[:], snakemake.output[:] = ["votes.csv"], ["results/own/release/labels.csv"]
+    with io.job(snakemake, confidential=True) as job:
+        job.output[0].write_text("x")
+    assert read_record("results/own/release/labels.csv")["inputs"] == {"votes.csv": None}
+    sha256 = hashlib.sha256(b"0,1\n").hexdigest()
+    assert [path for path in Path().rglob("*.*") if sha256 in path.read_text()] == []
+
+
+def test_a_confidential_job_refuses_an_input_that_differs_from_its_record(made, fake_snakemake):
+    change(made, "a,b\n1,3\n")
+    snakemake = fake_snakemake()
+    snakemake.input[:] = [NAME]
+    with pytest.raises(SystemExit), io.job(snakemake, confidential=True):
+        raise AssertionError("the block must not run")
 
 
 def test_surroundings_name_versions_revision_and_device():

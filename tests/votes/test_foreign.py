@@ -40,31 +40,70 @@ def same_votes(tmp_path):
         ["label", "class0", "class1", "class2"],
     )
     return [
-        (tmp_path / "v.npz", {}, True), (tmp_path / "c.npz", {}, False),
-        (tmp_path / "v.npy", {}, False), (tmp_path / "c.npy", {"kind": "counts"}, False),
-        (tmp_path / "v.csv", {"n_classes": 3}, False), (tmp_path / "vh.csv", {}, True),
+        (tmp_path / "v.npz", {}, True),
+        (tmp_path / "c.npz", {}, False),
+        (tmp_path / "v.npy", {}, False),
+        (tmp_path / "c.npy", {"kind": "counts"}, False),
+        (tmp_path / "v.csv", {}, False),
+        (tmp_path / "vh.csv", {}, True),
         (tmp_path / "ch.csv", {}, True),
-    ]  # fmt: skip
+    ]
 
 
 def test_every_form_of_the_same_votes_gives_the_same_counts(same_votes):
     for path, options, labelled in same_votes:
-        found = read_own_votes(path, **options)
+        found = read_own_votes(path, n_classes=3, **options)
         assert found.histogram().tolist() == COUNTS.tolist(), path
         assert list(found.labels) == (list(LABELS) if labelled else [-1, -1, -1]), path
         assert (found.n_classes, found.n_teachers) == (3, 4)
+
+
+ROWS = "0,2,2,1\n1,1,1,1\n2,0,0,0"
+HEADER = "teacher0,teacher1,teacher2,teacher3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (ROWS + "\n\n", {}),  # as editors leave it
+        (ROWS + "\n\n  \r\n", {}),
+        (ROWS.replace(",", ";"), {"kind": "votes"}),
+        (ROWS.replace(",", "\t"), {"kind": "votes"}),
+        ((HEADER + ROWS).replace(",", ";"), {}),
+        (ROWS.replace("2", "2.0").replace("1", "1."), {"kind": "votes"}),
+        (HEADER + ROWS.replace("2", "2.0"), {}),
+        ("\ufeff" + ROWS, {}),
+    ],
+)
+def test_what_editors_and_spreadsheets_write_is_read(tmp_path, text, options):
+    (tmp_path / "v.csv").write_text(text, encoding="utf-8", newline="")
+    found = read_own_votes(tmp_path / "v.csv", n_classes=3, **options)
+    assert found.histogram().tolist() == COUNTS.tolist()
+
+
+@pytest.mark.parametrize("type_", [np.float16, np.float64])
+def test_whole_floats_are_read_where_the_kind_is_told(tmp_path, type_):
+    np.save(tmp_path / "v.npy", VOTES.astype(type_))
+    np.savez(tmp_path / "c.npz", counts=COUNTS.astype(type_))
+    for found in (
+        read_own_votes(tmp_path / "v.npy", n_classes=3, kind="votes"),
+        read_own_votes(tmp_path / "c.npz", n_classes=3),
+    ):
+        assert found.histogram().tolist() == COUNTS.tolist()
 
 
 def test_a_large_matrix_is_counted_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(own_votes, "_PIECE", 64)
     votes = np.random.default_rng(0).integers(0, 5, (101, 7)).astype(np.uint8)
     np.save(tmp_path / "v.npy", votes)
-    found = read_own_votes(tmp_path / "v.npy").histogram()
+    found = read_own_votes(tmp_path / "v.npy", n_classes=5).histogram()
     assert found.tolist() == [np.bincount(row, minlength=5).tolist() for row in votes]
 
 
-def test_a_stated_number_of_classes_adds_those_that_nobody_voted_for(tmp_path):
+def test_the_number_of_classes_is_stated_and_not_read_off_the_votes(tmp_path):
     np.save(tmp_path / "v.npy", VOTES)
+    with pytest.raises(TypeError, match="n_classes"):
+        read_own_votes(tmp_path / "v.npy")
     assert read_own_votes(tmp_path / "v.npy", n_classes=5).histogram().shape == (3, 5)
 
 
@@ -94,36 +133,86 @@ BAD = {
     "no queries": ("v.npy", _npy(np.zeros((0, 3), int)), {}, "has shape (0, 3)"),
     "NaN": ("v.npy", _npy(NAN), {}, "entry [0, 1] is nan"),
     "infinity": ("v.npz", _npz(votes=1 / np.ones((2, 2)) * np.inf), {}, "entry [0, 0] is inf"),
-    "fractions": ("v.npy", _npy(np.ones((2, 3))), {}, "has type float64: must be whole numbers"),
+    "whole floats of no kind": (
+        "v.npy",
+        _npy(np.ones((2, 3))),
+        {},
+        "has type float64: must be of an integer type, or say votes_kind=votes or",
+    ),
+    "fractions": (
+        "v.npy",
+        _npy(np.full((2, 3), 0.5)),
+        {"kind": "votes"},
+        "entry [0, 0] is 0.5: must be a whole number",
+    ),
     "text": ("v.npy", _npy(np.array([["a"]])), {}, "has type <U1: must be whole numbers"),
     "negative vote": ("v.npy", _npy(np.array([[0, 1], [2, -1]])), {}, "vote [1, 1] is -1"),
     "vote beyond the classes": (
-        "v.npy", _npy(VOTES), {"n_classes": 2}, "vote [0, 1] is 2: must be 0 to 1"),
+        "v.npy",
+        _npy(VOTES),
+        {"n_classes": 2},
+        "vote [0, 1] is 2: must be 0 to 1",
+    ),
     "label out of range": (
-        "v.npz", _npz(votes=VOTES, labels=np.array([0, 1, 3]), n_classes=3), {},
-        "labels[2] = 3: must be -1 to 2"),
+        "v.npz",
+        _npz(votes=VOTES, labels=np.array([0, 1, 3]), n_classes=3),
+        {},
+        "labels[2] = 3: must be -1 to 2",
+    ),
     "labels of another length": (
-        "v.npz", _npz(votes=VOTES, labels=np.array([0, 1])), {}, "labels has shape (2,)"),
+        "v.npz",
+        _npz(votes=VOTES, labels=np.array([0, 1])),
+        {},
+        "labels has shape (2,)",
+    ),
     "pickled array": (
-        "v.npy", _npy(np.array([{}, []], object), allow_pickle=True), {},
-        "it holds pickled Python objects, which are never loaded"),
+        "v.npy",
+        _npy(np.array([{}, []], object), allow_pickle=True),
+        {},
+        "it holds pickled Python objects, which are never loaded",
+    ),
     "pickle": ("v.npy", pickle.dumps([1, 2]), {}, "pickled Python objects"),
     "pickle in an archive": ("v.npz", _zip_of_pickle(), {}, "not a readable npz file"),
     "archive called npy": ("v.npy", _npz(votes=VOTES), {}, "call it .npz"),
     "nothing known in the archive": ("v.npz", _npz(a=VOTES), {}, "exactly one of the arrays"),
-    "both in the archive": (
-        "v.npz", _npz(votes=VOTES, counts=COUNTS), {}, "it has votes, counts"),
+    "both in the archive": ("v.npz", _npz(votes=VOTES, counts=COUNTS), {}, "it has votes, counts"),
     "another kind than asked for": (
-        "v.npz", _npz(votes=VOTES), {"kind": "counts"}, "holds votes, and votes_kind = counts"),
+        "v.npz",
+        _npz(votes=VOTES),
+        {"kind": "counts"},
+        "holds votes, and votes_kind = counts",
+    ),
     "another number of classes": (
-        "v.npz", _npz(votes=VOTES, n_classes=3), {"n_classes": 4}, "has n_classes = 3, and 4"),
+        "v.npz",
+        _npz(votes=VOTES, n_classes=3),
+        {"n_classes": 4},
+        "has n_classes = 3, and 4",
+    ),
     "one teacher": ("v.npy", _npy(np.array([[0], [1]])), {}, "votes of 1 teacher: must be at"),
     "uneven counts": (
-        "c.npz", _npz(counts=np.array([[1, 2], [1, 1]])), {}, "counts of query 1 add up to 2"),
+        "c.npz",
+        _npz(counts=np.array([[1, 2], [1, 1]])),
+        {"n_classes": 2},
+        "counts of query 1 add up to 2",
+    ),
     "counts without saying so": (
-        "c.npy", _npy(COUNTS), {}, "every row adds up to 4, as counts do: say votes_kind=counts"),
-    "negative counts": ("c.npz", _npz(counts=np.array([[3, -1], [1, 1]])), {}, "counts[0, 1] = -1"),
-    "too many classes": ("v.npy", _npy(np.array([[0, 99999]])), {}, "must be 0 to 9999"),
+        "c.npy",
+        _npy(COUNTS),
+        {},
+        "every row adds up to 4, as counts do: say votes_kind=counts",
+    ),
+    "negative counts": (
+        "c.npz",
+        _npz(counts=np.array([[3, -1], [1, 1]])),
+        {"n_classes": 2},
+        "counts[0, 1] = -1",
+    ),
+    "counts of another number of classes": (
+        "c.npz",
+        _npz(counts=COUNTS),
+        {"n_classes": 4},
+        "counts have 3 columns: must be 4",
+    ),
     "empty file": ("v.csv", b"", {}, "is empty"),
     "header alone": ("v.csv", b"teacher0,teacher1\n", {}, "has a header and no rows"),
     "odd header": ("v.csv", b"a,b\n1,2\n", {}, "must name every column teacher..., or every"),
@@ -135,8 +224,28 @@ BAD = {
     "fraction in a row": ("v.csv", b"teacher0,teacher1\n0,1\n0.5,1\n", {}, "line 3: '0.5' is not"),
     "gap in a row": ("v.csv", b"0,1\n,1\n", {}, "line 2: '' is not a whole number"),
     "huge number": ("v.csv", b"0,1\n0,99999999999999999999999\n", {}, "a number is too large"),
+    "more digits than Python reads": (
+        "v.csv",
+        b"0,1\n0," + b"9" * 5000,
+        {},
+        "line 1 or below: a number is too large",
+    ),
+    "blank line inside": ("v.csv", b"0,1\n\n0,1\n", {}, "line 2 is empty"),
+    "blank line first": ("v.csv", b"\n0,1\n0,1\n", {}, "line 1 is empty"),
+    "blank lines alone": ("v.csv", b"\n\n", {}, "is empty"),
+    "semicolons and no kind": ("v.csv", b"0;1\n0;1\n", {}, "is not separated by commas: say votes"),
+    "points and no kind": ("v.csv", b"0,1\n2.0,1\n", {}, "'2.0' is not a whole number: say"),
+    "comma as a point": (
+        "v.csv",
+        b"0,0;1,0\n",
+        {"kind": "votes"},
+        "line 1: '0;1' is not a whole number",
+    ),
+    "NUL byte": ("v.csv", b"0,1\n0,1\0\n", {}, "line 2 holds a NUL byte"),
+    "huge cell": ("v.csv", b"0,1\n0," + b"9" * 200_000, {}, "line 2: field larger than"),
+    "long word": ("v.csv", b"0,1\n0," + b"x" * 99, {}, f"'{'x' * 37}...' is not a whole number"),
     "other suffix": ("v.pkl", b"", {}, "must end in .npz, .npy, .csv"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -145,7 +254,7 @@ def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        read_own_votes(path, **options)
+        read_own_votes(path, **{"n_classes": 3} | options)
     text = str(caught.value)
     assert message in text
     assert text.startswith(str(path))
@@ -155,9 +264,24 @@ def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
 def test_unknown_kinds_and_numbers_of_classes_are_refused(tmp_path):
     for options in ({"kind": "histogram"}, {"n_classes": 1}, {"n_classes": 10**6}):
         with pytest.raises(ValueError, match=r"must be (one of auto|2 to)"):
-            read_own_votes(tmp_path / "v.npy", **options)
+            read_own_votes(tmp_path / "v.npy", **{"n_classes": 3} | options)
+
+
+def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(tmp_path, monkeypatch):
+    np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
+    monkeypatch.setattr(own_votes.os, "sysconf", lambda name: 1 << 15)  # 1 GiB
+    monkeypatch.setattr(own_votes, "counts", lambda *_: pytest.fail("counted"))
+    with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
+        read_own_votes(tmp_path / "v.npy", n_classes=10_000)
+
+
+@pytest.mark.parametrize("stated", [100_000, 1_000_000])
+def test_classes_beyond_reason_in_the_file_are_refused_at_once(tmp_path, stated):
+    np.savez(tmp_path / "v.npz", votes=VOTES, n_classes=stated)
+    with pytest.raises(ValueError, match=f"has n_classes = {stated}, and 10000 is asked for"):
+        read_own_votes(tmp_path / "v.npz", n_classes=10_000)
 
 
 def test_a_missing_file_is_an_error_of_the_system(tmp_path):
     with pytest.raises(FileNotFoundError):
-        read_own_votes(tmp_path / "nothing.npy")
+        read_own_votes(tmp_path / "nothing.npy", n_classes=3)

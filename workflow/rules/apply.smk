@@ -14,6 +14,7 @@ rule plan_mechanisms:
         code=fingerprint("plan_mechanisms.py"),
         settings=config["planner"],
         seed=config["seed"],
+        noise=config["noise"],
     log:
         "logs/plan_mechanisms/planner.log",
     benchmark:
@@ -24,25 +25,30 @@ rule plan_mechanisms:
         "../scripts/plan_mechanisms.py"
 
 
-# The votes are a file of the user's. Everything that it makes may be shown, but for `private`.
+# The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
+# leaves finished labels in place until they are replaced (`update`): they have been paid for.
+OWN = files.own_votes(settings)
+
+
 rule apply_votes:
     message:
         "Releasing labels for your own votes"
     input:
         votes=config["votes"] or [],
     output:
-        page="results/own/index.html",
-        table="results/own/mechanisms.csv",
-        labels="results/own/labels.csv",
-        private="results/own/private/votes.csv",
-        png="results/own/mechanisms.png",
-        pdf="results/own/mechanisms.pdf",
+        page=update(OWN["page"]),
+        table=update(OWN["table"]),
+        labels=update(OWN["labels"]),
+        png=update(OWN["png"]),
+        pdf=update(OWN["pdf"]),
+        private=OWN["private"],
     params:
         code=fingerprint("apply_votes.py", also=["../report/page.css", "../report/page.js"]),
         file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         settings=config["planner"],
         seed=config["seed"],
+        labels_file=lambda wildcards, output: str(output.labels),
     log:
         "logs/apply_votes/own.log",
     benchmark:

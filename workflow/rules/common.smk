@@ -20,6 +20,7 @@ from private_ensembles.configuration import dpbag, files, targets
 from private_ensembles.configuration.check import check_or_exit, sources, standpoints
 from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
+from private_ensembles.experiments import releases
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce
 from private_ensembles.jobs.fingerprint import fingerprint

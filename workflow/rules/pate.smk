@@ -159,6 +159,7 @@ rule compare_equal_budgets:
         votes=targets.pate_votes(settings),
         tasks=lambda wc: settings.pate.budgets(settings.pate.running()),
         seed=config["seed"],
+        noise=config["noise"],
     log:
         "logs/compare_equal_budgets/equal_budget.log",
     benchmark:

@@ -11,7 +11,12 @@ with io.job(snakemake) as job:
     for task, settings in job.params.tasks.items():
         votes, pool = read_votes(job.params.votes[task]), slice(settings["pool"])
         found = compare(
-            votes.histogram()[pool], votes.labels[pool], settings, task=task, seed=job.params.seed
+            votes.histogram()[pool],
+            votes.labels[pool],
+            settings,
+            task=task,
+            seed=job.params.seed,
+            noise=job.params.noise,
         )
         for column in ("synthetic", "stand_in"):
             found.insert(1, column, settings[column])

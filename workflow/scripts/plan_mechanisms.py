@@ -7,8 +7,9 @@ from private_ensembles.report.planner_figures import draw_plan
 with io.job(snakemake) as job:
     settings = job.params.settings
     meter = job.meter(len(settings["epsilons"]), "budgets")
-    table = planner_study.plan_table(settings, settings["epsilons"], job.params.seed, meter)
+    given = settings, settings["epsilons"], job.params.seed, meter
+    table = planner_study.plan_table(*given, noise=job.params.noise)
     meter.finish()
     io.write_csv(job.output.table, table)
-    io.write_csv(job.output.audit, planner_study.audit_table(settings))
+    io.write_csv(job.output.audit, planner_study.audit_table(settings, noise=job.params.noise))
     draw_plan(table, job.output.png, job.output.pdf)

@@ -11,6 +11,8 @@ GAMMA_POINT = "K={K},m={m},epsilon={epsilon},Delta={Delta},delta={delta},prior={
 SIGMA_POINT = "mechanism=gnmax,K={K},epsilon={epsilon},delta={delta}"
 SWEEP_POINT = "K={K},epsilon={epsilon},Delta={Delta}"
 TEACHERS_COST = "results/darrm/privacy/teachers.csv"
+# What was released of somebody's own votes; no rule's output, which Snakemake would remove.
+RELEASES = "results/own/release/releases.csv"
 
 
 def point(pattern: str) -> Callable[[Mapping], dict]:
@@ -195,6 +197,23 @@ def bagged_students(settings: Configuration, model: str) -> list[str]:
     """What the students of every split of one model achieve."""
     names = (instance(model=model, seed=seed) for seed in settings.dpbag.grid(model)["seeds"])
     return [f"results/dpbag/students/{settings.dpbag.used.dataset}/{name}.csv" for name in names]
+
+
+def own_votes(settings: Configuration) -> dict[str, str]:
+    """What is made of somebody's own votes, by what it is: a release, which may be shown.
+
+    With noise from a seed it is a rehearsal, which every name says. `private` is never shown.
+    """
+    folder, mark = ("release", "") if settings.noise == "secure" else ("rehearsal", "rehearsal_")
+    names = {
+        "page": "index.html",
+        "table": "mechanisms.csv",
+        "labels": "labels.csv",
+        "png": "mechanisms.png",
+        "pdf": "mechanisms.pdf",
+    }
+    shown = {what: f"results/own/{folder}/{mark}{name}" for what, name in names.items()}
+    return shown | {"private": f"results/own/private/{mark}votes.csv"}
 
 
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:

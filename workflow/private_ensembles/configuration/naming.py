@@ -2,7 +2,7 @@
 
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from numbers import Integral, Real
 from pathlib import Path
 from urllib.parse import quote
@@ -34,6 +34,15 @@ def number(x: Real) -> str:
     if value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return repr(value)
+
+
+def at_most(x: Real) -> str:
+    """Write a positive number to five significant digits, rounded up: a bound stays a bound.
+
+    >>> at_most(0.98765432), at_most(1e-05), at_most(2)
+    ('0.98766', '1e-05', '2')
+    """
+    return number(float(Context(prec=5, rounding=ROUND_CEILING).create_decimal(number(x))))
 
 
 def instance(**parameters: Real | str) -> str:

@@ -31,21 +31,22 @@ class Configuration(types.Section):
         "Folder or start of an address tried before the public addresses."
     )
     seed: types.Seed = about("Origin of all randomness.")
-    noise: Literal["reproducible", "secure"] = about(
-        "Origin of the noise; `secure` is for releases of real data."
+    noise: Literal["auto", "reproducible", "secure"] = about(
+        "Origin of the noise; `auto` is `secure` for your own votes, and else `reproducible`."
     )
     votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = about(
         "File of your own votes, on which everything runs in place of the papers."
     )
     votes_kind: Literal["auto", "votes", "counts"] = about("What the file holds; `auto` asks it.")
     n_classes: types.Maybe[types.integer(ge=2, le=10000)] = about(
-        "Classes of your own votes; null takes the largest vote plus one."
+        "Classes of your own votes, which must be stated with them."
     )
     labels_wanted: types.Maybe[types.Count] = about(
         "Labels to release at most; null wants one for every query."
     )
     epsilon: types.number(gt=0, le=100) = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
+    again: types.YesNo = about("Whether labels of your own votes may be released once more.")
     download_timeout: types.number(gt=0, le=86400) = about(
         "Longest silence of a download, in seconds."
     )
@@ -93,6 +94,12 @@ class Configuration(types.Section):
         return found
 
     @model_validator(mode="after")
+    def _noise_is_known(self):
+        if self.noise == "auto":
+            self.noise = "reproducible" if self.votes is None else "secure"
+        return self
+
+    @model_validator(mode="after")
     def _sections_fit(self):
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
@@ -104,6 +111,10 @@ class Configuration(types.Section):
 
     def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
+        if self.votes is not None and self.n_classes is None:
+            # The largest vote would tell of the votes, without noise.
+            allowed = "the number of classes of your votes, as in --config n_classes=10"
+            yield "n_classes", None, allowed
         for name in self.synthetic_votes:
             if name in self.datasets:  # their votes would be one folder
                 allowed = "another name than those under datasets"

@@ -127,7 +127,7 @@ def published(settings: Configuration) -> dict[str, list[str]]:
 
 def page(settings: Configuration) -> str:
     """Where a run ends: the page to open. Own votes take the papers' place."""
-    return "results/own/index.html" if settings.votes else "results/index.html"
+    return files.own_votes(settings)["page"] if settings.votes else "results/index.html"
 
 
 def everything(settings: Configuration) -> list[str]:

@@ -132,7 +132,7 @@ NotNegative = number(ge=0)
 Share = number(ge=0, le=1)
 
 
-# Lists, and what may be null ---------------------------------------------------------------------
+# Words, lists, and what may be null ------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -141,6 +141,12 @@ def _distinct(values: list) -> list:
     if len(set(map(repr, values))) < len(values):
         raise PydanticCustomError("repetition", "must be a list without repetition")
     return values
+
+
+def _from_word(value):
+    """`--config again=yes` hands over text."""
+    words = {"yes": True, "true": True, "no": False, "false": False}
+    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
 def _null(value):
@@ -161,6 +167,7 @@ Several = Annotated[
     AfterValidator(_distinct),
 ]
 Pair = Annotated[list[T], Field(min_length=2, max_length=2)]
+YesNo = Annotated[bool, BeforeValidator(_from_word)]
 Maybe = Annotated[T | None, BeforeValidator(_null)]
 # Names become parts of paths and of wildcards.
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]

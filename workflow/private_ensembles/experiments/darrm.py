@@ -130,8 +130,10 @@ def run(
         released = np.zeros((len(terms), len(settings["training_seeds"]), draws, Q), np.uint8)
         for i, (name, claim) in enumerate(terms.items()):
             mechanism, given = mechanisms.load(name), parameters[name]
-            source = Secure() if noise == "secure" else None
-            probability = mechanism.distribution(both_counts(K), given, source)[:, 1]
+            secure = noise == "secure"
+            mechanism.require_proof(given, 2, secure=secure)
+            source = Secure() if secure else None
+            probability = mechanism.distribution(both_counts(K), given, secure)[:, 1]
             pairs = zip(settings["training_seeds"], votes[mechanism.teachers], strict=True)
             for j, (training_seed, cache) in enumerate(pairs):
                 counts, labels = ones(cache, K), cache.labels

@@ -115,7 +115,7 @@ def affordable_labels(
 
     noise: lambda times the number of shards. Columns: n, noise (lambda), epsilon, delta,
     data_independent (most labels within the budget by the papers' moments accountant),
-    first_exceeding (one more, as the papers print), plain (most labels by exact composition),
+    first_exceeding (one more, as the papers print), plain (most labels by the whole loss),
     plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
     """
     rows = []

@@ -15,10 +15,17 @@ from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.experiments.pate import draw_queries
 from private_ensembles.experiments.planner_study import words
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.secure import check_mode
 
 
 def compare(
-    counts: np.ndarray, labels: np.ndarray, settings: Mapping, *, task: str, seed: int
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
 ) -> pd.DataFrame:
     """Expected accuracy of Q labels by every mechanism, for every Q and total epsilon of a task.
 
@@ -26,7 +33,8 @@ def compare(
     epsilon (list). The queries are those that PATE's students ask (draw 0). Columns: task, queries,
     epsilon, delta, mechanism, parameters, privacy_model, adjacency, answers (expected), accuracy
     (expected, of the answers), release. Mechanisms that do not apply, or whose privacy is not that
-    of noise on the votes, have no row.
+    of noise on the votes, have no row. noise: `secure` is accounted for as the discrete noise that
+    it is.
     """
     rows = []
     for queries in settings["queries"]:
@@ -39,6 +47,7 @@ def compare(
                 labels=queries,
                 n_teachers=int(counts[0].sum()),
                 n_classes=counts.shape[1],
+                secure=check_mode(noise) == "secure",
             )
             for name, mechanism in mechanisms.every().items():
                 if mechanism.refusal(wanted) or not mechanism.hides_votes:

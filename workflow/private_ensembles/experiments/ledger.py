@@ -1,7 +1,7 @@
 """The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
 
-Nothing here looks at votes. Exact values are the audit's, at delta times 1 + 1e-6: a
-leak that uses up delta to its last bit must not read as an infinite loss.
+Nothing here looks at votes. A verdict is made of two numbers, each worked out on its own, or names
+the proof that stands in for the second (`ledger_row.verdict`).
 """
 
 import math
@@ -19,6 +19,7 @@ from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.experiments.ledger_row import LedgerRow, ledger_row
 from private_ensembles.mechanisms.dpbag import BaggingNoise
+from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.nzc.claims import claimed_readings
@@ -28,12 +29,13 @@ from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
 _PRINTED = {"noise": 2, "delta": 1e-5}
 _ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
 _COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
+_REPLACED = "audit.md#a-record-that-is-replaced"
 
 
 def ledger(
     settings: Mapping, gammas: Mapping[str, np.ndarray], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the rows of results/privacy_ledger.csv, columns of `audit.LedgerRow`.
+    """Return the rows of results/privacy_ledger.csv, columns of `ledger_row.LedgerRow`.
 
     settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
     published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
@@ -88,6 +90,9 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
     for mechanism in mechanisms.of_one_label():
         task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        proven = mechanism.cost(task, parameters).proven
+        if mechanism.costs_once and budget.get("teachers"):
+            proven = _trained(budget, task.adjacency, task.delta)
         yield ledger_row(
             mechanism.name,
             where,
@@ -95,52 +100,103 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
             privacy_model=task.privacy_model,
             adjacency=task.adjacency,
             claimed_epsilon=task.epsilon,
-            proven_epsilon=min(task.epsilon, mechanism.cost(task, parameters).proven),
-            exact_epsilon=mechanism.audited(task, parameters).exact_epsilon(task.delta),
+            proven_epsilon=proven,
+            **_audit(mechanism.audited(task, parameters), task.delta),
         )
     yield from _replaced(where, budget, given)
+
+
+def _audit(audited: Audited, delta: float) -> dict[str, float]:
+    """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
+
+    A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
+    to tell a large epsilon from an infinite one.
+    """
+    if audited.assumed:
+        return {}
+    found = audited.worst(delta).epsilon
+    if math.isfinite(found):
+        return {"exact_epsilon": found}
+    least = audited.at_least(delta)
+    return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 
 
 def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
     """The same claims of private teachers where one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
-    costs then: by group privacy of two, and by the replace-one accountant where the budget says how
-    the teachers are trained. Bounds only: a teacher may cost less.
+    costs then follows from add_remove by group privacy of two: of what is stated of the teacher,
+    and of the accountant's whole curve where the budget says how the teachers are trained. Bounds
+    only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
     """
     private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
-    for way, (epsilon, Delta) in _one_replaced(budget).items():
-        # Where everything leaks a task has no budget; a bit less is as good.
-        Delta, leak = (min(x, math.nextafter(1, 0)) for x in (Delta, delta_of(budget["m"], Delta)))
-        teacher = replace(
-            given.budget, teacher_epsilon=epsilon, teacher_Delta=Delta, delta_gamma=leak
-        )
+    group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
+    ways = {"group privacy": (group.epsilon, group.delta)}
+    if budget.get("teachers"):
+        cost = _trained(budget, "replace_one", Delta), Delta
+        ways["group privacy of the accountant's curve"] = cost
+    for way, cost in ways.items():
         for mechanism in private:
-            task = mechanism.terms(teacher)
-            yield ledger_row(
-                mechanism.name,
-                f"{where}, teachers by {way}",
-                delta=task.delta,
-                privacy_model=task.privacy_model,
-                claimed_epsilon=task.epsilon,
-                proven_epsilon=mechanism.audited_bound(task, given.parameters[mechanism.name]),
-            )
+            yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, given)
+    if budget.get("teachers"):
+        cost = _unproven(budget), Delta
+        for mechanism in private:
+            if mechanism.costs_once:
+                words = f"{where}, teachers by the replace-one accountant"
+                yield _of_replaced(mechanism, words, cost, budget, given)
 
 
-def _one_replaced(budget: Mapping) -> dict[str, tuple[float, float]]:
-    """One teacher's (epsilon, Delta) for replace_one, by how it is proven."""
-    group = replace_one(budget["epsilon"], budget["Delta"])
-    found = {"group privacy": (group.epsilon, group.delta)}
-    if training := budget.get("teachers"):
-        from private_ensembles.teachers.accounting import epsilon_pld  # late: dp-accounting
-        from private_ensembles.teachers.schedule import poisson_schedule
+def _of_replaced(
+    mechanism: Mechanism, words: str, cost: tuple[float, float], budget: Mapping, given: Given
+) -> LedgerRow:
+    """One label of teachers that have this cost, (epsilon, Delta), where a record is replaced."""
+    # Where everything leaks a task has no budget; a bit less is as good.
+    Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
+    teacher = replace(given.budget, teacher_epsilon=cost[0], teacher_Delta=Delta, delta_gamma=leak)
+    task = mechanism.terms(teacher)
+    proven = mechanism.audited_bound(task, given.parameters[mechanism.name])
+    if mechanism.costs_once and budget.get("teachers"):
+        proven = _trained(budget, "replace_one", task.delta)
+    return ledger_row(
+        mechanism.name,
+        words,
+        delta=task.delta,
+        privacy_model=task.privacy_model,
+        claimed_epsilon=task.epsilon,
+        proven_epsilon=proven,
+        proof=_REPLACED,
+    )
 
-        plan = poisson_schedule(*(training[key] for key in ("shard_size", "batch_size", "epochs")))
-        given = training["noise_multiplier"], plan.sample_rate, plan.steps, budget["Delta"]
-        # Rounded up to nine decimals: the last bits differ from machine to machine.
-        epsilon = math.ceil(epsilon_pld(*given, "replace_one") * 1e9) / 1e9
-        found["the replace-one accountant"] = epsilon, budget["Delta"]
-    return found
+
+def _trained(budget: Mapping, adjacency: str, Delta: float) -> float:
+    """What one teacher is proven to cost at Delta, by its training.
+
+    Rounded up to nine decimals: the last bits differ from machine to machine.
+    """
+    from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld
+
+    if adjacency == "add_remove":
+        found = epsilon_pld(*_training(budget), Delta)
+    else:
+        found = epsilon_group(*_training(budget), Delta)
+    return math.ceil(found * 1e9) / 1e9
+
+
+def _unproven(budget: Mapping) -> float:
+    """What the replace-one accountant says of one teacher; nobody has proven its pair the worst."""
+    from private_ensembles.teachers.accounting import epsilon_pld  # late: slow
+
+    found = epsilon_pld(*_training(budget), budget["Delta"], "replace_one")
+    return math.ceil(found * 1e9) / 1e9
+
+
+def _training(budget: Mapping) -> tuple[float, float, int]:
+    """Noise multiplier, sample rate and steps of one teacher."""
+    from private_ensembles.teachers.schedule import poisson_schedule
+
+    stated = budget["teachers"]
+    plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
+    return stated["noise_multiplier"], plan.sample_rate, plan.steps
 
 
 def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
@@ -172,8 +228,7 @@ def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: flo
     """What is proven of one query and what the audit says of it."""
     K, C = one.n_teachers, one.n_classes
     if C == 2:
-        exact = mechanism.audited(one, parameters).exact_epsilon(one.delta)
-        return {"proven_epsilon": proven, "exact_epsilon": exact}
+        return {"proven_epsilon": proven} | _audit(mechanism.audited(one, parameters), one.delta)
     found = epsilon_bounds(
         lambda counts: mechanism.outcomes(counts, parameters),
         K,
@@ -183,7 +238,7 @@ def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: flo
         **mechanism.error(K, C, parameters),
     )
     return {
-        "proven_epsilon": max(proven, found.upper),
+        "proven_epsilon": proven,
         "exact_epsilon": found.upper if found.exact else None,
         "lower_epsilon": None if found.exact else found.lower,
     }
@@ -220,7 +275,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
 
     settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
-    exact composition of the labels for everyone (`dpbag.plain`), whatever the votes.
+    the labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
     """
     n, k, delta = settings["n"], settings["k"], settings["delta"]
     bagged = mechanisms.load("dpbag")
@@ -229,17 +284,17 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
         noise = BaggingNoise(n, partitions, rate, share)
         task = Task(1.0, delta, 1, 1, partitions * n, 2)
         cost = bagged.cost(task, noise)
-        exact = bagged.audited(task, noise).exact_epsilon(delta)
         row = ledger_row(
             "dpbag",
             f"{who}: one label, n = {n}, k = {partitions}",
             delta=delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
-            exact_epsilon=exact if math.isfinite(exact) else None,  # Laplace tails underflow
+            **_audit(bagged.audited(task, noise), delta),
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
-        yield row if share < 1 else replace(row, data_dependent=False)
+        personal = share < 1
+        yield replace(row, data_dependent=personal, release=row.release and not personal)
     if {key: settings[key] for key in _PRINTED} == _PRINTED:
         yield from _of_labels(n, rate, published)
 
@@ -258,7 +313,7 @@ def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerR
             proven_epsilon=plain_epsilon(labels, rate, _PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield replace(found, data_dependent=personal, release=not personal)
+        yield replace(found, data_dependent=personal, release=found.release and not personal)
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:

@@ -9,7 +9,8 @@ from private_ensembles import mechanisms
 
 # Exact values are upper bounds that are off by rounding; a claim is not broken by that.
 _ROUNDING = 1e-9
-VERDICTS = ("holds", "fails", "holds, and the proof shows less", "unknown")
+VERDICTS = ("holds", "proven", "unproven", "fails")
+_TRUE = ("holds", "proven")
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,11 @@ class LedgerRow:
     """A mechanism in one setting, for one neighbouring relation; epsilons in nats, None: no such.
 
     claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
-    upper bound that this module proves at delta. exact_epsilon: the audit's value. lower_epsilon:
-    what is proven not to be enough, where the exact value is not known. data_dependent: the cost is
-    a function of the votes. release: labels (and costs) may leave the workflow.
-    verdict: one of VERDICTS.
+    upper bound that this module proves at delta. exact_epsilon: the audit's value at delta, an
+    upper bound up to rounding. lower_epsilon: what is proven not to be enough, where the exact
+    value is not known. data_dependent: the cost is a function of the votes. release: labels (and
+    costs) may leave the workflow. verdict: one of VERDICTS. proof: the page of docs/ and the
+    section with the theorem that the verdict rests on; empty where nothing is proven of the claim.
     """
 
     mechanism: str
@@ -35,6 +37,7 @@ class LedgerRow:
     release: bool
     verdict: str
     lower_epsilon: float | None = None
+    proof: str = ""
 
 
 def ledger_row(
@@ -48,13 +51,15 @@ def ledger_row(
     proven_epsilon: float | None = None,
     exact_epsilon: float | None = None,
     lower_epsilon: float | None = None,
+    proof: str | None = None,
 ) -> LedgerRow:
     """Build a row, its verdict computed.
 
     mechanism: a name, whose guarantee must cover privacy_model and adjacency (else
-    ValueError). A row is for release only if the mechanism is and its claim does not fail. Raises
-    ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below the
-    exact one, which no proof can give.
+    ValueError). proof: of proven_epsilon; None: the mechanism's own. A row is for release only if
+    the mechanism is and its claim is proven or holds. Raises ValueError for negative or NaN
+    epsilons, delta outside [0, 1], and a proven epsilon below the exact one, which no proof can
+    give.
     """
     known = mechanisms.load(mechanism)
     known.require(privacy_model, adjacency)
@@ -83,32 +88,31 @@ def ledger_row(
         privacy_model=privacy_model,
         adjacency=adjacency,
         data_dependent=known.data_dependent,
-        release=known.releasable and outcome != "fails",
+        release=known.releasable and outcome in _TRUE,
         verdict=outcome,
+        proof="" if outcome == "unproven" else known.proof if proof is None else proof,
     )
 
 
 def verdict(
     claimed: float | None, proven: float | None, exact: float | None, lower: float | None = None
 ) -> str:
-    """Say whether a claimed epsilon holds: against the exact one, else against the proven ones.
+    """Say what becomes of a claimed epsilon; no number is compared with itself.
 
-    "holds, and the proof shows less": true by the audit, while the proof at hand gives a larger
-    epsilon than claimed.
+    ``fails``: the exact epsilon, or what is proven not to be enough, exceeds it. ``holds``: the
+    exact epsilon does not, or a proven one is smaller. ``proven``: the claim is the proven epsilon
+    itself, so that no second number bears it and all rests on the proof. ``unproven``: nothing
+    refutes it, and what is proven is larger.
     """
     if claimed is None:
-        return "unknown"
-    if lower is not None and _exceeds(lower, claimed):
+        return "unproven"
+    if any(found is not None and _exceeds(found, claimed) for found in (exact, lower)):
         return "fails"
-    if exact is None and proven is None:
-        return "unknown"
     if exact is not None:
-        if _exceeds(exact, claimed):
-            return "fails"
-        if proven is not None and _exceeds(proven, claimed):
-            return "holds, and the proof shows less"
         return "holds"
-    return "unknown" if _exceeds(proven, claimed) else "holds"
+    if proven is None or _exceeds(proven, claimed):
+        return "unproven"
+    return "holds" if _exceeds(claimed, proven) else "proven"
 
 
 def _exceeds(value: float, bound: float) -> bool:

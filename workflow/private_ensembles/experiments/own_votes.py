@@ -1,7 +1,8 @@
 """Your own votes: a plan that does not look at them, the labels it releases, and what it costs.
 
 The plan is made on the stated profile, for the ensemble's size alone, so it costs nothing. What is
-computed from the votes without noise (`private_table`) is not for release.
+computed from the votes without noise (`private_table`) is not for release. Numbers of queries,
+teachers and classes are public: a neighbour has the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from private_ensembles import mechanisms
 from private_ensembles.experiments import planner, planner_study
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
@@ -71,6 +71,20 @@ def public_table(application: Application) -> pd.DataFrame:
     return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
 
 
+def public_facts(application: Application) -> dict[str, object]:
+    """What was asked of the ensemble: nothing in it depends on votes."""
+    task = application.task
+    return {
+        "queries": task.queries,
+        "teachers": task.n_teachers,
+        "classes": task.n_classes,
+        "wanted": task.labels,
+        "epsilon": task.epsilon,
+        "delta": task.delta,
+        "noise": "secure" if task.secure else "reproducible",
+    }
+
+
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
     """Release the labels, (queries,), -1 where there is none; secure noise where the task says so.
 
@@ -80,8 +94,10 @@ def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int
     mechanism = mechanisms.load(chosen.mechanism)
     if refusal := mechanism.refusal(task):
         raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
-    seeded = Seeded(randomness.generator(seed, "own votes", "release"))
-    noise = Secure() if task.secure else seeded
+    if task.secure:
+        noise = Secure()
+    else:
+        noise = Seeded(randomness.generator(seed, "own votes", "release"))
     return mechanism.release(votes.histogram(), chosen.parameters, noise)
 
 
@@ -92,11 +108,8 @@ def private_table(
 
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
     correct (equal to the file's labels, among queries of known label), all three on at most
-    `planner.LARGEST_SAMPLE` queries at equal distances in the file, and for Gaussian noise the
-    data-dependent epsilon, its sanitised estimate, standard deviation and 95 % upper bound
-    (`pate.confident`, parameters that do not look at the votes). The guarantee of the labels stays
-    the budget: which of the two is reported is to be decided before looking (docs/privacy.md).
-    meter: counts mechanisms.
+    `planner.LARGEST_SAMPLE` queries at equal distances in the file. No cost is among them: what
+    the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
     """
     counts = votes.histogram()
     sample = _sample(votes.n_queries)
@@ -119,7 +132,6 @@ def private_table(
                 "answers": answers,
                 "agreeing": agreeing,
                 "correct": correct,
-                **_data_dependent(mechanism, counts, task, one.parameters),
                 "release": NOT_FOR_RELEASE,
             }
         )
@@ -131,17 +143,6 @@ def private_table(
 def _sample(n_queries: int) -> NDArray[np.int64]:
     number = min(n_queries, planner.LARGEST_SAMPLE)
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
-
-
-def _data_dependent(
-    mechanism: Mechanism, counts: NDArray, task: Task, parameters: Parameters
-) -> dict[str, float]:
-    """The data-dependent cost on the queries that are asked; NaN for mechanisms that have none."""
-    options = {"delta": task.delta, "tuning": "rule_of_thumb", "target_epsilon": task.epsilon}
-    found = mechanism.votes_cost(counts, task, parameters, **options)
-    names = ("epsilon", "sanitized_epsilon", "sanitized_sd", "sanitized_upper")
-    values = [np.nan if found is None else getattr(found, name) for name in names]
-    return dict(zip((f"data_dependent_{names[0]}", *names[1:]), values, strict=True))
 
 
 def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from private_ensembles.mechanisms.lnmax import MECHANISM as LNMAX
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
@@ -28,7 +27,7 @@ from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy
-from private_ensembles.pate.rounds import confident_round, interactive_round
+from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -225,9 +224,10 @@ def account(
     """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
 
     counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
-    printed, draws, orders, release, two_rounds (or None). noise: of what is published, `secure`
-    from the system's entropy. One row per quantity: task, aggregator, draw, quantity, value,
-    release. For `confident`:
+    printed, draws, orders, release, two_rounds (or None). noise: the labels' and thresholds' that
+    are accounted for, discrete with `secure`; what is published has continuous noise, then from the
+    system's entropy. One row per quantity: task, aggregator, draw, quantity, value, release.
+    For `confident`:
 
     asked, answered (expected), rdp, epsilon, order      as published: classic conversion
     epsilon_improved, order_improved                     by the improved conversion
@@ -254,9 +254,9 @@ def account(
             asked = permuted[:queries]
             if aggregator == "interactive":
                 source = generator(seed, task, "student of round two", draw)
-                found = _two_rounds_account(counts[asked], labels[asked], settings, source)
+                found = _two_rounds_account(counts[asked], labels[asked], settings, source, noise)
             elif aggregator == "confident":
-                one = confident_round(counts[asked], **noise_of(settings["confident"]))
+                one = confident_round(counts[asked], **noise_of(settings["confident"]), noise=noise)
                 found = _confident_account([one], settings, settings["printed"])
                 if draw == 0:  # the queries that `buy_labels` asks
                     secret = check_mode(noise) == "secure"
@@ -308,8 +308,7 @@ def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]
         "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
     }
     if len(rounds) == 1 and answers:
-        rho = rounds[0].releases(None, answers).rho
-        capped = exact_data_independent_epsilon(rho, delta)
+        capped = certain_epsilon(rounds, delta, answer_cap=answers)
         free["exact_data_independent_epsilon_at_printed_answers"] = capped
     # Tuned parameters depend on the votes, printed ones do not.
     chosen = {
@@ -349,14 +348,14 @@ def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
     return _marked(public, {"release_epsilon": found.epsilon}, sanitized)
 
 
-def _two_rounds_account(counts, labels, settings, source) -> dict[str, tuple[float, str]]:
+def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
     """A confident round, then an interactive one on other queries with a student's scores."""
     rounds = settings["two_rounds"]
     first, second = (rounds[name]["queries"] for name in ("first", "second"))
-    confident = confident_round(counts[:first], **noise_of(rounds["first"]))
+    confident = confident_round(counts[:first], **noise_of(rounds["first"]), noise=noise)
     scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
     later = counts[first : first + second]
-    interactive = interactive_round(later, scores, **noise_of(rounds["second"]))
+    interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
     found = _confident_account([confident, interactive], settings, rounds["printed"])
     orders = order_grid(settings["orders"])
     alone = compose_rounds([confident], settings["delta"], conversion="classic", orders=orders)

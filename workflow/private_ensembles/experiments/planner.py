@@ -1,15 +1,15 @@
 """Which mechanism should I use? Mechanisms ranked by expected right labels within a total budget.
 
 What a mechanism costs holds whatever the votes (`mechanisms`), so ranking on a public or synthetic
-profile of the votes costs nothing. Ranking on private votes does: which parameters won tells of
-them. `choose_privately` then picks by the exponential mechanism, for an epsilon of its own.
+profile of the votes costs nothing. Ranking on private votes would: which parameters won tells of
+them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,46 +143,3 @@ def _simplex(start: NDArray, low: NDArray, high: NDArray) -> NDArray:
     step = (high - low) / 12
     steps = np.where(start + step <= high, step, -step)
     return np.vstack([start, start + np.diag(steps)])
-
-
-def choose_privately(
-    task: Task,
-    counts: NDArray,
-    labels: NDArray,
-    candidates: Sequence[Plan],
-    epsilon: float,
-    generator: np.random.Generator,
-) -> tuple[Plan, float]:
-    """Pick one of the candidates on private votes by the exponential mechanism; cost: epsilon.
-
-    candidates: plans made without looking at these votes (`plan` on a profile), for the budget that
-    is left: task.epsilon less `epsilon`, which this choice spends (simple composition, pure). Their
-    scores are `Mechanism.uncapped_correct` on all votes given, their sensitivity the largest
-    `Mechanism.score_sensitivity`. Returns the choice, and how many expected right labels it may be
-    short of the best with probability at most 5 %: 2 sensitivity (ln n + ln 20) / epsilon.
-
-    Raises ValueError for no candidate that applies, epsilon not in (0, task.epsilon), and teachers
-    that share data, where one record may change every vote.
-    """
-    if task.privacy_model != "disjoint_shards":
-        raise ValueError(
-            f"privacy_model = {task.privacy_model!r}: must be 'disjoint_shards' to choose by votes"
-        )
-    if not 0 < epsilon < task.epsilon:
-        raise ValueError(f"epsilon = {epsilon}: must be in (0, {task.epsilon})")
-    usable = [one for one in candidates if one.refusal is None]
-    if not usable:
-        raise ValueError("candidates: none of them applies")
-    over = [one.mechanism for one in usable if one.epsilon > task.epsilon - epsilon]
-    if over:
-        raise ValueError(f"candidates: {over[0]} leaves no epsilon = {epsilon} for the choice")
-    left = replace(task, epsilon=task.epsilon - epsilon)
-    reach, scores = 0.0, []
-    for one in usable:
-        mechanism = mechanisms.load(one.mechanism)
-        reach = max(reach, mechanism.score_sensitivity(left, one.parameters))
-        scores.append(mechanism.uncapped_correct(counts, labels, left, one.parameters))
-    scores = np.array(scores)
-    noisy = epsilon * scores / (2 * reach) + generator.gumbel(size=len(scores))
-    short = 2 * reach * (math.log(len(usable)) + math.log(20)) / epsilon
-    return usable[int(np.argmax(noisy))], short

@@ -9,6 +9,7 @@ module changes it.
 import ast
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ PACKAGE = "private_ensembles"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_TELLING = (ast.Import, ast.ImportFrom, ast.FunctionDef)  # and constants that are strings
 
 
 @cache
@@ -29,7 +31,25 @@ def _modules() -> dict[str, Path]:
     return modules
 
 
+@dataclass(frozen=True)
+class _Source:
+    """What counts of a file: the modules that it imports itself, and its canonical text."""
+
+    imports: frozenset[str]
+    text: bytes
+
+
+# Read once, and the syntax tree let go: most scripts share most modules, and Snakemake asks for all
+# fingerprints whenever it starts, on a cluster once in every job.
 @cache
+def _source(path: Path) -> _Source:
+    telling: list[ast.AST] = []
+    text = _canonical(_tree(path), telling)
+    if "import_module" not in text:
+        telling = [node for node in telling if not isinstance(node, ast.FunctionDef)]
+    return _Source(_imported(telling, path), text.encode())
+
+
 def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
@@ -47,17 +67,14 @@ def imports(path: Path | str) -> set[str]:
     than `__getattr__`, whose names are those that others ask it for). Imports inside functions
     count as well.
     """
-    path = Path(path).resolve()
-    return set(_imported(_tree(path), path))
+    return set(_source(Path(path).resolve()).imports)
 
 
-# Cached by the tree, of which there is one for each file: most scripts share most modules, and
-# Snakemake asks for all fingerprints whenever it starts, on a cluster once in every job.
-@cache
-def _imported(tree: ast.Module, path: Path) -> frozenset[str]:
+def _imported(nodes: list[ast.AST], path: Path) -> frozenset[str]:
+    """Return what those nodes of a file's tree import that may import anything (`_TELLING`)."""
     modules = _modules()
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -65,9 +82,9 @@ def _imported(tree: ast.Module, path: Path) -> frozenset[str]:
             found.add(base)
             for alias in node.names:
                 found |= _named(base, alias.name)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant):
             found.add(node.value)
-        elif isinstance(node, ast.FunctionDef) and node.name != "__getattr__" and _loads(node):
+        elif node.name != "__getattr__" and _loads(node):
             package = next((name for name, file in modules.items() if file == path), "?")
             found.update(name for name in modules if name.startswith(f"{package}."))
     found = {name for name in found if name in modules}
@@ -102,22 +119,24 @@ def _named(package: str, name: str) -> set[str]:
         return set()
     if f"{package}.{name}" in modules:
         return {f"{package}.{name}"}
-    if modules[package].name != "__init__.py" or (name != "*" and _defines(package, name)):
+    if modules[package].name != "__init__.py" or (name != "*" and name in _bound(package)):
         return set()
     return {module for module in modules if module.startswith(f"{package}.")}
 
 
-def _defines(package: str, name: str) -> bool:
-    """Tell whether the `__init__` of a package binds `name` when it runs."""
+@cache
+def _bound(package: str) -> frozenset[str]:
+    """Return the names that the `__init__` of a package binds when it runs."""
+    found = set()
     for node in _tree(_modules()[package]).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            return True
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
         for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.id == name:
-                return True
-            if isinstance(part, ast.alias) and (part.asname or part.name) == name:
-                return True
-    return False
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                found.add(part.id)
+            if isinstance(part, ast.alias):
+                found.add(part.asname or part.name)
+    return frozenset(found)
 
 
 def _parents(name: str) -> list[str]:
@@ -139,7 +158,7 @@ def closure(script: str | Path, *modules: str) -> list[str]:
         waiting |= {name, *_parents(name)}
     while waiting:
         found |= waiting
-        waiting = set().union(*(imports(_modules()[name]) for name in waiting)) - found
+        waiting = set().union(*(_source(_modules()[name]).imports for name in waiting)) - found
     return sorted(found)
 
 
@@ -151,9 +170,9 @@ def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> 
     module does not exist or a name matches nothing.
     """
     path = _path(script)
-    digest = hashlib.sha256(_text(_tree(path)))
+    digest = hashlib.sha256(_source(path).text)
     for name in closure(path, *modules):
-        digest.update(f"\0{name}\0".encode() + _text(_tree(_modules()[name])))
+        digest.update(f"\0{name}\0".encode() + _source(_modules()[name]).text)
     for each in also:
         folder, pattern = (path.parent / each).parent, Path(each).name
         files = sorted(folder.resolve().glob(pattern))
@@ -168,30 +187,29 @@ def _path(script: str | Path) -> Path:
     return (SCRIPTS / script).resolve()
 
 
-@cache
-def _text(tree: ast.Module) -> bytes:
-    return _canonical(tree).encode()
-
-
-def _canonical(node) -> str:
+def _canonical(node, telling: list[ast.AST]) -> str:
     """Write a syntax tree without positions, docstrings and empty fields.
 
-    `ast.dump` would do but for the fields that newer Pythons add: results made under one version
-    must not rerun under another.
+    telling: gets the nodes that may tell of imports. `ast.dump` would do for the text but for the
+    fields that newer Pythons add: results made under one version must not rerun under another.
     """
     if isinstance(node, list):
-        return "[" + ",".join(map(_canonical, node)) + "]"
+        return "[" + ",".join([_canonical(each, telling) for each in node]) + "]"
     if not isinstance(node, ast.AST):
         return repr(node)
+    kind = type(node)
+    if kind in _TELLING or (kind is ast.Constant and isinstance(node.value, str)):
+        telling.append(node)
     fields = []
     for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(node, _DOCUMENTED) and _is_docstring(value):
+        if name == "body" and kind in _DOCUMENTED and _is_docstring(value):
             value = value[1:]
-        if value is None and isinstance(node, ast.Constant):
-            fields.append("value=None" if name == "value" else "")
+        if value is None and kind is ast.Constant:
+            if name == "value":
+                fields.append("value=None")
         elif value is not None and value != [] and name not in ("type_comment", "type_ignores"):
-            fields.append(f"{name}={_canonical(value)}")
-    return f"{type(node).__name__}({','.join(filter(None, fields))})"
+            fields.append(f"{name}={_canonical(value, telling)}")
+    return f"{kind.__name__}({','.join(fields)})"
 
 
 def _is_docstring(body: list) -> bool:

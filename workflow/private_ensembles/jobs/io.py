@@ -50,7 +50,7 @@ class Job:
     `logging.Logger` that writes to the rule's log file.
     """
 
-    def __init__(self, snakemake, log: logging.Logger):
+    def __init__(self, snakemake, log: logging.Logger, *, confidential: bool = False):
         self.input = snakemake.input
         self.params = snakemake.params
         self.wildcards = snakemake.wildcards
@@ -61,9 +61,10 @@ class Job:
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)
         self._records = _records(self._moves)
-        self._origin = functools.partial(
-            records.origin, snakemake, records.check_inputs(snakemake.input)
-        )
+        inputs = records.check_inputs(snakemake.input)
+        if confidential:
+            inputs = dict.fromkeys(inputs)
+        self._origin = functools.partial(records.origin, snakemake, inputs)
 
     def progress(self, message: str, *arguments) -> None:
         """Write a line to the log and to the terminal, so that a long job is seen to advance."""
@@ -96,25 +97,29 @@ class _Stopped(BaseException):
 
 
 @contextlib.contextmanager
-def job(snakemake) -> Iterator[Job]:
+def job(snakemake, *, confidential: bool = False) -> Iterator[Job]:
     """Run a script's block as one job: all of its outputs appear when it succeeds, or none.
 
     Outputs are written under temporary names in their own folder, with their own suffix, and moved
     into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
     it, they are removed; what a killed job left behind is removed when the job starts again. Until
     they are in place, nobody else may read them (mode 0600). Each result gets its record (see
-    `records`), and an input that no longer is what its record says is refused.
+    `records`), and an input that no longer is what its record says is refused. What a folder called
+    `private` holds stays for its owner alone (files 0600, the folder 0700).
+
+    confidential: the inputs are somebody's private data. Their hashes are recorded nowhere, and
+    only the owner may read the log, in which an error may quote them.
 
     A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
     process with status 1 (130, 143 or 129 after a signal).
     """
     # The handlers come first: a signal during the set-up must not leave anything behind either.
-    with _signals_raise(), _logging(snakemake) as log, _mask(0o077) as mask:
+    with _signals_raise(), _logging(snakemake, confidential) as log, _mask(0o077) as mask:
         current = None
         code = 1
         try:
             with _mask(mask):  # folders are made for everybody
-                current = Job(snakemake, log)
+                current = Job(snakemake, log, confidential=confidential)
             log.info("%s started, process %d", current.rule, os.getpid())
             yield current
             _publish(current, mask)
@@ -175,6 +180,8 @@ def _temporaries(outputs) -> tuple[Files, list[tuple[Path, Path]]]:
         # and so the next start finds and removes what a killed one left.
         temporary = final.with_name(f".{final.stem}.part{final.suffix}")
         final.parent.mkdir(parents=True, exist_ok=True)
+        if records.is_private(final):
+            final.parent.chmod(0o700)
         _remove(temporary)
         moves[str(output)] = (temporary, final)
     names = {}
@@ -203,8 +210,9 @@ def _publish(current: Job, mask: int) -> None:
         if (record := records.record_path(final)) is not None:
             records.write_record(places[record], final, temporary, facts)
     moves = current._moves + current._records
-    for temporary, _ in moves:
-        _open_to_readers(temporary, mask)
+    for temporary, final in moves:
+        if not records.is_private(final):
+            _open_to_readers(temporary, mask)
         if temporary.is_file():
             # A full disk may only show here; a rename after it cannot leave an empty file.
             with open(temporary, "rb+") as file:
@@ -270,7 +278,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _logging(snakemake) -> Iterator[logging.Logger]:
+def _logging(snakemake, confidential: bool) -> Iterator[logging.Logger]:
     """Send the log, and the warnings of libraries, to the rule's log file, line by line."""
     log = logging.getLogger("private_ensembles.job")
     log.setLevel(logging.INFO)
@@ -281,6 +289,8 @@ def _logging(snakemake) -> Iterator[logging.Logger]:
         try:
             Path(paths[0]).parent.mkdir(parents=True, exist_ok=True)
             handler = logging.FileHandler(paths[0], mode="w", encoding="utf-8")
+            if confidential:
+                Path(paths[0]).chmod(0o600)
         except OSError as error:
             print(f"error: {describe(error)}", file=sys.stderr, flush=True)
             sys.exit(1)

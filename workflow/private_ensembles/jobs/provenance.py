@@ -3,6 +3,10 @@
 The record of results/<path> is results/provenance/<path>.json. It is written by the job that makes
 the result, stands outside of it, so that equal results are equal bytes, and is compared with the
 file when a later job reads it: a disk that flips bytes in a CSV is noticed, too.
+
+A hash tells of what it was made from: who knows all votes but one teacher's can try that
+teacher's until the hash fits. So what lies in a folder called `private` has no record, and the
+inputs of a confidential job are recorded without theirs.
 Imports only the standard library, because every job pays for what is imported here.
 """
 
@@ -34,13 +38,21 @@ PACKAGES = {
 }
 # Seconds after a job within which Snakemake has noticed its end, on a cluster as well.
 TOUCHED_WITHIN = 3600
-ROOT, FOLDER = "results", "provenance"
+ROOT, FOLDER, PRIVATE = "results", "provenance", "private"
+
+
+def is_private(path) -> bool:
+    """Tell whether a result lies in a folder called `private`, for its owner's eyes alone."""
+    parts = PurePosixPath(path).parts
+    return parts[:1] == (ROOT,) and PRIVATE in parts[1:-1]
 
 
 def record_path(path) -> Path | None:
-    """Return where the record of a result is; None for what is no result (data, docs, logs)."""
+    """Return where the record of a result is; None for no result (data, docs, logs), or private."""
     parts = PurePosixPath(path).parts
     if len(parts) < 2 or parts[0] != ROOT or parts[1] in (FOLDER, "benchmarks") or ".." in parts:
+        return None
+    if is_private(path):
         return None
     return Path(ROOT, FOLDER, *parts[1:-1], f"{parts[-1]}.json")
 
@@ -96,11 +108,11 @@ def read_record(path) -> dict:
     return {}
 
 
-def origin(snakemake, inputs: dict[str, str]) -> dict:
+def origin(snakemake, inputs: dict[str, str | None]) -> dict:
     """Return what all outputs of a job have in common: rule, parameters, inputs, surroundings.
 
     params: the slice of the configuration that the rule uses, with the fingerprint of its code.
-    inputs: sha256 by path.
+    inputs: sha256 by path, None where it is confidential.
     """
     params = getattr(snakemake, "params", None)
     wildcards = getattr(snakemake, "wildcards", None)

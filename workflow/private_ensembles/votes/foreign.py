@@ -5,8 +5,9 @@ a large matrix is counted in pieces, so memory stays near that of the file's own
 """
 
 import csv
-from collections.abc import Iterator
-from itertools import islice
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -21,42 +22,47 @@ _PIECE = 1 << 24
 # Rows of a CSV file that are parsed at a time.
 _ROWS = 256
 _LABEL = "label"
+_SAY = "say votes_kind=votes or votes_kind=counts"
 # The accounting's tables grow with the classes; more than these are hardly ever meant.
 _MOST_CLASSES = 10_000
+# Memory that one count takes on its way to a label, with exact noise (measured).
+_BYTES_OF_A_COUNT = 150
 
 
-def read_own_votes(path: str | Path, *, kind: str = "auto", n_classes: int | None = None) -> Votes:
+def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> Votes:
     """Return the vote counts in a file, with labels where it has them (-1 elsewhere).
 
     kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
     classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
-    array, a CSV by its header, and else votes. n_classes: as in the file, or stated; None infers
-    the largest vote plus one.
+    array, a CSV by its header, and else votes. Where the kind is told, by its name or by `kind`,
+    whole numbers may be floats (2.0), and semicolons or tabs may separate them. n_classes: stated,
+    for one that is inferred from the votes tells of them.
 
     Raises ValueError, one line that names the file, for anything that is no such matrix: wrong
     shapes, numbers that are not whole, NaN, votes or labels out of range, fewer than two teachers,
-    rows of counts with different sums, pickles; OSError where it cannot be opened.
+    rows of counts with different sums, another number of classes in the file, more counts than
+    memory holds, pickles; OSError where it cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     _ = file.write("teacher1,teacher2,teacher3,label\\n0,2,2,2\\n1,1,0,1\\n")
     ...     _ = file.seek(0)
-    ...     votes = read_own_votes(file.name)
+    ...     votes = read_own_votes(file.name, n_classes=3)
     >>> votes.histogram().tolist(), votes.labels.tolist()
     ([[1, 0, 2], [1, 2, 0]], [2, 1])
     """
     path = Path(path)
     if kind not in KINDS:
         raise ValueError(f"votes_kind = {kind!r}: must be one of {', '.join(KINDS)}")
-    if n_classes is not None and not 2 <= n_classes <= _MOST_CLASSES:
+    if not 2 <= n_classes <= _MOST_CLASSES:
         raise ValueError(f"n_classes = {n_classes}: must be 2 to {_MOST_CLASSES}")
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
     try:
         matrix, labels, kind, stated = _READERS[path.suffix](path, kind)
-        if stated is not None and n_classes is not None and stated != n_classes:
+        if stated not in (None, n_classes):
             raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
-        return _counted(matrix, labels, kind, n_classes if stated is None else stated)
+        return _counted(matrix, labels, kind, n_classes)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -96,30 +102,62 @@ def _npy(path: Path, kind: str):
 
 def _csv(path: Path, kind: str):
     with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        first = next(reader, None)
-        if not first:
-            raise ValueError("is empty")
-        header = [cell.strip() for cell in first]
-        headed = not all(_is_whole(cell) for cell in header) and any(
-            cell[:1].isalpha() and cell.lower() != "nan" for cell in header
-        )
-        at = None
-        if headed:
-            kind, at = _header(header, kind)
-        else:
-            file.seek(0)
-            reader = csv.reader(file)
-        pieces, line = [], 2 if headed else 1
-        while rows := list(islice(reader, _ROWS)):
-            pieces.append(_parsed(rows, line, len(header)))
-            line += len(rows)
+        separator = _separator(file.readline())
+        file.seek(0)
+        reader = csv.reader(_without_nul(file), delimiter=separator)
+        rows = _filled(reader)
+        try:
+            first = next(rows, None)
+            if first is None:
+                raise ValueError("is empty")
+            header = [cell.strip() for cell in first]
+            headed = not all(_is_whole(cell) for cell in header) and any(
+                cell[:1].isalpha() and cell.lower() != "nan" for cell in header
+            )
+            at = None
+            if headed:
+                kind, at = _header(header, kind)
+            else:
+                rows = chain([first], rows)
+            if kind == "auto" and separator != ",":
+                raise ValueError(f"is not separated by commas: {_SAY}")
+            pieces, line = [], 2 if headed else 1
+            while some := list(islice(rows, _ROWS)):
+                pieces.append(_parsed(some, line, len(header), pointed=kind != "auto"))
+                line += len(some)
+        except csv.Error as error:
+            raise ValueError(f"line {reader.line_num}: {error}") from None
     if not pieces:
         raise ValueError("has a header and no rows")
     table = np.concatenate(pieces)
     if at is None:
         return table, None, kind, None
     return np.delete(table, at, axis=1), table[:, at], kind, None
+
+
+def _separator(line: str) -> str:
+    """Return what separates the cells of a line: a comma unless it has only semicolons, or tabs."""
+    found = [each for each in ",;\t" if each in line]
+    return found[0] if len(found) == 1 else ","
+
+
+def _without_nul(lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise ValueError(f"line {number} holds a NUL byte")
+        yield line
+
+
+def _filled(reader) -> Iterator[list[str]]:
+    """Yield the rows; blank lines may come after the last of them only, where editors leave one."""
+    blank = None
+    for row in reader:
+        if len(row) <= 1 and not "".join(row).strip():
+            blank = blank or reader.line_num
+        elif blank is not None:
+            raise ValueError(f"line {blank} is empty")
+        else:
+            yield row
 
 
 def _header(header: list[str], kind: str) -> tuple[str, int | None]:
@@ -142,21 +180,34 @@ def _header(header: list[str], kind: str) -> tuple[str, int | None]:
     return found, at
 
 
-def _parsed(rows: list[list[str]], line: int, width: int) -> np.ndarray:
-    """Return some rows as integers in the smallest type; ValueError naming the line."""
+def _parsed(rows: list[list[str]], line: int, width: int, *, pointed: bool) -> np.ndarray:
+    """Return some rows as integers in the smallest type; ValueError naming the line.
+
+    pointed: 2.0 is as good as 2.
+    """
     for number, row in enumerate(rows, start=line):
         if len(row) != width:
             raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
     try:
         array = np.array(rows).astype(np.int64)
     except (ValueError, OverflowError):
-        for number, row in enumerate(rows, start=line):
-            for cell in row:
-                if not _is_whole(cell):
-                    raise ValueError(f"line {number}: {cell!r} is not a whole number") from None
-        raise ValueError(f"line {line} or below: a number is too large") from None
+        array = _one_by_one(rows, line, pointed)
     low, high = int(array.min()), int(array.max())
     return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+
+
+def _one_by_one(rows: list[list[str]], line: int, pointed: bool) -> np.ndarray:
+    for number, row in enumerate(rows, start=line):
+        for cell in row:
+            if _is_whole(cell) or (pointed and _is_whole(_without_point(cell))):
+                continue
+            hint = f": {_SAY}" if _is_whole(_without_point(cell)) else ""
+            shown = cell if len(cell) <= 40 else f"{cell[:37]}..."
+            raise ValueError(f"line {number}: {shown!r} is not a whole number{hint}")
+    try:
+        return np.array([[int(_without_point(cell)) for cell in row] for row in rows], np.int64)
+    except (ValueError, OverflowError):  # Python reads no more than 4300 digits
+        raise ValueError(f"line {line} or below: a number is too large") from None
 
 
 def _is_whole(cell: str) -> bool:
@@ -164,20 +215,24 @@ def _is_whole(cell: str) -> bool:
     return text.removeprefix("-").removeprefix("+").isdigit() and text.isascii()
 
 
+def _without_point(cell: str) -> str:
+    """Return the cell without a decimal point that only zeros follow."""
+    whole, _, rest = cell.strip().partition(".")
+    return cell if rest.strip("0") else whole
+
+
 _READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
 
 
-def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int | None) -> Votes:
+def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
     """Check the matrix and return its counts."""
-    if matrix.dtype.kind == "f" and matrix.ndim == 2:
-        for start, piece in _pieces(matrix):
-            if (wrong := ~np.isfinite(piece)).any():
-                row, column = np.argwhere(wrong)[0]
-                raise ValueError(f"entry [{start + row}, {column}] is {piece[row, column]}")
+    if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
+        matrix = _whole_floats(matrix, kind)
     if matrix.dtype.kind not in "iu":
         raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type)")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
+    _fits(len(matrix), n_classes)
     sums = _row_sums(matrix) if kind in ("auto", "counts") else None
     if kind == "auto":
         if len(matrix) > 1 and (sums == sums[0]).all() and sums[0] >= 2 and matrix.max() > 0:
@@ -189,20 +244,46 @@ def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int | None) -> Vo
     if labels is None:
         labels = np.full(len(matrix), -1, np.int64)
     if kind == "counts":
-        if n_classes is not None and matrix.shape[1] != n_classes:
+        if matrix.shape[1] != n_classes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
         result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix))
     else:
-        result = Votes(*_of_votes(matrix, labels, n_classes))
+        result = Votes(n_classes, labels, counts=_of_votes(matrix, n_classes))
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
 
 
-def _of_votes(matrix, labels, n_classes: int | None):
-    """Count in pieces; return the arguments of `Votes`."""
+def _fits(n_queries: int, n_classes: int) -> None:
+    """ValueError, before any work, where this machine has not the memory for so many counts."""
+    needed = n_queries * n_classes * _BYTES_OF_A_COUNT
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > there:
+        raise ValueError(
+            f"{n_queries} queries x {n_classes} classes need about {needed / 2**30:.0f} GiB of "
+            f"memory, and this machine has {there / 2**30:.0f}: split the queries"
+        )
+
+
+def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
+    """Return a matrix of floats as integers; ValueError where they are no whole numbers."""
+    for start, piece in _pieces(matrix):
+        piece = piece.astype(np.float64)
+        wrong = ~(np.isfinite(piece) & (piece == np.floor(piece)) & (np.abs(piece) < 2.0**31))
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"entry [{start + row}, {column}] is {piece[row, column]}: must be a whole number"
+            )
+    if kind == "auto":
+        raise ValueError(f"has type {matrix.dtype}: must be of an integer type, or {_SAY}")
+    return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
+
+
+def _of_votes(matrix: np.ndarray, n_classes: int) -> np.ndarray:
+    """Count votes in pieces; return counts (queries, classes)."""
     low, high = _extremes(matrix)
-    largest = (_MOST_CLASSES if n_classes is None else n_classes) - 1
+    largest = n_classes - 1
     if low < 0 or high > largest:
         for start, piece in _pieces(matrix):
             outside = np.argwhere((piece < 0) | (piece > largest))
@@ -212,13 +293,10 @@ def _of_votes(matrix, labels, n_classes: int | None):
                     f"vote [{start + row}, {column}] is {piece[row, column]}: "
                     f"must be 0 to {largest}"
                 )
-    classes = max(2, high + 1) if n_classes is None else n_classes
-    if n_classes is None and np.asarray(labels).size:
-        classes = max(classes, int(np.max(labels)) + 1)
-    found = np.empty((len(matrix), classes), np.min_scalar_type(matrix.shape[1]))
+    found = np.empty((len(matrix), n_classes), np.min_scalar_type(matrix.shape[1]))
     for start, piece in _pieces(matrix):
-        found[start : start + len(piece)] = counts(piece, classes)
-    return classes, labels, None, found
+        found[start : start + len(piece)] = counts(piece, n_classes)
+    return found
 
 
 def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

@@ -1,0 +1,137 @@
+"""Nothing that may be published depends on the votes but by the outcome of the mechanism itself.
+
+Two neighbouring vote files, the same coins, the script of the rule as it is: every byte of the
+release and of its provenance is equal, wall clock and inodes aside, unless the mechanism draws
+other labels; and then it is equal once it is made to draw the same.
+"""
+
+import random
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles import mechanisms
+from private_ensembles.configuration import files
+from private_ensembles.configuration.check import check
+from private_ensembles.experiments import own_votes
+from private_ensembles.noise import secure
+
+K, QUERIES = 7, 6
+DRAW = own_votes.release
+CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"(?:inode|mtime_ns)": \d+'
+
+
+class FixedCoins:
+    """Stands for `secrets`, `os` and OpenDP's sampler in `noise.secure`: coins from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.randbelow, self.choice = self.random.randrange, self.random.choice
+        self.token_bytes = self.urandom = self.random.randbytes
+
+    def gaussian(self, sigma):
+        return lambda counts: [each + round(self.random.gauss(0, sigma)) for each in counts]
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory):
+    """Two files of votes in two classes: one teacher votes otherwise on every query."""
+    folder = tmp_path_factory.mktemp("votes")
+    generator = np.random.default_rng(0)
+    votes = (generator.random((QUERIES, K)) < 0.6).astype(np.uint8)
+    other = votes.copy()
+    other[:, 3] = 1 - votes[:, 3]
+    truth = generator.integers(0, 2, QUERIES)
+    for name, array in {"one": votes, "two": other}.items():
+        (folder / name).mkdir()
+        np.savez(folder / name / "votes.npz", votes=array, labels=truth)
+    return folder
+
+
+def settings_for(name):
+    """The checked configuration in which this mechanism alone serves the votes."""
+    config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
+    config |= {"votes": "votes.npz", "n_classes": 2, "epsilon": 2}
+    mechanism = mechanisms.load(name)
+    private = mechanism.teachers == "private"
+    config["planner"] |= {
+        "mechanisms": [name],
+        "adjacency": "add_remove" if private else "replace_one",
+        "teacher_epsilon": 0.3 if private else None,
+    }
+    config["labels_wanted"] = 3
+    if mechanism.refusal(_task(config)) is not None:
+        config["labels_wanted"] = 1
+    return check(config)
+
+
+def _task(config):
+    return own_votes.planner_study.task(
+        config["planner"],
+        config["epsilon"],
+        config["delta"],
+        queries=QUERIES,
+        labels=config["labels_wanted"],
+        n_teachers=K,
+        n_classes=2,
+        secure=True,
+    )
+
+
+@pytest.fixture
+def published(root, neighbours, fake_snakemake, monkeypatch):
+    """Run the script on one of the files; return what may leave, by name, and the outcome."""
+
+    def publish(name, which, outcome=None):
+        folder = neighbours / which
+        monkeypatch.chdir(folder)
+        settings = settings_for(name)
+        own = files.own_votes(settings)
+        assert own["page"].startswith("results/own/release/")  # secure noise is the default
+        params = {
+            "code": "",
+            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+            "settings": settings.planner.plain(),
+            "seed": settings.seed,
+            "labels_file": own["labels"],
+        }
+        snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
+        snakemake.output = type(snakemake.output)(**own)
+        snakemake.config = settings.plain() | {"again": True}
+        coins = FixedCoins(1)
+        monkeypatch.setattr(secure, "secrets", coins)
+        monkeypatch.setattr(secure, "os", coins)
+        monkeypatch.setattr(secure, "_gaussian", coins.gaussian)
+        kept = []
+
+        def release(*given):
+            kept.append(DRAW(*given) if outcome is None else outcome)
+            return kept[0]
+
+        monkeypatch.setattr(own_votes, "release", release)
+        script = root / "workflow" / "scripts" / "apply_votes.py"
+        runpy.run_path(str(script), {"snakemake": snakemake})
+        left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]
+        found = {str(path): re.sub(CLOCK, b"", path.read_bytes()) for path in left}
+        Path("results/own/release/releases.csv").unlink()  # as in a new folder
+        return found, kept[0]
+
+    return publish
+
+
+@pytest.mark.parametrize("name", mechanisms.offered())
+def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
+    one, outcome = published(name, "one")
+    two, other = published(name, "two")
+    if not np.array_equal(outcome, other):
+        assert one != two
+        two, _ = published(name, "two", outcome)
+    names = {Path(path).name for path in one}
+    assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png", "releases.csv"} < names
+    assert set(one) == set(two)
+    assert [path for path in one if one[path] != two[path]] == []
