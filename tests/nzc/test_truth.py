@@ -83,9 +83,15 @@ def test_sampler_alone_refutes_the_claim(noise):
         return immutable_noisy_argmax(np.tile(counts, (runs, 1)), generator, noise=noise)
 
     found = delta_lower_bound(
-        sample, [125, 124, 1], [124, 125, 1], 5.0, labels=(0, 1, 2), runs=40_000,
-        generator=np.random.default_rng(0), confidence=0.999,
-    )  # fmt: skip
+        sample,
+        [125, 124, 1],
+        [124, 125, 1],
+        5.0,
+        labels=(0, 1, 2),
+        runs=40_000,
+        generator=np.random.default_rng(0),
+        confidence=0.999,
+    )
     assert found.value >= 0.9
 
 

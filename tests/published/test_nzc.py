@@ -26,14 +26,24 @@ def tables(stand_in=False):
     common = {"task": "mnist", "stand_in": stand_in}
     table1 = pd.DataFrame(
         [
-            {**common, "aggregator": name, "queries": queries, "claimed_epsilon": epsilon,
-             "student_accuracy": 0.9, "student_accuracy_sd": 0.01}
+            {
+                **common,
+                "aggregator": name,
+                "queries": queries,
+                "claimed_epsilon": epsilon,
+                "student_accuracy": 0.9,
+                "student_accuracy_sd": 0.01,
+            }
             for name, queries, epsilon in (
-                ("lnmax-100", 100, 2.5), ("lnmax-5000", 5000, 40.0), ("nzc", 9000, 9.1e-8),
-                ("nzc-5", 9000, 9.1e-8), ("clean", 9000, float("nan")), ("truth", 9000, None),
+                ("lnmax-100", 100, 2.5),
+                ("lnmax-5000", 5000, 40.0),
+                ("nzc", 9000, 9.1e-8),
+                ("nzc-5", 9000, 9.1e-8),
+                ("clean", 9000, float("nan")),
+                ("truth", 9000, None),
             )
         ]
-    )  # fmt: skip
+    )
     table2 = pd.DataFrame([{**common, "aggregator": "nzc", "label_accuracy": 0.95}])
     return {"table1": table1, "table2": table2}
 
@@ -115,10 +125,11 @@ def test_printed_epsilons_of_lnmax_need_dearer_votes_than_ours(printed):
     """At order 9, the largest of PATE 2017's: what a query must have cost on average."""
     floor = math.log(1e5) / 8
     needed = {
-        queries: 8 * (float(cell(printed, "table1", f"lnmax-{queries}", "claimed_epsilon")) - floor)
+        queries: 8
+        * (float(cell(printed, "table1", f"lnmax-{queries}", "claimed_epsilon")) - floor)
         / queries
         for queries in (100, 1000)
-    }  # fmt: skip
+    }
     # One order explains both numbers, as queries drawn at random from the same votes must have.
     assert needed == pytest.approx({100: 0.048, 1000: 0.053}, abs=5e-4)
     # Beside the cost of a query on which nobody agrees, 2 gamma^2 l (l + 1): every seventh query.
@@ -133,9 +144,10 @@ def test_remarks_stand_where_the_numbers_do(printed):
     for key, remark in doubted(printed, "").items():
         if table.loc[key[1:], "status"] != "not_run":
             assert remark in table.loc[key[1:], "note"]
-    assert "trained teachers of its own" in table.loc[
-        "table1", "mnist", "lnmax-100", "claimed_epsilon"
-    ]["note"]  # fmt: skip
+    assert (
+        "trained teachers of its own"
+        in table.loc["table1", "mnist", "lnmax-100", "claimed_epsilon"]["note"]
+    )
     gap = [float(cell(printed, "table1", r, "student_accuracy")) for r in ("nzc", "clean")]
     assert gap[0] - gap[1] == pytest.approx(0.6)
 

@@ -72,9 +72,13 @@ def results(root, tmp_path_factory):
     )
     draw_sigma_search(data, root / "darrm/figures/figure10.png")
     teachers = pd.DataFrame(
-        {"dataset": "mnist", "stand_in": 0, "quantity": ["b10", "b9", "a", ""],
-         "value": [np.inf, 2.0, 10.0, np.nan]}
-    )  # fmt: skip
+        {
+            "dataset": "mnist",
+            "stand_in": 0,
+            "quantity": ["b10", "b9", "a", ""],
+            "value": [np.inf, 2.0, 10.0, np.nan],
+        }
+    )
     teachers.to_csv(root / "darrm/privacy/teachers.csv", index=False)
     printed = read_published(FOLDER.glob("darrm_*.csv"))
     fidelity = compare(printed, {"darrm": {"table2": loss}}, data="embedded")

@@ -55,7 +55,7 @@ def test_labels_drawn_are_those_of_the_tables_at_one_delta(counts, kept):
         assert shown[f"DPBag, {k} partitions"] == wanted
     plain = dict(shown[dpbag_figures.PLAIN])
     assert len(plain) == mine["epsilon"].nunique()
-    # What the caption says: exact composition buys more everywhere.
+    # What the finding of the published run says.
     for name, points in shown.items():
         assert all(plain[x] > y for x, y in points) or name == dpbag_figures.PLAIN
     for axis in kept[0].axes:

@@ -50,8 +50,12 @@ def test_times_are_summed_by_rule_and_memory_is_the_log_s(tmp_path):
     log.write_text("x INFO some_rule finished, peak memory 321 MiB\n")
     (row,) = run_facts.timings(tmp_path / "results").to_dict("records")
     assert row == {
-        "rule": "some_rule", "jobs": 3, "seconds": 3.5, "longest": 2.0, "peak_mib": 321,
-    }  # fmt: skip
+        "rule": "some_rule",
+        "jobs": 3,
+        "seconds": 3.5,
+        "longest": 2.0,
+        "peak_mib": 321,
+    }
 
 
 def test_a_folder_without_records_and_benchmarks_has_nothing_to_tell(tmp_path):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Relative: larger than all rounding in the few operations below.
-_ROUNDING = 1e-13
+from private_ensembles.accounting.rounding import above, below
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,9 @@ def epsilon(total, noise, delta, order_max):
     total = np.asarray(total, np.float64)
     if not (total >= 0).all():
         raise ValueError("total: must be at least 0")
-    costs = 2 * noise**2 * (l + 1) * total[..., None] + np.log(1 / delta) / l
+    costs = above(2 * noise**2 * (l + 1) * total[..., None] - np.log(delta) / l, 12)
     best = costs.argmin(axis=-1)
-    return costs.min(axis=-1) * (1 + _ROUNDING), l[best]
+    return costs.min(axis=-1), l[best]
 
 
 def affordable(budget, noise, delta, order_max):
@@ -61,8 +60,9 @@ def affordable(budget, noise, delta, order_max):
     if not (np.isfinite(budget) and budget > 0):
         raise ValueError(f"budget = {budget}: must be a finite number above 0")
     l = np.arange(1, int(order_max) + 1)
-    totals = (budget - np.log(1 / delta) / l) / (2 * noise**2 * (l + 1))
-    return max(0.0, float(totals.max())) * (1 - _ROUNDING)
+    room = np.nextafter(budget - above(-np.log(delta) / l, 9), -np.inf)
+    totals = np.maximum(room, 0.0) / (2 * noise**2 * (l + 1))
+    return below(float(totals.max()), 4)
 
 
 def label_count(running, k, budget, noise, delta, order_max):

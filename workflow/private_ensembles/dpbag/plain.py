@@ -1,4 +1,4 @@
-"""Plain (epsilon, delta) of T labels, for everyone and whatever the votes, by exact composition.
+"""Plain (epsilon, delta) of T labels, for everyone and whatever the votes: the whole loss composed.
 
 One record reaches one teacher of each partition, so that n_1 - n_0, the difference of the counts
 (which are divided by the number of partitions), changes by at most 2. The label is the sign of
@@ -16,14 +16,13 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+from private_ensembles.accounting.loss_distribution import compose
 from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.accounting.rounding import ELEMENTARY
 from private_ensembles.noise.laplace import difference_tail
 
 # Grid points on either side of 0 of one label's privacy loss.
 _GRID = 200
-# Absolute, on each delta of one label, and relative on the delta of all: rounding.
-_TAIL_ROUNDING = 1e-15
-_FFT_ROUNDING = 1e-6
 
 
 def _tail(y):
@@ -61,22 +60,18 @@ def _threshold(epsilon, shift):
 
 @cache
 def _one_label(noise):
-    """dp-accounting's privacy loss distribution of one label, pessimistic."""
-    from dp_accounting.pld import pld_pmf
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-
+    """Upper bounds on one label's delta at multiples of a gap, and the gap."""
     shift = 2 * noise
     gap = shift / _GRID
     steps = np.arange(-_GRID, _GRID + 1)
     deltas = np.array([label_delta(step * gap, shift) for step in steps])
     # At the largest loss nothing is left, which rounding must not turn into an infinite loss.
-    deltas[:-1] = np.minimum(deltas[:-1] + _TAIL_ROUNDING, 1)
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(gap, -_GRID, _GRID, deltas)
-    return PrivacyLossDistribution(pmf)
+    deltas[:-1] = np.minimum(deltas[:-1] + ELEMENTARY, 1)
+    return deltas, gap
 
 
 def plain_epsilon(labels, noise, delta):
-    """The epsilon for which `labels` labels are (epsilon, delta)-DP, whatever the votes.
+    """The epsilon, rounded up, for which `labels` labels are (epsilon, delta)-DP for all votes.
 
     labels: integer >= 0. noise: lambda > 0. delta: between 0 and 1. Raises ValueError.
     """
@@ -85,8 +80,8 @@ def plain_epsilon(labels, noise, delta):
     _check(noise, delta)
     if labels == 0:
         return 0.0
-    total = _one_label(float(noise)).self_compose(int(labels))
-    return float(total.get_epsilon_for_delta(delta * (1 - _FFT_ROUNDING)))
+    deltas, gap = _one_label(float(noise))
+    return compose(deltas, gap, int(labels)).epsilon(delta, gap / 1e6)
 
 
 def plain_label_count(budget, noise, delta):
@@ -101,10 +96,10 @@ def plain_label_count(budget, noise, delta):
     if not (np.isfinite(budget) and budget > 0):
         raise ValueError(f"budget = {budget}: must be a finite number above 0")
 
+    deltas, gap = _one_label(float(noise))
+
     def affordable(labels):
-        # A delta costs less than an epsilon: no search among the losses.
-        total = _one_label(float(noise)).self_compose(labels)
-        return total.get_delta_for_epsilon(budget) <= delta * (1 - _FFT_ROUNDING)
+        return compose(deltas, gap, labels).delta(budget) <= delta
 
     low, high = int(budget / (2 * noise)), 1
     while high <= low or affordable(high):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.noise.laplace import log_difference_tail
@@ -76,12 +77,12 @@ def proven_epsilon(
     """
     moved = (constant + 1) / noise_scale
     if noise == "laplace":
-        return 2 * moved * (1 + 2.0**-50)
+        return above(2 * moved, 2)
     if noise != "gaussian":
         raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
     if not 0 < delta < 1:
         raise ValueError(f"delta = {delta}: must be in (0, 1) for Gaussian noise")
-    return (moved**2 + 2 * moved * math.sqrt(-math.log(delta))) * (1 + 2.0**-48)
+    return above(moved**2 + 2 * moved * math.sqrt(-math.log(delta)), 16)
 
 
 def lead_one_epsilon(

@@ -12,7 +12,7 @@ import pandas as pd
 from private_ensembles.published.comparison import stand_ins
 from private_ensembles.report import style
 
-PLAIN = "exact composition, whatever the votes"
+PLAIN = "the label's whole loss composed, whatever the votes"
 _SAA = "SAA: one partition"
 _LOOKS = {
     _SAA: {"color": style.VERMILION, "marker": "x", "linestyle": "--"},
@@ -23,7 +23,7 @@ _BUDGET = r"privacy budget $\varepsilon$"
 
 
 def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
-    """Draw labels within a budget, logarithmic: SAA, DPBag by k, exact composition.
+    """Draw labels within a budget, logarithmic: SAA, DPBag by k, the whole loss composed.
 
     counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
     votes and are not for release. Raises ValueError where there is no row at `delta`.

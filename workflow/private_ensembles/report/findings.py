@@ -1,10 +1,11 @@
-"""The findings at the top of the page: sentences whose numbers are taken from this run's tables.
+"""The findings at the top of the page: sentences that this run's own numbers bear out.
 
-``workflow/report/findings.yaml`` holds the sentences. A number is looked up in a table of the run;
-what a sentence claims about its numbers is checked against them, so a run that does not bear a
-finding out says so itself.
+``workflow/report/findings.yaml`` holds the sentences. Their numbers are looked up in the tables of
+the run, and each wording has a condition on them: shown is the first wording whose condition holds.
+A finding of which the run lacks a number, or has no true wording, is not on the page.
 """
 
+import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -16,57 +17,52 @@ import yaml
 
 from private_ensembles.report.html import format_number
 
-_REQUIRED, _OPTIONAL = {"paper", "title", "text", "docs"}, {"values", "holds", "without"}
+_REQUIRED, _OPTIONAL = {"paper", "name", "docs", "values", "cases"}, {"derived"}
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, "==": operator.eq}
+_STEPS = {"-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _TAKES = {
     "first": lambda series: series.iloc[0],
     "min": pd.Series.min,
     "max": pd.Series.max,
-    "mean": pd.Series.mean,
     "count": pd.Series.count,
+    "above_one": lambda series: int((series > 1).sum()),
 }
+_DIGITS = 3
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding as this run shows it.
-
-    state: "holds" (nothing to check, or checked), "refuted" (the run's numbers contradict it) or
-    "not run" (a table or row is missing; text is then the sentence without numbers).
-    """
+    """One finding as this run bears it out."""
 
     paper: str
+    name: str
     title: str
     text: str
     docs: str
-    state: str
 
 
 def read_findings(path: Path, root: Path) -> list[Finding]:
-    """Return the findings of a file as the results in `root` bear them out.
+    """Return the findings of a file that the results in `root` bear out, as they bear them out.
 
-    Each is a mapping with paper, title, text and docs (a file of the repository), and perhaps
-    values, holds and without. A value: table (path below `root`, without .csv), where (column ->
-    value, or a list of which the first that occurs counts), column (a name, or "a / b" of two),
-    take (first, min, max, mean, count; default first), digits (significant, default 3). holds:
-    lines "name < name or number". Raises ValueError naming the finding for anything else.
+    Each is a mapping with paper, name, docs (a file of the repository), values, perhaps derived,
+    and cases. A value: table (path below `root`, without .csv), where (column -> value, or a list
+    of which the first that occurs counts, or "> number"), column (a name, or "a / b" of two), take
+    (first, min, max, count, above_one; default first), digits (significant, default 3). derived:
+    name -> "a - b", "a * b" or "a / b" of values, derived ones before it, or numbers. A case: title
+    and text, which name values in braces, and perhaps when: lines "a < b" of names or numbers, all
+    of which must be true. Raises ValueError naming the finding for anything else.
     """
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    found, tables = [], {}
+    tables: dict = {}
+    found = []
     for entry in content:
-        where = f"{path}: finding {entry.get('title', '?')!r}"
+        where = f"{path}: finding {entry.get('name', '?')!r}"
         _check_keys(entry, _REQUIRED, _OPTIONAL, where)
-        values = {}
-        for name, spec in entry.get("values", {}).items():
-            _check_keys(spec, {"table", "column"}, {"where", "take", "digits"}, f"{where}: {name}")
-            values[name] = _look_up(spec, root, tables)
-        if any(value is None for value in values.values()):
-            text, state = entry.get("without", ""), "not run"
-        else:
-            text, state = _fill(entry, values, path), "holds"
-            if not all(_holds(line, values, path) for line in entry.get("holds", ())):
-                state = "refuted"
-        found.append(Finding(entry["paper"], entry["title"], text, entry["docs"], state))
+        values = _values(entry, root, tables, where)
+        case = None if values is None else _first_true(entry["cases"], values, where)
+        if case is not None:
+            title, text = (_fill(case[part], entry, values, where) for part in ("title", "text"))
+            found.append(Finding(entry["paper"], entry["name"], title, text, entry["docs"]))
     return found
 
 
@@ -76,8 +72,23 @@ def _check_keys(entry: Mapping, required: set[str], optional: set[str], where: s
         raise ValueError(f"{where}: missing or unknown: {', '.join(sorted(odd))}")
 
 
+def _values(entry: Mapping, root: Path, tables: dict, where: str) -> dict | None:
+    """Return all values by name, or None if the run lacks one of them."""
+    values = {}
+    for name, spec in entry["values"].items():
+        _check_keys(spec, {"table", "column"}, {"where", "take", "digits"}, f"{where}: {name}")
+        values[name] = _look_up(spec, root, tables)
+    if any(value is None for value in values.values()):
+        return None
+    for name, words in entry.get("derived", {}).items():
+        left, step, right = _three(words, _STEPS, values, where)
+        values[name] = step(left, right) if step is not operator.truediv or right else math.nan
+    known = all(isinstance(value, str) or value == value for value in values.values())
+    return values if known else None
+
+
 def _look_up(spec: Mapping, root: Path, tables: dict) -> object:
-    """Return the value, or None where the run has no such table or row."""
+    """Return the value, or None if the run has no such table or row."""
     path = root / f"{spec['table']}.csv"
     if path not in tables:
         tables[path] = pd.read_csv(path) if path.is_file() else None
@@ -85,12 +96,9 @@ def _look_up(spec: Mapping, root: Path, tables: dict) -> object:
     if table is None:
         return None
     for column, wanted in spec.get("where", {}).items():
-        wanted = wanted if isinstance(wanted, list) else [wanted]
-        texts = table[column].astype(str) if column in table else pd.Series(dtype=str)
-        present = [str(value) for value in wanted if (texts == str(value)).any()]
-        if not present:
+        if column not in table:
             return None
-        table = table[texts == present[0]]
+        table = table[_rows(table[column], wanted)]
     names = [name.strip() for name in spec["column"].split("/")]
     if not set(names) <= set(table):
         return None
@@ -101,27 +109,53 @@ def _look_up(spec: Mapping, root: Path, tables: dict) -> object:
     return None if column.empty else _TAKES[spec.get("take", "first")](column)
 
 
-def _fill(entry: Mapping, values: Mapping, path: Path) -> str:
+def _rows(column: pd.Series, wanted: object) -> pd.Series:
+    """Say which rows have the wanted value: a number or text, the first one of a list, "> 1"."""
+    above = re.fullmatch(r"> ([\d.]+)", str(wanted))
+    if above:
+        return column > float(above[1])
+    texts = column.astype(str)
+    listed = wanted if isinstance(wanted, list) else [wanted]
+    present = [str(value) for value in listed if (texts == str(value)).any()]
+    return texts == present[0] if present else pd.Series(False, index=column.index)
+
+
+def _first_true(cases: Sequence[Mapping], values: Mapping, where: str) -> Mapping | None:
+    """Return the first case whose conditions are all true, or None."""
+    for case in cases:
+        _check_keys(case, {"title", "text"}, {"when"}, where)
+        lines = [_three(line, _RELATIONS, values, where) for line in case.get("when", ())]
+        if all(relation(left, right) for left, relation, right in lines):
+            return case
+    return None
+
+
+def _three(words: str, signs: Mapping, values: Mapping, where: str) -> tuple:
+    """Return both sides of "a < b", names or numbers, and the function of the sign between."""
+    parts = str(words).split(" ")
+    if len(parts) != 3 or parts[1] not in signs:
+        raise ValueError(f"{where}: {words!r}: must be 'a b c' with b one of {' '.join(signs)}")
+    sides = []
+    for part in (parts[0], parts[2]):
+        try:
+            sides.append(values[part] if part in values else float(part))
+        except ValueError:
+            raise ValueError(f"{where}: {words!r}: no value {part!r}") from None
+    return sides[0], signs[parts[1]], sides[1]
+
+
+def _fill(text: str, entry: Mapping, values: Mapping, where: str) -> str:
     shown = {}
     for name, value in values.items():
-        digits = entry["values"][name].get("digits", 3)
-        text = isinstance(value, str)
-        shown[name] = value if text else format_number(float(f"{value:.{digits}g}"))
+        digits = entry["values"].get(name, {}).get("digits", _DIGITS)
+        is_text = isinstance(value, str)
+        shown[name] = value if is_text else format_number(float(f"{value:.{digits}g}"))
     try:
-        return entry["text"].format(**shown)
+        return text.format(**shown)
     except (KeyError, IndexError) as error:
-        raise ValueError(f"{path}: finding {entry['title']!r}: no value {error}") from None
-
-
-def _holds(line: str, values: Mapping, path: Path) -> bool:
-    match = re.fullmatch(r"(\w+) (<=|<|>|==) ([\w.+-]+)", line)
-    if match is None or match[1] not in values:
-        raise ValueError(f"{path}: holds: {line!r}: must be 'value < value or number'")
-    right = values[match[3]] if match[3] in values else float(match[3])
-    return bool(_RELATIONS[match[2]](values[match[1]], right))
+        raise ValueError(f"{where}: no value {error}") from None
 
 
 def of_paper(findings: Sequence[Finding], paper: str) -> list[Finding]:
-    """Return a paper's findings, those that this run computed first."""
-    mine = [finding for finding in findings if finding.paper == paper]
-    return sorted(mine, key=lambda finding: finding.state == "not run")
+    """Return a paper's findings."""
+    return [finding for finding in findings if finding.paper == paper]

@@ -16,7 +16,12 @@ SIGNS = {"match": "✓", "explained": "≈", "differs": "✗", "not_comparable":
 STATUSES = tuple(SIGNS)  # published.STATUSES, without what that module imports; a test compares
 WORDS = {status: status.replace("_", " ") for status in STATUSES}
 # What an audit says of a claim, and the status whose sign and colour it has.
-VERDICTS = {"holds": "match", "fails": "differs", "unknown": "not_comparable"}
+VERDICTS = {
+    "holds": "match",
+    "proven": "match",
+    "unproven": "not_comparable",
+    "fails": "differs",
+}
 # Numbers of our own in tables that are otherwise shown as printed.
 _OURS = ("reproduced", "reproduced_sd", "tolerance")
 _LONG = 40

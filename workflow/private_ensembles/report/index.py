@@ -35,12 +35,7 @@ _DATA = {
     "What needs no data runs at the paper's full scale.",
     "paper": "Run on the paper's data (<code>data: paper</code>).",
 }
-_MODELS = (
-    "A privacy claim holds in a <em>privacy model</em> (<code>shared_data</code>: every teacher "
-    "may see every record; <code>disjoint_shards</code>: a record reaches one teacher only) and "
-    "for an <em>adjacency</em> (<code>add_remove</code>: one record more or less; "
-    "<code>replace_one</code>: one record becomes another). The tables name both."
-)
+_MEANINGS = "docs/privacy.md"
 
 
 @dataclass(frozen=True)
@@ -106,12 +101,13 @@ def build(
             '<section id="fidelity" aria-label="Verdict">',
             verdict.cards(compared, titles, shown),
             "</section>",
-            _surprises(findings, titles, root),
+            _shown_by_the_run(findings, titles, root),
             f'<nav aria-label="Contents"><h2>Contents</h2><ul>{"".join(contents)}</ul></nav>',
             '<h2 id="reading">How to read this page</h2>',
             caption_html(captions / "fidelity.rst"),
             verdict.legend(),
-            f'<p class="note">{_MODELS}</p>',
+            f'<p class="note">What a privacy model, an adjacency, a verdict and a mark of release '
+            f"mean: {verdict.docs_link(_MEANINGS, root)}.</p>",
             "<p>Click a heading of a table to sort by it.</p>",
             *body,
             '<h2 id="all">All comparisons</h2>',
@@ -125,8 +121,8 @@ def build(
     )
 
 
-def _surprises(findings: list[Finding], titles: Mapping[str, str], root: Path) -> str:
-    parts = ['<h2 id="findings">What we did not expect</h2>']
+def _shown_by_the_run(findings: list[Finding], titles: Mapping[str, str], root: Path) -> str:
+    parts = ['<h2 id="findings">What this run shows</h2>']
     for paper in dict.fromkeys(finding.paper for finding in findings):
         name = titles.get(paper, paper).partition(":")[0]
         parts += [f"<h3>{escape(name)}</h3>", verdict.findings_html(findings, paper, root)]
@@ -209,7 +205,7 @@ def _reasons(table: pd.DataFrame) -> str:
 def _ledger(path: Path, results: Results) -> str:
     table = pd.read_csv(path)
     # What it comes to stands where it is seen without scrolling.
-    first = ["mechanism", "setting", "verdict"]
+    first = ["mechanism", "setting", "verdict", "release"]
     table = table[[*first, *(name for name in table if name not in first)]]
     counts = table["verdict"].value_counts()
     found = (status_html(VERDICTS[v], int(counts.get(v, 0)), v) for v in VERDICTS)

@@ -6,7 +6,12 @@ from private_ensembles import mechanisms
 from private_ensembles.report import style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
-_LOW, _HIGH = 0.004, 3.0
+_LOW, _HIGH = 0.004, 30.0
+# How the line of a row is drawn, and its claim, if the verdict is not a good one.
+_LINES = {
+    "unproven": {"color": style.ORANGE, "linestyle": ":", "linewidth": 1.6, "marker": "x"},
+    "fails": {"color": "#a33b00", "linestyle": "-", "linewidth": 1.6, "marker": "x"},
+}
 _MARKS = {
     "exact_epsilon": {"marker": "o", "color": style.BLACK, "label": "exact"},
     "lower_epsilon": {"marker": ">", "color": style.BLACK, "label": "exact is at least"},
@@ -21,13 +26,15 @@ _MARKS = {
 
 
 def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
-    """Draw one line per row of the ledger that has a claim and an audit's value, by mechanism.
+    """Draw one line per row of the ledger that has a claim and another number, by mechanism.
 
     table: results/privacy_ledger.csv. A line leads from the exact epsilon (or from the least that
-    it can be, where histograms are too many to look at all) to the claimed one; it is
-    red where the claim fails. Values beyond the axis stand on its border, the numbers beside them.
+    it can be, or else from the proven one) to the claimed one. If the claim is unproven the line
+    is dotted, if it fails the line is red, and either is crossed out: not for release, says the
+    legend. Values beyond the axis stand on its border, the numbers beside them.
     """
-    table = table.assign(audited=table["exact_epsilon"].fillna(table["lower_epsilon"]))
+    end = table["exact_epsilon"].fillna(table["lower_epsilon"]).fillna(table["proven_epsilon"])
+    table = table.assign(audited=end)
     known = table.dropna(subset=["claimed_epsilon", "audited"]).reset_index(drop=True)
     groups = list(known.groupby("mechanism", sort=False))
     place, ticks = 0.0, []
@@ -40,7 +47,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             ticks.append(((first + place - 1) / 2, mechanisms.load(name).label))
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
-            if (rows["audited"] > _HIGH).any():
+            if (rows["audited"] > _HIGH).any():  # NZC
                 _write_numbers(axis, rows, (first + place - 3) / 2)
         axis.set_yticks([at for at, _ in ticks], [label for _, label in ticks])
         axis.set_ylim(place - 1, -1.5)
@@ -48,9 +55,13 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
         axis.set_xscale("log")
         axis.set_xlim(_LOW, _HIGH)
         axis.xaxis.set_major_formatter("{x:g}")
-        axis.set_xlabel(r"$\varepsilon$ at the stated $\delta$ (one label; NZC: one and all)")
+        axis.set_xlabel(r"$\varepsilon$ at the stated $\delta$")
         handles = [axis.plot([], [], linestyle="", **mark)[0] for mark in _MARKS.values()]
-        drawn.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+        handles += [
+            axis.plot([], [], label=f"{verdict}: not for release", **line)[0]
+            for verdict, line in _LINES.items()
+        ]
+        drawn.legend(handles=handles, loc="outside upper center", ncols=3)
         style.save(drawn, *paths)
 
 
@@ -67,8 +78,8 @@ def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
 
 def _draw_row(axis, row, place: float) -> None:
     ends = [min(max(row[name], _LOW), _HIGH) for name in ("audited", "claimed_epsilon")]
-    color = "#a33b00" if row["verdict"] == "fails" else "#bbbbbb"
-    axis.plot(ends, [place, place], color=color, linewidth=1)
+    line = _LINES.get(row["verdict"], {"color": "#bbbbbb", "linewidth": 1})
+    axis.plot(ends, [place, place], markevery=[1], **line)
     for name, mark in _MARKS.items():
         if row[name] == row[name]:
             value = min(max(row[name], _LOW), _HIGH)

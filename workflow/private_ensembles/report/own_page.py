@@ -1,7 +1,7 @@
 """The page about somebody's own votes: what was released, at what cost, by which mechanism.
 
 Everything on it may be shown: it rests on the ensemble's size, the stated profile and the released
-labels.
+labels. Where the noise is from a seed it is a rehearsal, and says so first.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.report.html import (
-    definitions,
-    figure_html,
-    file_link,
-    format_number,
-    html_table,
-)
+from private_ensembles.configuration.naming import at_most
+from private_ensembles.report.html import definitions, figure_html, file_link, html_table
 from private_ensembles.report.page import ASSETS, page
 
 
@@ -26,29 +21,38 @@ def build(
     facts: Mapping[str, object],
     *,
     figure: Path,
-    root: Path,
+    labels_file: str,
+    total: object,
     captions: Path = ASSETS,
 ) -> str:
     """Return the page as HTML.
 
-    table, labels: `public_table` and `labels_table` of `experiments.own_votes`. facts: queries,
-    teachers, classes, wanted, epsilon, delta, noise. figure: a PNG. root: the page's folder.
+    table, labels, facts: `public_table`, `labels_table` and `public_facts` of
+    `experiments.own_votes`. figure: a PNG. labels_file: where the labels lie, beside the page.
+    total: a `releases.Total`, what these labels and all released before cost together.
     """
+    rehearsal = facts["noise"] != "secure"
+    heading = f"Your votes: {len(labels)} labels released"
+    if rehearsal:
+        heading = f"A rehearsal, not for release: {len(labels)} labels"
+    path = Path(labels_file)
     chosen = table[table["chosen"]].iloc[0]
     alt = (
         "Bars of expected right labels by mechanism on the stated profile; the longest is "
         f"{chosen['name']}."
     )
     shown = table.drop(columns=["name", "budget_epsilon", "delta", "privacy_model", "adjacency"])
+    shown["epsilon"] = [at_most(one) if one > 0 else "" for one in table["epsilon"]]
     per_class = labels["label"].value_counts().sort_index().rename_axis("class")
     return page(
         [
-            f"<h1>Your votes: {len(labels)} labels released</h1>",
+            f"<h1>{heading}</h1>",
+            _REHEARSAL if rehearsal else "",
             f'<p class="lead">By {escape(str(chosen["name"]))}, at ε = '
-            f"{format_number(float(chosen['epsilon']))} and δ = "
-            f"{format_number(float(chosen['delta']))} for all labels together, "
-            f"{escape(chosen['privacy_model'])}, {escape(chosen['adjacency'])}.</p>",
-            _warning(facts),
+            f"{at_most(float(chosen['epsilon']))} and δ = {at_most(float(chosen['delta']))} for "
+            f"all labels together, {escape(chosen['privacy_model'])}, "
+            f"{escape(chosen['adjacency'])}.</p>",
+            "" if rehearsal else _of_all(total),
             definitions({name: escape(str(value)) for name, value in facts.items()}),
             "<h2>Which mechanism, and why</h2>",
             '<p class="caption">Ranked by expected right labels of an ensemble of this size that '
@@ -58,24 +62,28 @@ def build(
             html_table(shown, "Mechanisms at the budget"),
             figure_html(figure, "Figure", alt),
             "<h2>Released labels</h2>",
-            f'<p class="caption">{file_link(root / "labels.csv", root)}. Everything computed from '
-            "them is free.</p>",
+            f'<p class="caption">{file_link(path, path.parent)}. Everything computed from them '
+            "is free.</p>",
             html_table(per_class.reset_index(name="labels"), "Released labels by class"),
             "<h2>Not for release</h2>",
-            '<p class="caption">What the votes themselves say (agreement, data-dependent and '
-            "sanitised costs) stands in <code>private/votes.csv</code>, which is private data: "
-            "keep it where the votes are.</p>",
+            '<p class="caption">What the votes themselves say (how often labels agree with the '
+            "plurality, or are right) lies in the folder <code>private</code> outside of this one. "
+            "It is private data: keep it where the votes are.</p>",
         ],
         captions,
-        title="Your votes",
+        title="A rehearsal" if rehearsal else "Your votes",
     )
 
 
-def _warning(facts: Mapping[str, object]) -> str:
-    if facts.get("noise") == "secure":
-        return ""
+_REHEARSAL = (
+    '<p class="note"><strong>A rehearsal: the noise is from a seed.</strong> Whoever knows the '
+    "seed can take it away, so nothing here may be released. For a release leave out "
+    "<code>noise=reproducible</code>.</p>"
+)
+
+
+def _of_all(total: object) -> str:
     return (
-        '<p class="note"><strong>Noise from a seed.</strong> Right for trying things out. For a '
-        "release of real data run again with <code>--config noise=secure</code>: who knows the "
-        "seed can take the noise away.</p>"
+        '<p class="note">On record in <code>releases.csv</code>. All releases of this folder '
+        f"together cost at most {total}.</p>"
     )

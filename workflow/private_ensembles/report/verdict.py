@@ -18,10 +18,6 @@ MEANINGS = {
     "not_comparable": "same parameters, our own votes",
     "not_run": "not computed in this run",
 }
-_TAGS = {
-    "refuted": '<span class="tag refuted">✗ this run contradicts it</span>',
-    "not run": '<span class="tag">not computed in this run</span>',
-}
 
 
 def sentence(counts: pd.Series) -> str:
@@ -81,19 +77,24 @@ def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[st
 
 def findings_html(findings: Sequence[Finding], paper: str, root: Path) -> str:
     """Return a paper's findings as a list; root: the folder of the page, beside docs/ or not."""
-    items = []
-    for finding in of_paper(findings, paper):
-        file, _, anchor = finding.docs.partition("#")
-        if (root.parent / file).is_file():
-            target = link(f"../{file}") + (f"#{anchor}" if anchor else "")
-            more = f'<a href="{escape(target)}">{escape(file)}</a>'
-        else:
-            more = f"<code>{escape(file)}</code>"
-        items.append(
-            f"<li><strong>{inline_html(finding.title)}.</strong> {inline_html(finding.text)} "
-            f"{_TAGS.get(finding.state, '')} More: {more}.</li>"
-        )
+    items = [
+        f"<li><strong>{inline_html(finding.title)}.</strong> {inline_html(finding.text)} "
+        f"More: {docs_link(finding.docs, root)}.</li>"
+        for finding in of_paper(findings, paper)
+    ]
     return f'<ul class="findings">{"".join(items)}</ul>' if items else ""
+
+
+def docs_link(page: str, root: Path) -> str:
+    """Return a link to a page of docs/ (perhaps with an anchor), or its name if it is not there.
+
+    root: the folder of the page of results, beside docs/ or not.
+    """
+    file, _, anchor = page.partition("#")
+    if not (root.parent / file).is_file():
+        return f"<code>{escape(file)}</code>"
+    target = link(f"../{file}") + (f"#{anchor}" if anchor else "")
+    return f'<a href="{escape(target)}">{escape(file)}</a>'
 
 
 def legend() -> str:
