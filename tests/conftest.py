@@ -1,7 +1,14 @@
-"""What tests of more than one room use: a stand-in for Snakemake's job object, and small runs."""
+"""What tests of more than one room use: a stand-in for Snakemake's job object, and small runs.
 
+Also how tests are shared out: one process for each core (`-n auto`), of one thread each. Whole
+files go to whoever is free, so that what a file prepares is prepared once; what several files need
+is made by the first that asks for it. The tests of `ALONE` are slow and need nothing of each other,
+so they go one by one.
+"""
+
+import fcntl
+import functools
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -11,11 +18,40 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
+from .warm_snakemake import WarmSnakemake
+
 ROOT = Path(__file__).resolve().parents[1]
+# Before any test loads NumPy: they run side by side, one for each core.
+PINNED = {
+    name: os.environ.get(name)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+}
+os.environ |= dict.fromkeys(PINNED, "1")
+ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
 
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items):
+    """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
+    items.sort(key=lambda item: "workflow" not in item.path.relative_to(ROOT).parts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Share out whole files, and the tests of `ALONE` one by one; None leaves it to --dist."""
+    if config.option.dist != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class WholeFiles(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            alone = nodeid.split("::")[-1].startswith(ALONE)
+            return nodeid if alone else super()._split_scope(nodeid)
+
+    return WholeFiles(config, log)
 
 
 class NamedList(list):
@@ -75,34 +111,46 @@ def copy_workflow():
     return copy
 
 
+def users_environment() -> dict[str, str]:
+    """Return the environment of a user's shell: nothing of what pytest and this file set."""
+    # The workflow must find its modules by itself, not through what pytest was given.
+    ours = {"PYTHONPATH", *PINNED}
+    before = {name: value for name, value in PINNED.items() if value is not None}
+    return {name: value for name, value in os.environ.items() if name not in ours} | before
+
+
 @pytest.fixture(scope="session")
 def run_snakemake():
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
+    warm = WarmSnakemake()
 
     def run(
         folder: Path, *arguments: str, timeout: float = 1200, memory: int | None = None, **variables
     ) -> subprocess.CompletedProcess:
         """variables: of the environment. memory: bytes of address space for each process."""
-        # The workflow must find its modules by itself, not through what pytest was given.
-        inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        environment = {**inherited, "PWD": str(folder), **variables}
+        environment = {**users_environment(), "PWD": str(folder), **variables}
+        return warm(folder, arguments, environment, timeout, memory)
 
-        def limit():
-            if memory is not None:
-                resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    yield run
+    warm.close()
 
+
+@pytest.fixture(scope="session")
+def start_snakemake():
+    """Run Snakemake in a folder as a user does: as `run_snakemake`, by Python's own start."""
+
+    def start(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
         return subprocess.run(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=folder,
-            env=environment,
-            preexec_fn=limit,
+            env={**users_environment(), "PWD": str(folder)},
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=1200,
             check=False,
         )
 
-    return run
+    return start
 
 
 @pytest.fixture(scope="session")
@@ -129,25 +177,44 @@ def planned(run_snakemake):
 
 
 @pytest.fixture(scope="session")
-def finished_tiny_run(tmp_path_factory, copy_workflow, run_snakemake):
+def finish_run(request, tmp_path_factory, copy_workflow, start_snakemake):
+    """The folder in which a configuration of tests/config has run to its end, by its name.
+
+    The first process that asks makes it, and the others wait. Nobody may change what is in it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if hasattr(request.config, "workerinput") else own
+
+    @functools.cache
+    def finish(name: str) -> Path:
+        folder, output = shared / f"finished-{name}", shared / f"finished-{name}.txt"
+        with open(shared / f"finished-{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not output.exists():
+                copy_workflow(folder)
+                tiny = ("--configfile", f"tests/config/{name}.yaml", "--cores", "2")
+                done = start_snakemake(folder, *tiny)
+                output.write_text(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        text = output.read_text()
+        assert text.startswith("exit status 0\n"), text
+        return folder
+
+    return finish
+
+
+@pytest.fixture(scope="session")
+def finished_tiny_run(finish_run):
     """A folder in which the tiny configuration has run to its end."""
-    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny")
+    return finish_run("tiny")
 
 
 @pytest.fixture(scope="session")
-def finished_tiny_pate_run(tmp_path_factory, copy_workflow, run_snakemake):
+def finished_tiny_pate_run(finish_run):
     """A folder in which the tiny configuration of PATE has run to its end."""
-    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny_pate")
+    return finish_run("tiny_pate")
 
 
 @pytest.fixture(scope="session")
-def finished_tiny_nzc_run(tmp_path_factory, copy_workflow, run_snakemake):
+def finished_tiny_nzc_run(finish_run):
     """A folder in which the tiny configuration of NZC and the ledger has run to its end."""
-    return _finished(tmp_path_factory, copy_workflow, run_snakemake, "tiny_nzc")
-
-
-def _finished(tmp_path_factory, copy_workflow, run_snakemake, name):
-    folder = copy_workflow(tmp_path_factory.mktemp(name) / "workflow-copy")
-    done = run_snakemake(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "2")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    return finish_run("tiny_nzc")

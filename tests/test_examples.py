@@ -2,8 +2,13 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
+
+import numpy as np
+
+from private_ensembles.experiments import planner
 
 
 def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
@@ -20,6 +25,25 @@ def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
     right = int(re.search(r"labels released, (\d+) right", done.stdout)[1])
     assert abs(right - expected) < 20
     assert "proven private: True" in done.stdout
+
+
+def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, monkeypatch):
+    """Neither their counts nor their truth may reach the planner."""
+    seen = []
+    plan = planner.plan
+
+    def planning(task, counts, truth):
+        seen.append((counts, truth))
+        return plan(task, counts, truth, ["gnmax_analytic"])
+
+    monkeypatch.setattr(planner, "plan", planning)
+    names = runpy.run_path(str(root / "examples" / "labels_from_votes.py"))
+    number = len(names["counts"])
+    assert (names["labels"] >= 0).sum() > 100
+    assert seen
+    for counts, truth in seen:
+        assert not np.array_equal(counts[:number], names["counts"])
+        assert not np.array_equal(truth[:number], names["truth"])
 
 
 def test_the_package_says_that_it_is_typed(root):

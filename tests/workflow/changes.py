@@ -1,4 +1,4 @@
-"""What changes rerun: machinery of the tables in test_reruns.py and test_reruns_pate.py.
+"""What changes rerun: machinery of the tables in test_reruns.py and its like for other papers.
 
 A case is a change of a folder in which a tiny run has finished. Its name is "value: NAME" (values
 of the configuration), "file: NAME" (an edit of code or content) or "act: NAME" (anything else).
@@ -8,8 +8,7 @@ import copy
 import fnmatch
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
+from functools import cached_property
 
 import yaml
 
@@ -54,67 +53,103 @@ def expand(patterns, universe):
     return jobs
 
 
-def selected(request):
-    """Return the cases that pytest was asked to run in the module of `request`."""
-    return [
-        item.callspec.params["case"]
-        for item in request.session.items
-        if item.path == request.path and "case" in getattr(item, "callspec", _NoCase).params
-    ]
+class Changes:
+    """A finished run, in a copy without messages; a moved folder reruns nothing."""
 
+    def __init__(self, finished, scratch, run_snakemake, tiny, configuration, acts):
+        """Take a finished run and a table of changes.
 
-class _NoCase:
-    params: dict = {}
+        scratch: an empty folder. tiny: the configuration file of the run, below its folder.
+        configuration: NAME -> (values by path of keys joined by __, jobs).
+        acts: NAME -> (function of the folder, jobs).
+        """
+        self._finished = silenced(shutil.copytree(finished, scratch / "finished"))
+        self._folder = scratch / "changed"
+        self._run_snakemake, self._tiny = run_snakemake, tiny
+        self._configuration, self._acts = configuration, acts
 
+    @cached_property
+    def universe(self):
+        """All jobs of the run."""
+        return self._planned(self._finished, self._tiny, "--forceall")
 
-def universe(folder, run_snakemake, tiny):
-    """Return all jobs of a tiny run, whose configuration is the file `tiny` below the folder."""
-    done = run_snakemake(folder, "-n", "--forceall", "--configfile", tiny)
-    assert done.returncode == 0, done.stderr
-    return planned_jobs(done.stdout + done.stderr)
-
-
-def plans(cases, finished, run_snakemake, tmp_path_factory, tiny, configuration, acts):
-    """Return what each case reruns: dry runs, two at a time, in copies of the finished run.
-
-    configuration: NAME -> (values by path of keys joined by __, jobs); acts: NAME -> (function of
-    the folder, jobs).
-    """
-    folders = SimpleQueue()
-    for number in range(2):
-        copied = tmp_path_factory.mktemp("plans") / str(number)
-        folders.put(shutil.copytree(finished, copied))
-
-    def plan(case):
-        folder = folders.get()
+    def rerun(self, *cases):
+        """Return the jobs that changes rerun, all of them made in one copy of the folder."""
+        shutil.copytree(self._finished, self._folder)
         try:
-            chosen = _apply(case, folder, tiny, configuration, acts)
-            done = run_snakemake(folder, "-n", "--configfile", chosen)
-            output = done.stdout + done.stderr
-            return planned_jobs(output) if done.returncode == 0 else output
+            config = yaml.safe_load((self._folder / self._tiny).read_text())
+            before = copy.deepcopy(config)
+            for case in cases:
+                self._make(case, config)
+            changed = self._tiny
+            if config != before:
+                changed = "changed.yaml"
+                (self._folder / changed).write_text(yaml.safe_dump(config))
+            return self._planned(self._folder, changed)
         finally:
-            shutil.rmtree(folder)
-            folders.put(shutil.copytree(finished, folder))
+            shutil.rmtree(self._folder)
 
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(cases, pool.map(plan, cases), strict=True))
+    def _planned(self, folder, configuration, *more):
+        done = self._run_snakemake(folder, "-n", "--configfile", configuration, *more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return planned_jobs(done.stdout + done.stderr)
+
+    def _make(self, case, config):
+        """Make the change of one case in the folder, or in the values of the configuration."""
+        kind, name = case.split(": ", 1)
+        if kind == "act":
+            self._acts[name][0](self._folder)
+        elif kind == "file":
+            text = _CODE.get(name.rsplit(".", 1)[1], COMMENT)
+            append(self._folder / "workflow" / name, text)
+        else:
+            for path, value in self._configuration[name][0].items():
+                section = config
+                *keys, last = path.split("__")
+                for key in keys:
+                    section = section.setdefault(key, {})
+                section[last] = copy.deepcopy(value)
 
 
-def _apply(case, folder, tiny, configuration, acts):
-    """Make the change of one case in a folder; return the configuration file to run with."""
-    kind, name = case.split(": ", 1)
-    if kind == "act":
-        acts[name][0](folder)
-    elif kind == "file":
-        append(folder / "workflow" / name, _CODE.get(name.rsplit(".", 1)[1], COMMENT))
-    else:
-        config = yaml.safe_load((folder / tiny).read_text())
-        for path, value in configuration[name][0].items():
-            section = config
-            *keys, last = path.split("__")
-            for key in keys:
-                section = section.setdefault(key, {})
-            section[last] = copy.deepcopy(value)
-        (folder / "changed.yaml").write_text(yaml.safe_dump(config))
-        return "changed.yaml"
-    return tiny
+def table(configuration, files, acts):
+    """Return the jobs of every case by its name."""
+    return {
+        **{f"value: {name}": jobs for name, (_, jobs) in configuration.items()},
+        **{f"file: {name}": jobs for name, jobs in files.items()},
+        **{f"act: {name}": jobs for name, (_, jobs) in acts.items()},
+    }
+
+
+def together(cases):
+    """Return the cases in groups, each of which is judged in one dry run.
+
+    Edits of files that rerun the same jobs are made at once, and so are all changes of values, and
+    all others, that rerun nothing: what one change reruns, no other change undoes. That each file
+    counts for all of its jobs by itself, `in_company` is for.
+    """
+    groups = {}
+    for name, jobs in cases.items():
+        kind = name.split(":")[0]
+        alone = name if jobs and kind != "file" else kind
+        groups.setdefault((alone, frozenset(jobs)), []).append(name)
+    return {_title(names): names for names in groups.values()}
+
+
+def _title(names):
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def in_company(cases):
+    """Return the names of the edits that rerun jobs, as other edits of their group do."""
+    groups = [names for names in together(cases).values() if len(names) > 1]
+    return [name for names in groups for name in names if cases[name]]
+
+
+def check(changed, cases, names):
+    """Fail where changes, made at once, rerun other jobs than each is said to; say who does."""
+    (expected,) = {frozenset(expand(cases[name], changed.universe)) for name in names}
+    planned = changed.rerun(*names)
+    if planned != expected and len(names) > 1:
+        for name in names:
+            check(changed, cases, [name])
+    assert (planned - expected, expected - planned) == (set(), set()), names

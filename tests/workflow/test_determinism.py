@@ -11,7 +11,10 @@ from private_ensembles.jobs.provenance import record_path
 
 from . import comparison
 
-KINDS = {"csv", "html", "npz", "pdf", "png", "pt"}
+KINDS = {
+    "tiny": {"csv", "html", "json", "npz", "pdf", "png", "pt"},
+    "tiny_pate": {"csv", "html", "npz", "pdf", "png", "pt"},
+}
 TINY = ("--configfile", "tests/config/tiny.yaml")
 KEYS = {
     *("file", "sha256", "rule", "wildcards", "params", "seed", "inputs"),
@@ -19,40 +22,34 @@ KEYS = {
 }
 
 
-@pytest.fixture(params=["tiny", "tiny_pate"])
-def run(request):
-    """A configuration's file, the folder of its finished run, and the kinds of files in it."""
-    file = f"tests/config/{request.param}.yaml"
-    json_too = {"json"} if request.param == "tiny" else set()
-    return file, request.getfixturevalue(f"finished_{request.param}_run"), KINDS | json_too
-
-
+# Runs that are killed and resumed (test_kills.py) end in the results of "tiny" as well.
+@pytest.mark.parametrize("name", [pytest.param("tiny", marks=pytest.mark.slow), "tiny_pate"])
 def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
-    run, tmp_path, copy_workflow, run_snakemake
+    name, finish_run, tmp_path, copy_workflow, run_snakemake
 ):
     # The finished run is another copy, run on two cores. Nothing but the list in comparison.py
     # is left out: figures, votes, teachers, students and the page are compared byte for byte.
-    file, finished, kinds = run
     folder = copy_workflow(tmp_path / "another" / "place")
-    done = run_snakemake(folder, "--configfile", file, "--cores", "1")
+    done = run_snakemake(folder, "--configfile", f"tests/config/{name}.yaml", "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    one, two = comparison.contents(folder), comparison.contents(finished)
-    assert {name.rsplit(".", 1)[1] for name in one} == kinds
+    one, two = comparison.contents(folder), comparison.contents(finish_run(name))
+    assert {file.rsplit(".", 1)[1] for file in one} == KINDS[name]
     assert comparison.differences(one, two) == []
 
 
-def test_every_result_has_a_record_of_its_origin(run):
-    _, finished, kinds = run
+@pytest.mark.parametrize("name", KINDS)
+def test_every_result_has_a_record_of_its_origin(name, finish_run):
+    finished = finish_run(name)
     suffixes = set()
-    for name in comparison.contents(finished):
-        path = finished / "results" / name
-        record = json.loads((finished / record_path(f"results/{name}")).read_text())
-        assert set(record) >= KEYS, name
-        assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), name
-        assert record["params"]["code"], name
-        assert record["seed"] == 0, name
+    for file in comparison.contents(finished):
+        path = finished / "results" / file
+        record = json.loads((finished / record_path(f"results/{file}")).read_text())
+        assert set(record) >= KEYS, file
+        assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), file
+        assert record["params"]["code"], file
+        assert record["seed"] == 0, file
         suffixes.add(path.suffix)
-    assert suffixes == {f".{kind}" for kind in kinds}
+    assert suffixes == {f".{kind}" for kind in KINDS[name]}
 
 
 def test_record_holds_the_slice_of_the_configuration_that_the_rule_used(finished_tiny_run):

@@ -28,7 +28,8 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
     done = run_snakemake(folder, *tiny, "--", "results/planner/tables/planner.csv")
     assert done.returncode == 0, done.stderr
-    own = ("--config", "votes=votes.csv", "votes_kind=votes")
+    # It draws from a seed alone, as the page writes it: that is enough for a rehearsal.
+    own = ("--config", "votes=votes.csv", "votes_kind=votes", "n_classes=3", "noise=reproducible")
     done = run_snakemake(folder, *tiny, *own)
     assert done.returncode == 0, done.stderr
     return folder
@@ -44,11 +45,12 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     """Its claim, its sampler, its twin, secure noise and the page of its proof."""
     shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
     shutil.copytree(root / "docs", extended / "docs")
-    shutil.copy2(root / "tests" / "conftest.py", extended / "tests")
+    for name in ("conftest.py", "warm_snakemake.py"):
+        shutil.copy2(root / "tests" / name, extended / "tests")
     files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-k", NAME, *(f"mechanisms/{f}" for f in files)],
-        cwd=extended / "tests",
+        [sys.executable, "-m", "pytest", "-q", "-n0", "-k", NAME, *files],
+        cwd=extended / "tests" / "mechanisms",
         capture_output=True,
         text=True,
         check=False,
@@ -97,7 +99,8 @@ def test_the_new_mechanism_is_on_the_page_of_results(extended, tmp_path):
 
 
 def test_the_new_mechanism_serves_own_votes(extended):
-    table = pd.read_csv(extended / "results/own/mechanisms.csv")
+    own = extended / "results/own"
+    table = pd.read_csv(own / "rehearsal/rehearsal_mechanisms.csv")
     assert NAME in set(table["mechanism"])
-    assert NAME in (extended / "results/own/index.html").read_text(encoding="utf-8")
-    assert NAME in set(pd.read_csv(extended / "results/own/private/votes.csv")["mechanism"])
+    assert NAME in (own / "rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
+    assert NAME in set(pd.read_csv(own / "private/rehearsal_votes.csv")["mechanism"])

@@ -1,43 +1,66 @@
-"""`snakemake --config votes=...`: labels, accounts and a page; mistakes in one line."""
+"""`snakemake --config votes=...`: a release made once, a rehearsal, mistakes in one line."""
+
+import hashlib
+import re
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "delta=1e-5")
+PUBLISHED = {
+    *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
+    "releases.csv",
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, copy_workflow):
+    """Votes of teachers who nearly always agree, and those of a neighbour: one votes otherwise."""
     folder = copy_workflow(tmp_path_factory.mktemp("own") / "copy")
     generator = np.random.default_rng(0)
     truth = generator.integers(0, 3, 60)
-    right = generator.random((60, 40)) < 0.8
-    votes = np.where(right, truth[:, None], generator.integers(0, 3, (60, 40)))
-    np.savez(folder / "votes.npz", votes=votes.astype(np.uint8), labels=truth)
+    right = generator.random((60, 40)) < 0.95
+    votes = np.where(right, truth[:, None], generator.integers(0, 3, (60, 40))).astype(np.uint8)
+    np.savez(folder / "votes.npz", votes=votes, labels=truth)
+    votes[:, 7] = (votes[:, 7] + 1) % 3
+    np.savez(folder / "neighbour.npz", votes=votes, labels=truth)
     return folder
 
 
 @pytest.fixture(scope="module")
 def finished(folder, run_snakemake):
-    done = run_snakemake(folder, *TINY, "--config", "votes=votes.npz", "epsilon=20", "delta=1e-5")
+    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout + done.stderr
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of the finished folder, to spend in."""
+    return shutil.copytree(finished[0], tmp_path / "copy")
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in (folder / "results/own/release").iterdir()}
 
 
 def test_the_run_says_what_it_does_and_where_the_page_is(finished):
     folder, output = finished
     assert "Accounting for your votes" in output
-    assert output.count(f"Done. Open the report: {folder}/results/own/index.html") == 1
+    page = f"{folder}/results/own/release/index.html"
+    assert output.count(f"Done. Open the report: {page}") == 1
     assert not (folder / "results/index.html").exists()  # the papers are left alone
 
 
 def test_labels_are_released_within_the_budget(finished):
     folder, _ = finished
-    labels = pd.read_csv(folder / "results/own/labels.csv")
+    labels = pd.read_csv(folder / "results/own/release/labels.csv")
     truth = np.load(folder / "votes.npz")["labels"]
     assert (labels["label"].to_numpy() == truth[labels["query"]]).mean() > 0.8
-    table = pd.read_csv(folder / "results/own/mechanisms.csv")
+    table = pd.read_csv(folder / "results/own/release/mechanisms.csv")
     assert table["chosen"].sum() == 1
     assert (table["epsilon"].dropna() <= 20).all()
     assert set(table.loc[table["mechanism"] == "ladder", "not_applicable"]) == {
@@ -45,24 +68,122 @@ def test_labels_are_released_within_the_budget(finished):
     }
 
 
-def test_what_depends_on_votes_is_kept_apart(finished):
+def test_the_release_is_on_record_beside_its_labels(finished):
     folder, _ = finished
-    private = pd.read_csv(folder / "results/own/private/votes.csv")
-    assert set(private["release"]) == {"not for release"}
-    assert private["correct"].notna().all()
-    gaussian = private[private["mechanism"] == "gnmax"].iloc[0]
-    assert gaussian["sanitized_upper"] >= gaussian["sanitized_epsilon"]
-    page = (folder / "results/own/index.html").read_text(encoding="utf-8")
-    assert repr(float(gaussian["data_dependent_epsilon"])) not in page
-    assert "agreeing" not in page
-    assert "Noise from a seed" in page
+    (row,) = pd.read_csv(folder / "results/own/release/releases.csv").to_dict("records")
+    labels = (folder / "results/own/release/labels.csv").read_bytes()
+    assert row["labels_sha256"] == hashlib.sha256(labels).hexdigest()
+    assert row["epsilon"] <= 20
+    assert row["delta"] == 1e-5
+    table = pd.read_csv(folder / "results/own/release/mechanisms.csv")
+    assert row["mechanism"] == table.loc[table["chosen"], "mechanism"].item()
+
+
+def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
+    folder, _ = finished
+    assert set(contents(folder)) == PUBLISHED
+    private = folder / "results/own/private"
+    assert private.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in private.iterdir()] == ["votes.csv"]
+    assert (private / "votes.csv").stat().st_mode & 0o777 == 0o600
+    assert (folder / "logs/apply_votes/own.log").stat().st_mode & 0o777 == 0o600
+    table = pd.read_csv(private / "votes.csv")
+    assert set(table["release"]) == {"not for release"}
+    assert table["correct"].notna().all()
+    page = contents(folder)["index.html"].decode()
+    assert "rehearsal" not in page
+    for value in table["agreeing"]:
+        assert repr(float(value)) not in page
+
+
+def test_no_hash_of_the_votes_is_among_the_results(finished):
+    folder, _ = finished
+    hashes = [
+        hashlib.sha256(path.read_bytes()).hexdigest().encode()
+        for path in (folder / "votes.npz", folder / "results/own/private/votes.csv")
+    ]
+    files = [path for path in (folder / "results").rglob("*") if path.is_file()]
+    assert len(files) > len(PUBLISHED)
+    assert [path for path in files if any(each in path.read_bytes() for each in hashes)] == []
+
+
+def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
+    """The teachers agree so much that no noise of this budget turns a label: the outcome is one."""
+    folder, _ = finished
+    given = ("--config", "votes=neighbour.npz", "n_classes=3", "delta=1e-5", "epsilon=20")
+    done = run_snakemake(folder, *TINY, "--directory", "neighbour", *given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    one, two = contents(folder), contents(folder / "neighbour")
+    clock = rb"\d{4}-\d\d-\d\dT[\d:]+\+00:00"
+    assert set(one) == set(two)
+    assert [n for n in one if re.sub(clock, b"", one[n]) != re.sub(clock, b"", two[n])] == []
 
 
 def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     folder, _ = finished
-    given = ("--configfile", "tests/config/tiny.yaml", "--config", "votes=votes.npz", "delta=1e-5")
-    assert planned(folder, *given, "epsilon=20") == {}
+    given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
+    assert planned(folder, *given, "epsilon=20", "again=yes") == {}
     assert planned(folder, *given, "epsilon=10") == {"apply_votes": 1}
+
+
+def refused(folder, run_snakemake, *arguments):
+    done = run_snakemake(folder, *TINY, *arguments)
+    assert done.returncode != 0
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert "Traceback" not in done.stderr
+    return line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*GIVEN, "epsilon=10"),
+        (*GIVEN, "epsilon=20", "--forcerun", "apply_votes"),
+        (*GIVEN[:1], "votes=neighbour.npz", *GIVEN[2:], "epsilon=20"),
+    ],
+)
+def test_a_second_release_is_refused_and_the_first_stays(finished, run_snakemake, arguments):
+    folder, _ = finished
+    before = contents(folder)
+    line = refused(folder, run_snakemake, *arguments)
+    assert "labels of your votes are out already (1 release, at most epsilon = " in line
+    assert line.endswith("or allow it with --config again=yes")
+    assert contents(folder) == before
+
+
+def test_deleted_labels_are_drawn_again_only_if_that_is_allowed(copy, run_snakemake):
+    deleted = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", "--delete-all-output")
+    assert deleted.returncode == 0, deleted.stderr
+    assert set(contents(copy)) == {"releases.csv"}
+    refused(copy, run_snakemake, *GIVEN, "epsilon=20")
+    assert set(contents(copy)) == {"releases.csv"}
+    done = run_snakemake(copy, *TINY, *GIVEN, "epsilon=10", "again=yes")
+    assert done.returncode == 0, done.stderr
+    total = "at most epsilon = 30 and delta = 2e-05 (replace_one)"
+    assert f"Releasing again. With the 1 release before: {total} together." in done.stderr
+    assert len(pd.read_csv(copy / "results/own/release/releases.csv")) == 2
+    page = contents(copy)["index.html"].decode()
+    assert "All releases of this folder together cost at most epsilon = 30 and" in page
+
+
+def test_a_mistake_after_a_release_leaves_its_labels(copy, run_snakemake):
+    before = contents(copy)
+    line = refused(copy, run_snakemake, *GIVEN, "epsilon=20", "labels_wanted=61", "again=yes")
+    assert "labels_wanted = 61: must be at most" in line
+    assert contents(copy) == before
+
+
+def test_a_rehearsal_is_told_by_every_name_and_leaves_the_release(finished, run_snakemake, planned):
+    folder, _ = finished
+    before = contents(folder)
+    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", "noise=reproducible")
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (folder / "results/own/rehearsal").iterdir()}
+    assert names == {f"rehearsal_{name}" for name in PUBLISHED - {"releases.csv"}}
+    page = (folder / "results/own/rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
+    assert "A rehearsal: the noise is from a seed." in page
+    assert contents(folder) == before
+    assert planned(folder, "--configfile", "tests/config/tiny.yaml", *GIVEN, "epsilon=20") == {}
 
 
 @pytest.mark.parametrize(
@@ -70,20 +191,17 @@ def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     [
         (["votes=nothing.npz"], "error: --config: votes = 'nothing.npz': must be an existing file"),
         (["votes=votes.pkl"], "error: --config: votes = 'votes.pkl': must be text"),
-        (
-            ["votes=votes.npz", "delta=1"],
-            "error: --config: delta = 1: must be a number > 0 and < 1",
-        ),
-        (["votes=votes.npz", "epsilon=0"], "error: --config: epsilon = 0: must be a number > 0"),
-        (["votes=votes.npz", "labels_wanted=61"], "error: labels_wanted = 61: must be at most"),
-        (["votes=votes.npz", "n_classes=2"], "is 2: must be 0 to 1"),
-        (["votes=votes.npz", "votes_kind=counts"], "holds votes, and votes_kind = counts is asked"),
+        (["n_classes=null"], "error: --config: n_classes = null: must be the number of classes"),
+        (["delta=1"], "error: --config: delta = 1: must be a number > 0 and < 1"),
+        (["epsilon=0"], "error: --config: epsilon = 0: must be a number > 0"),
+        (["labels_wanted=61"], "error: labels_wanted = 61: must be at most"),
+        (["n_classes=2"], "is 2: must be 0 to 1"),
+        (["votes_kind=counts"], "holds votes, and votes_kind = counts is asked"),
     ],
 )
 def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
-    done = run_snakemake(folder, *TINY, "--forcerun", "apply_votes", "--config", *given)
-    assert done.returncode != 0
-    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1
-    assert message in lines[0]
-    assert "Traceback" not in done.stderr
+    values = dict(each.split("=") for each in ["votes=votes.npz", "n_classes=3", *given])
+    config = [f"{name}={value}" for name, value in values.items()]
+    line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
+    assert message in line
+    assert not (folder / "mistakes/results/own/release/releases.csv").exists()

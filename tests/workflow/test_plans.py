@@ -103,8 +103,11 @@ def test_simulations_share_grid_points_and_null_leaves_them_out(folder, planned)
 def test_sweeps_are_run_on_request_only(folder, planned):
     assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(planned(folder))
     assert planned(folder, "sweeps") == {
-        "solve_sweep": 24, "check_double_subsampling": 10, "draw_sweeps": 1, "sweeps": 1
-    }  # fmt: skip
+        "solve_sweep": 24,
+        "check_double_subsampling": 10,
+        "draw_sweeps": 1,
+        "sweeps": 1,
+    }
 
 
 def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
@@ -117,8 +120,11 @@ def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
     with open(folder / "results/darrm/tables/sweeps.csv") as file:
         rows = list(csv.DictReader(file))
     assert {row["family"] for row in rows} == {
-        "gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const"
-    }  # fmt: skip
+        "gamma_opt",
+        "gamma_sub",
+        "gamma_dsub",
+        "gamma_const",
+    }
     assert all(float(row["scaling"]) < 1e-9 for row in rows)
 
 

@@ -127,7 +127,7 @@ CONFIGURATION = {
     ),
     "records by a keyed hash": ({"darrm__shards": "keyed_hash"}, VOTES),
     "seed": ({"seed": 1}, DATA | STUDY | PLAN),
-    "noise": ({"noise": "secure"}, PRIVATE),
+    "noise": ({"noise": "secure"}, PRIVATE | PLAN),
     "delta'": ({"darrm__delta_prime": 2e-4}, LOSS),
     "one training seed more": (
         {"darrm__training_seeds": [0, 1]},
@@ -208,7 +208,8 @@ CONFIGURATION = {
         NOTHING,
     ),
     "how own votes are read": (
-        {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6},
+        {"votes_kind": "counts", "n_classes": 3, "labels_wanted": 2, "epsilon": 2, "delta": 1e-6}
+        | {"again": True},
         NOTHING,
     ),
     "forests that vote on nothing": ({"forest_teachers__n_estimators": 3}, NOTHING),
@@ -265,6 +266,7 @@ FILES = {
     f"{MODULE}/experiments/ledger.py": NOTHING,
     f"{MODULE}/experiments/totals.py": NOTHING,
     f"{MODULE}/experiments/own_votes.py": NOTHING,
+    f"{MODULE}/experiments/releases.py": NOTHING,
     f"{MODULE}/votes/foreign.py": NOTHING,
     f"{MODULE}/configuration/naming.py": TABLES | PLAN,
     f"{MODULE}/noise/streams.py": DATA | STUDY | PLAN,
@@ -358,41 +360,25 @@ ACTS = {
     ),
 }
 
-CASES = {
-    **{f"value: {name}": jobs for name, (_, jobs) in CONFIGURATION.items()},
-    **{f"file: {name}": jobs for name, jobs in FILES.items()},
-    **{f"act: {name}": jobs for name, (_, jobs) in ACTS.items()},
-}
+CASES = changes.table(CONFIGURATION, FILES, ACTS)
 
 
 @pytest.fixture(scope="module")
-def finished(finished_tiny_run, tmp_path_factory):
-    """The finished run, in a copy without messages; a moved folder reruns nothing."""
-    folder = tmp_path_factory.mktemp("plans") / "finished"
-    return changes.silenced(shutil.copytree(finished_tiny_run, folder))
+def changed(finished_tiny_run, tmp_path_factory, run_snakemake):
+    """The finished run, to be changed."""
+    scratch = tmp_path_factory.mktemp("changes")
+    return changes.Changes(finished_tiny_run, scratch, run_snakemake, TINY[1], CONFIGURATION, ACTS)
 
 
-@pytest.fixture(scope="module")
-def universe(finished, run_snakemake):
-    """All jobs of the tiny run."""
-    return changes.universe(finished, run_snakemake, TINY[1])
+@pytest.mark.parametrize("group", changes.together(CASES))
+def test_changes_rerun_exactly(group, changed):
+    changes.check(changed, CASES, changes.together(CASES)[group])
 
 
-@pytest.fixture(scope="module")
-def plans(request, finished, run_snakemake, tmp_path_factory):
-    """What each selected case reruns."""
-    cases = changes.selected(request)
-    return changes.plans(
-        *(cases, finished, run_snakemake, tmp_path_factory, TINY[1], CONFIGURATION, ACTS)
-    )
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_change_reruns_exactly(case, plans, universe):
-    planned = plans[case]
-    assert isinstance(planned, set), planned
-    expected = changes.expand(CASES[case], universe)
-    assert (planned - expected, expected - planned) == (set(), set())
+@pytest.mark.slow
+@pytest.mark.parametrize("case", changes.in_company(CASES))
+def test_each_edit_reruns_by_itself(case, changed):
+    changes.check(changed, CASES, [case])
 
 
 def test_every_room_of_the_module_has_a_row(root):

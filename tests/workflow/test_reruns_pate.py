@@ -4,7 +4,6 @@ Read test_reruns.py first: CONFIGURATION and FILES are tables as there, of what 
 """
 
 import csv
-import shutil
 
 import pytest
 import yaml
@@ -135,7 +134,7 @@ CONFIGURATION = {
     "forests that are not run": ({"forest_teachers__n_estimators": 3}, NOTHING),
     "another paper's parameters": ({"darrm__draws": 4}, NOTHING),
     "seed": ({"seed": 1}, DATA | SYNTHETIC | FIGURES | PLAN),
-    "noise": ({"noise": "secure"}, ACCOUNT | LABELS),
+    "noise": ({"noise": "secure"}, ACCOUNT | LABELS | EQUAL | PLAN),
     "device": ({"device": "cpu"}, TEACHERS | BASELINES),
     "split of the data": (
         {"datasets__digits-10__n_train": 990, "datasets__digits-10__n_test": 807},
@@ -147,10 +146,10 @@ CONFIGURATION = {
 FILES = {
     # Figures and tables know the marks of the study, so they count among what it makes.
     f"{MODULE}/experiments/pate.py": STUDY,
-    f"{MODULE}/pate/confident.py": STUDY | PLAN,
+    f"{MODULE}/pate/confident.py": STUDY,
     f"{MODULE}/pate/mechanisms.py": STUDY | PLAN,
     f"{MODULE}/pate/rdp.py": STUDY | PLAN | {"check_printed_arithmetic"},
-    f"{MODULE}/pate/sanitize.py": STUDY | PLAN | {"check_printed_arithmetic"},
+    f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
     f"{MODULE}/configuration/types.py": NOTHING,
@@ -160,7 +159,7 @@ FILES = {
     f"{MODULE}/student/images.py": STUDENTS | BASELINES,
     f"{MODULE}/experiments/equal_budget.py": EQUAL,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | PLAN,
-    f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN,
+    f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,
@@ -200,41 +199,27 @@ ACTS = {
     ),
 }
 
-CASES = {
-    **{f"value: {name}": jobs for name, (_, jobs) in CONFIGURATION.items()},
-    **{f"file: {name}": jobs for name, jobs in FILES.items()},
-    **{f"act: {name}": jobs for name, (_, jobs) in ACTS.items()},
-}
+CASES = changes.table(CONFIGURATION, FILES, ACTS)
 
 
 @pytest.fixture(scope="module")
-def finished(finished_tiny_pate_run, tmp_path_factory):
-    """The finished run, in a copy without messages."""
-    folder = tmp_path_factory.mktemp("plans") / "finished"
-    return changes.silenced(shutil.copytree(finished_tiny_pate_run, folder))
-
-
-@pytest.fixture(scope="module")
-def universe(finished, run_snakemake):
-    """All jobs of the tiny run."""
-    return changes.universe(finished, run_snakemake, TINY)
-
-
-@pytest.fixture(scope="module")
-def plans(request, finished, run_snakemake, tmp_path_factory):
-    """What each selected case reruns."""
-    cases = changes.selected(request)
-    return changes.plans(
-        *(cases, finished, run_snakemake, tmp_path_factory, TINY, CONFIGURATION, ACTS)
+def changed(finished_tiny_pate_run, tmp_path_factory, run_snakemake):
+    """The finished run, to be changed."""
+    scratch = tmp_path_factory.mktemp("changes")
+    return changes.Changes(
+        finished_tiny_pate_run, scratch, run_snakemake, TINY, CONFIGURATION, ACTS
     )
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_change_reruns_exactly(case, plans, universe):
-    planned = plans[case]
-    assert isinstance(planned, set), planned
-    expected = changes.expand(CASES[case], universe)
-    assert (planned - expected, expected - planned) == (set(), set())
+@pytest.mark.parametrize("group", changes.together(CASES))
+def test_changes_rerun_exactly(group, changed):
+    changes.check(changed, CASES, changes.together(CASES)[group])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", changes.in_company(CASES))
+def test_each_edit_reruns_by_itself(case, changed):
+    changes.check(changed, CASES, [case])
 
 
 def test_every_key_of_pate_and_its_tasks_has_a_row(root):

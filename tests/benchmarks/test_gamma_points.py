@@ -1,0 +1,45 @@
+"""The hard points are measured, in turns with an older commit where one is named."""
+
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from benchmarks import gamma_points, process
+
+
+@pytest.fixture
+def in_place(monkeypatch):
+    """Small points, measured in this process."""
+    monkeypatch.setattr(gamma_points, "QUICK", ((11, 3, 0.1, 1e-5, "common:0.5,1"),))
+    monkeypatch.setattr(gamma_points, "ROUNDS", 2)
+
+    def run(module, what, *, library, limit, **arguments):
+        return getattr(gamma_points, what)(**arguments)
+
+    monkeypatch.setattr(process, "in_a_process", run)
+
+
+def test_a_point_is_certified_and_shown(in_place):
+    data = gamma_points.measure(quick=True)
+    assert data["certified"].all()
+    assert "| 11 | 3 | 0.1 | 1e-05 | common:0.5,1 | new | 1 |" in gamma_points.page(data)
+
+
+def test_old_and_new_take_turns(in_place, monkeypatch):
+    @contextmanager
+    def checkout(commit):
+        yield f"tree of {commit}"
+
+    monkeypatch.setattr(process, "checkout", checkout)
+    data = gamma_points.measure(quick=True, against="HEAD")
+    assert data["code"].tolist() == ["new", "old", "new", "old"]
+    assert "--against HEAD" in gamma_points.page(data)
+
+
+def test_a_point_that_takes_too_long_says_so(in_place, monkeypatch):
+    def late(*arguments, **named):
+        raise subprocess.TimeoutExpired("python", 1)
+
+    monkeypatch.setattr(process, "in_a_process", late)
+    assert "> 600 (clock)" in gamma_points.page(gamma_points.measure(quick=True))

@@ -1,0 +1,68 @@
+"""What tests run in a fork of a Snakemake that is already loaded is what a user runs."""
+
+import re
+import signal
+import subprocess
+
+import pytest
+
+SNAKEFILE = """
+import os, sys, resource
+print("MODULES", [name for name in sys.modules if name.startswith("private")], file=sys.stderr)
+print("WHERE", os.getcwd(), sys.path[0], os.environ.get("COLOUR"), file=sys.stderr)
+print("MEMORY", resource.getrlimit(resource.RLIMIT_AS)[0], file=sys.stderr)
+rule all:
+    output: "all.txt"
+    shell: config.get("command", "echo made > {output}")
+"""
+# The moment, the run's number, how Python was started; jobs and files are in no order.
+VARYING = ("[", "  Date:", "  Workflow ID:", "  Command:", "    jobid:")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    return tmp_path
+
+
+def test_dry_run_says_the_same(folder, copy_workflow, run_snakemake, start_snakemake):
+    where = copy_workflow(folder / "workflow-copy")
+    arguments = ("-n", "--configfile", "tests/config/tiny.yaml")
+    started, warm = (run(where, *arguments) for run in (start_snakemake, run_snakemake))
+    assert started.returncode == warm.returncode == 0
+    one, other = (
+        sorted(
+            sorted(re.split("[ ,]+", line))
+            for line in run.stdout.splitlines()
+            if not line.startswith(VARYING)
+        )
+        for run in (started, warm)
+    )
+    assert len(one) > 50
+    assert one == other
+    assert started.stderr == warm.stderr
+
+
+def test_runs_know_nothing_of_each_other(folder, run_snakemake):
+    first = run_snakemake(folder, "--cores", "1", COLOUR="green")
+    assert first.returncode == 0, first.stderr
+    assert (folder / "all.txt").read_text() == "made\n"
+    assert f"WHERE {folder} {folder} green" in first.stderr
+    again = run_snakemake(folder, "--cores", "1", memory=6 << 30)
+    assert "Nothing to be done" in again.stdout + again.stderr
+    assert f"WHERE {folder} {folder} None" in again.stderr
+    assert f"MEMORY {6 << 30}" in again.stderr
+    assert "MODULES []" in again.stderr
+
+
+def test_failure_is_a_failure(folder, run_snakemake):
+    assert run_snakemake(folder, "--cores", "1", "--config", "command=false").returncode == 1
+    assert run_snakemake(folder, "-n", "nothing.txt").returncode == 1
+    assert run_snakemake(folder, "--no-such-option").returncode == 2
+
+
+def test_run_that_takes_too_long_is_killed(folder, run_snakemake):
+    (folder / "Snakefile").write_text("import time\ntime.sleep(60)\n")
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_snakemake(folder, "-n", timeout=1)
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0  # of this process
