@@ -39,8 +39,7 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
     rows.append({"part": "accounting", **accounting(n, k, size)})
     rows.append({"part": "dense", **dense(n, k, size)})
     data = pd.DataFrame(rows)
-    for name, value in facts.items():
-        data[f"machine_{name}"] = value
+    machine.attach(data, facts)
     return data
 
 
@@ -159,14 +158,14 @@ def dense(n: int, k: int, size: int) -> dict:
 
 def page(data: pd.DataFrame) -> str:
     """The results as a page in Markdown."""
-    names = [name for name in data if name.startswith("machine_")]
+    facts = machine.attached(data)
     lines = [
         "# Benchmark: DPBag",
         "",
         "Made by `python benchmarks/run.py dpbag --write-docs`; numbers behind it: "
         "[dpbag.csv](dpbag.csv). Seconds are processor time on one thread.",
         "",
-        *(f"- {name.removeprefix('machine_')}: {data[name].iloc[0]}" for name in names),
+        *(f"- {name}: {value}" for name, value in facts.items()),
         "",
         "## n · k logistic regressions",
         "",

@@ -21,6 +21,18 @@ def describe(*packages: str) -> dict[str, str]:
     }
 
 
+def attach(data, facts: dict[str, str]) -> None:
+    """Add the facts to a frame of measurements, a column each, in place."""
+    for name, value in facts.items():
+        data[f"machine_{name}"] = value
+
+
+def attached(data) -> dict[str, str]:
+    """Return what `attach` added."""
+    names = [name for name in data.columns if name.startswith("machine_")]
+    return {name.removeprefix("machine_"): data[name].iloc[0] for name in names}
+
+
 def _field(path: str, name: str) -> str | None:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()

@@ -4,8 +4,10 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -27,6 +29,20 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+@contextmanager
+def checkout(commit: str) -> Iterator[Path]:
+    """The package's folder as of a commit, in a work tree of git that is removed afterwards."""
+    root = Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "tree"
+        git = ["git", "-C", str(root), "worktree"]
+        subprocess.run([*git, "add", "--detach", str(place), commit], check=True)
+        try:
+            yield place / "workflow"
+        finally:
+            subprocess.run([*git, "remove", "--force", str(place)], check=True)
+
+
 def forget() -> None:
     """Empty the caches of the library, so that every repetition does all of the work."""
     for name, module in list(sys.modules.items()):
@@ -37,10 +53,19 @@ def forget() -> None:
                         cached.cache_clear()
 
 
-def in_a_process(module: str, what: str, **arguments) -> dict:
+def in_a_process(
+    module: str,
+    what: str,
+    *,
+    library: Path | None = None,
+    limit: float | None = None,
+    **arguments,
+) -> dict:
     """Call function `what` of benchmarks.`module` in a fresh Python and return its result.
 
-    Raises RuntimeError with the last line of what it wrote to stderr where it fails.
+    library : folder of the package to measure, default that of this checkout; limit : seconds.
+    Raises RuntimeError with the last line of what it wrote to stderr where it fails, and
+    subprocess.TimeoutExpired after the limit.
     """
     code = (
         "import sys, json; from importlib import import_module;"
@@ -48,11 +73,17 @@ def in_a_process(module: str, what: str, **arguments) -> dict:
         "print('RESULT' + json.dumps(getattr(found, sys.argv[3])(**json.loads(sys.argv[4]))))"
     )
     root = Path(__file__).resolve().parents[1]
-    paths = json.dumps([str(root), str(root / "workflow")])
+    paths = json.dumps([str(root), str(library or root / "workflow")])
     command = [
-        sys.executable, "-c", code, paths, f"benchmarks.{module}", what, json.dumps(arguments)
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+        sys.executable,
+        "-c",
+        code,
+        paths,
+        f"benchmarks.{module}",
+        what,
+        json.dumps(arguments),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     if done.returncode:
         raise RuntimeError(f"{what} {arguments}: {done.stderr.strip().splitlines()[-1]}")
     line = next(x for x in done.stdout.splitlines() if x.startswith("RESULT"))

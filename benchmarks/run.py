@@ -4,7 +4,8 @@ python benchmarks/run.py gamma                        show the tables
 python benchmarks/run.py gamma --write-docs           and write docs/benchmarks/gamma.{md,csv}
 python benchmarks/run.py gamma --output FOLDER        or write them elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
-python benchmarks/run.py teachers ...                 likewise, smooth_sensitivity and dpbag as well
+python benchmarks/run.py gamma_points --against COMMIT    old code and new in turns, in one run
+python benchmarks/run.py teachers ...                 likewise: see BENCHMARKS below
 """
 
 import argparse
@@ -17,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 
-BENCHMARKS = ("gamma", "smooth_sensitivity", "dpbag", "teachers")
+BENCHMARKS = ("gamma", "gamma_points", "smooth_sensitivity", "accounting", "dpbag", "teachers")
 
 
 def main() -> None:
@@ -29,9 +30,11 @@ def main() -> None:
     parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--full", action="store_true", help="everything with every solver")
+    parser.add_argument("--against", metavar="COMMIT", help="gamma_points: an older commit")
     options = parser.parse_args()
     benchmark = import_module(f"benchmarks.{options.name}")
-    data = benchmark.measure(quick=options.quick, full=options.full)
+    compared = {"against": options.against} if options.against else {}
+    data = benchmark.measure(quick=options.quick, full=options.full, **compared)
     page = benchmark.page(data)
     print(page)
     folder = ROOT / "docs" / "benchmarks" if options.write_docs else options.output

@@ -93,9 +93,14 @@ def measure_record(name: str, queries: int | None = None) -> dict:
     def run():
         process.forget()
         return confident_gnmax_privacy(
-            counts, case.threshold, case.sigma1, case.sigma2, case.delta,
-            conversion="classic", formula="paper",
-        )  # fmt: skip
+            counts,
+            case.threshold,
+            case.sigma1,
+            case.sigma2,
+            case.delta,
+            conversion="classic",
+            formula="paper",
+        )
 
     timing, record = process.least("", run)
     return {
@@ -141,8 +146,7 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
             result = _in_a_process(f"measure_{part}", name=name, **arguments)
             rows.append({"part": part, "name": name, "queries": case.queries, **result})
     data = pd.DataFrame(rows)
-    for name, value in facts.items():
-        data[f"machine_{name}"] = value
+    machine.attach(data, facts)
     return data
 
 
@@ -155,11 +159,7 @@ def speedup(data: pd.DataFrame, name: str) -> float:
 
 def page(data: pd.DataFrame) -> str:
     """The results as a page in Markdown."""
-    facts = {
-        name.removeprefix("machine_"): data[name].iloc[0]
-        for name in data.columns
-        if name.startswith("machine_")
-    }
+    facts = machine.attached(data)
     lines = [
         "# Benchmark: smooth sensitivity",
         "",

@@ -229,10 +229,7 @@ def ratios(data: pd.DataFrame, kind: str) -> pd.Series:
 
 def page(data: pd.DataFrame) -> str:
     """The results as a page in Markdown."""
-    first = data.iloc[0]
-    facts = {
-        name.removeprefix("machine_"): first[name] for name in data if name.startswith("machine_")
-    }
+    facts = machine.attached(data)
     lines = [
         "# Benchmark: training ensembles",
         "",

@@ -1,0 +1,132 @@
+"""The hard points of gamma: many teachers and small budgets, this code against an older commit.
+
+python benchmarks/run.py gamma_points                     this code, up to K = 1001
+python benchmarks/run.py gamma_points --against COMMIT    and the older one in turns at COMPARED
+python benchmarks/run.py gamma_points --full              and K = 2001, 5001
+
+Every measurement is a process of its own on one thread; seconds are processor time, the least of
+the rounds. Old and new take turns, so that a busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import nullcontext
+from functools import partial
+
+import pandas as pd
+
+from benchmarks import machine, process
+
+UNIFORM, COMMON = "uniform:0.5,1", "common:0.5,1"
+COMPARED = (
+    (501, 3, 0.1, 1e-5, UNIFORM),
+    (501, 3, 0.1, 0.0, COMMON),
+    (501, 1, 0.1, 1e-5, COMMON),
+    (501, 20, 0.1, 1e-5, UNIFORM),
+)
+POINTS = (
+    *COMPARED,
+    (501, 1.5, 1.0, 1e-3, COMMON),
+    (1001, 1, 0.01, 1e-5, COMMON),
+    (1001, 1.5, 1.0, 1e-3, COMMON),
+    (1001, 2, 3.0, 1e-3, UNIFORM),
+    (1001, 3, 0.1, 0.0, COMMON),
+    (1001, 3, 0.1, 1e-5, UNIFORM),
+    (1001, 3, 3.0, 1e-5, COMMON),
+    (1001, 5, 0.01, 1e-3, UNIFORM),
+    (1001, 29, 0.1, 1e-5, UNIFORM),
+)
+LARGEST = ((2001, 40, 0.1, 1e-5, UNIFORM), (5001, 64, 0.1, 1e-5, UNIFORM))
+QUICK = ((203, 3, 0.1, 1e-5, COMMON),)
+KEYS = ("K", "m", "epsilon", "Delta", "prior")
+ROUNDS = 3
+LIMIT = 600.0  # seconds of clock time for one optimisation
+
+
+def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) -> dict:
+    """One certified optimisation, imports paid before."""
+    from private_ensembles.darrm.optimize import optimize_gamma
+
+    optimize_gamma(5, 2, 0.1, 1e-5, solver="highs")
+    solver = "auto" if _has_interior() else "highs"
+    seconds, solution = process.least(
+        "", lambda: optimize_gamma(K, m, epsilon, Delta, prior=prior, solver=solver)
+    )
+    return {
+        **seconds,
+        "memory_mib": process.peak(),
+        "utility": solution.utility,
+        "gap": solution.utility_upper_bound - solution.utility,
+        "certified": solution.certificate.holds,
+        "method": solution.certificate.method,
+        "rounds": solution.solver["rounds"],
+    }
+
+
+def _has_interior() -> bool:
+    """Whether the library measured searches from the inside; older ones are asked for HiGHS."""
+    from importlib.util import find_spec
+
+    return find_spec("private_ensembles.darrm.interior") is not None
+
+
+def measure(*, quick: bool = False, full: bool = False, against: str | None = None) -> pd.DataFrame:
+    """Measurements as a tidy frame: code (old or new), the point, and what it took.
+
+    A point that takes longer than LIMIT has no numbers.
+    """
+    points = QUICK if quick else POINTS + (LARGEST if full else ())
+    facts = machine.describe("numpy", "scipy", "highspy")
+    rows = []
+    with process.checkout(against) if against else nullcontext() as folder:
+        for point in points:
+            compared = bool(against) and point in (*QUICK, *COMPARED)
+            codes = {"new": None} | ({"old": folder} if compared else {})
+            for turn in range(ROUNDS if compared else 1):
+                for code, library in codes.items():
+                    arguments = dict(zip(KEYS, point, strict=True))
+                    print(code, turn, arguments, file=sys.stderr, flush=True)
+                    run = partial(process.in_a_process, "gamma_points", "measure_point")
+                    try:
+                        result = run(library=library, limit=LIMIT, **arguments)
+                    except subprocess.TimeoutExpired:
+                        result = {}
+                    rows.append({"code": code, **arguments, **result})
+    data = pd.DataFrame(rows)
+    machine.attach(data, facts)
+    data["against"] = against or ""
+    return data
+
+
+def page(data: pd.DataFrame) -> str:
+    """The results as a page in Markdown."""
+    facts = machine.attached(data)
+    against = data["against"].iloc[0]
+    command = f" --against {against}" if against else ""
+    lines = [
+        "# Benchmark: the hard points of γ",
+        "",
+        f"Made by `python benchmarks/run.py gamma_points{command}`. Seconds are processor time on "
+        "one thread, the least of the rounds; δ = 1 − (1 − Δ)^m; every γ is certified. The gap is "
+        "the upper bound on every private γ's utility less the utility.",
+        "",
+        *(f"- {name}: {value}" for name, value in facts.items()),
+        "",
+        "| K | m | ε | Δ | prior | code | rounds measured | seconds | peak memory (MiB) "
+        "| utility | gap | proof |",
+        "|" + " ---: |" * 4 + " --- | --- |" + " ---: |" * 5 + " --- |",
+    ]
+    for key, group in data.groupby([*KEYS, "code"], sort=False):
+        done = group.dropna(subset=["seconds"]) if "seconds" in group else group.iloc[:0]
+        head = "| " + " | ".join(f"{value:g}" for value in key[:4]) + f" | {key[4]} | {key[5]} | "
+        if done.empty:
+            lines.append(head + f"{len(group)} | > {LIMIT:g} (clock) | | | | |")
+            continue
+        best = done.loc[done["seconds"].idxmin()]
+        lines.append(
+            head + f"{len(group)} | {best['seconds']:.1f} | {best['memory_mib']:.0f} | "
+            f"{best['utility']:.9f} | {best['gap']:.1e} | {best['method']} |"
+        )
+    return "\n".join([*lines, ""])
