@@ -1,0 +1,310 @@
+"""What many labels cost together, exactly: fully adaptive composition of one mechanism.
+
+A mechanism answers Q queries with fresh noise, and the record at stake moves each query's votes to
+a neighbour that an adversary chooses after seeing the labels so far. Backward induction over that
+adversary gives the curve delta(epsilon) between two bounds, for the labels alone: what is never
+released is not charged. Theorems and proofs: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting import hockey_sticks
+from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# Points of the grid per standard deviation of one label's loss: delta is too large by about 2 / n^2.
+FINE, COARSE = 7.0, 3.0
+# Losses beyond the kernels' reach may hold this share of delta, over all labels.
+_CUT = 1e-4
+# A finite family is not gathered below this many pairs.
+_FEW = 48
+_LARGEST_REACH = 4000
+# A scale is found to this much above the least one that the grid can prove.
+SLACK = 5e-4
+_TRIES = 40
+_LEAST_DELTA = 1e-14
+# Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
+_ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
+# Exponentials, logarithms, quotients and sums of a few numbers.
+_ROUNDING = 64 * UNIT_ROUNDOFF
+
+
+class Family(Protocol):
+    """Neighbouring pairs of one label's distributions, in both orders.
+
+    excesses: (rows, n) upper bounds on hockey-sticks, as `hockey_sticks.excesses` gives them; the
+    law of each neighbouring pair is a mixture of pairs that lie below a row each. pairs: some that
+    an adversary can choose, (pairs, outcomes) twice, for the lower bound.
+    """
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A finite family: P and P', (pairs, outcomes), each taken in both orders.
+
+    error: a bound on the relative error of each probability. Raises ValueError for rows that are no
+    distributions.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for rows in (self.first, self.second):
+            if np.ndim(rows) != 2 or np.shape(rows) != np.shape(self.first):
+                raise ValueError("first, second: must be of one shape (pairs, outcomes)")
+            if not (np.min(rows) >= 0 and np.allclose(np.sum(rows, axis=1), 1, atol=1e-9)):
+                raise ValueError("first, second: every row must be a distribution")
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `Family` says."""
+        found = hockey_sticks.excesses(*self.pairs(), t, self.error)
+        return np.unique(found, axis=0)
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `Family` says."""
+        first, second = np.asarray(self.first), np.asarray(self.second)
+        return np.concatenate([first, second]), np.concatenate([second, first])
+
+
+def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:
+    """Return the family of a label of two classes: one vote moves.
+
+    >>> two_classes([0.25, 0.75]).first
+    array([[0.75, 0.25]])
+
+    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0], where 1 - ones loses
+    digits.
+    """
+    ones = np.asarray(ones, dtype=np.float64)
+    zeros = 1 - ones if zeros is None else np.asarray(zeros, dtype=np.float64)
+    both = np.stack([zeros, ones], axis=1)
+    return Pairs(both[:-1], both[1:], error)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Bounds on delta at epsilon = logs, a uniform grid, for all labels together.
+
+    above: upper bounds. below, slopes: lines under the true curve, as functions of e^epsilon.
+    """
+
+    logs: NDArray[np.float64]
+    above: NDArray[np.float64]
+    below: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+
+    def delta(self, epsilon: float) -> float:
+        """An upper bound on delta at `epsilon`, by the chord in e^epsilon."""
+        place = int(np.searchsorted(self.logs, epsilon, side="right")) - 1
+        if place + 1 >= self.logs.size:
+            return float(self.above[-1])
+        width = math.expm1(self.logs[place + 1] - self.logs[place])
+        share = math.expm1(epsilon - self.logs[place]) / width
+        share = max(0.0, share * (1 - _ROUNDING) - _ROUNDING)  # of the next, lower point
+        found = self.above[place] + share * (self.above[place + 1] - self.above[place])
+        return min(1.0, float(found) * (1 + _ROUNDING))
+
+    def least_delta(self, epsilon: float) -> float:
+        """A lower bound on delta at `epsilon`."""
+        rise = np.expm1(epsilon - self.logs)
+        return max(0.0, float((self.below + self.slopes * rise).max()) * (1 - _ROUNDING))
+
+    def epsilon(self, delta: float) -> float:
+        """An upper bound on epsilon at `delta`, by the chord; infinite beyond the grid."""
+        holds = np.flatnonzero(self.above <= delta)
+        if not holds.size:
+            return math.inf
+        place = max(1, int(holds[0]))
+        high, low = self.above[place - 1 : place + 1]
+        width = math.expm1(self.logs[place] - self.logs[place - 1])
+        share = min(1.0, max(0.0, (high - delta) / (high - low)) * (1 + _ROUNDING) + _ROUNDING)
+        found = self.logs[place - 1] + math.log1p(share * width)
+        return max(0.0, float(found) * (1 + _ROUNDING))
+
+    def least_epsilon(self, delta: float) -> float:
+        """A lower bound on epsilon at `delta`."""
+        holds = np.flatnonzero((self.below >= delta) & (self.slopes < 0))
+        if not holds.size:
+            return 0.0
+        last = holds[-1]
+        found = self.logs[last] + math.log1p((self.below[last] - delta) / -self.slopes[last])
+        return max(0.0, float(found) * (1 - _ROUNDING))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A number that is known to lie between two others."""
+
+    lower: float
+    upper: float
+
+
+def adaptive_epsilon(
+    family: Family, labels: int, delta: float, *, fineness: float = FINE
+) -> Bounds:
+    """Return bounds on the epsilon of `labels` labels at `delta`, adaptively chosen.
+
+    >>> label = two_classes([0.25, 0.75])  # randomised response: ln 3 a label
+    >>> found = adaptive_epsilon(label, 10, 1e-3)
+    >>> round(found.lower, 2), round(found.upper, 2)
+    (8.21, 8.22)
+
+    family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
+    grid. `upper` is an upper bound in floating point, infinite where losses without bound use delta
+    up. Raises ValueError for numbers out of range. Source: DESIGN 5.12, docs/many-labels.md.
+    """
+    _check(labels, delta)
+    width = _width(family) * math.sqrt(labels)
+    guess = width**2 / 2 + width * math.sqrt(2 * math.log(1 / delta))
+    for _ in range(_TRIES):
+        found = curve(family, labels, guess, delta, fineness=COARSE).epsilon(delta)
+        if math.isfinite(found):
+            best = curve(family, labels, found, delta, fineness=fineness)
+            return Bounds(best.least_epsilon(delta), best.epsilon(delta))
+        guess *= 2
+    return Bounds(0.0, math.inf)
+
+
+def adaptive_delta(
+    family: Family, labels: int, epsilon: float, *, fineness: float = FINE
+) -> Bounds:
+    """Return bounds on the delta of `labels` labels at `epsilon`; as :func:`adaptive_epsilon`.
+
+    >>> adaptive_delta(two_classes([0.25, 0.75]), 1, 0.0).upper >= 0.5
+    True
+    """
+    _check(labels, 0.5)
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    rough = curve(family, labels, epsilon, _LEAST_DELTA, fineness=COARSE).delta(epsilon)
+    best = curve(family, labels, epsilon, max(rough, _LEAST_DELTA), fineness=fineness)
+    return Bounds(best.least_delta(epsilon), best.delta(epsilon))
+
+
+def least_scale(
+    family_of: Callable[[float], Family],
+    labels: int,
+    epsilon: float,
+    delta: float,
+    start: float,
+    *,
+    fineness: float = FINE,
+) -> float:
+    """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
+
+    family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
+    least, for instance what the noisy counts need. Raises ValueError where none is found.
+    """
+    _check(labels, delta)
+
+    def height(scale: float, points: float) -> float:
+        found = curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
+        return math.log(max(found.delta(epsilon), 1e-300) / delta)
+
+    # ln delta is close to linear in ln scale: secants on a coarse grid find the way.
+    scale, slope = start, -2 * math.log(1 / delta)
+    place, known = height(scale, COARSE), None
+    for _ in range(_TRIES):
+        step = min(0.5, max(-0.5, -place / slope))
+        if abs(step) < SLACK:
+            break
+        scale, known = scale * math.exp(step), place
+        place = height(scale, COARSE)
+        if abs(place - known) > 1e-9:
+            slope = min((place - known) / step, -1.0)
+    place = height(scale, fineness)
+    for _ in range(_TRIES):
+        if -SLACK * abs(slope) <= place <= 0:
+            return scale
+        step = -place / slope + SLACK / 2
+        scale, known = scale * math.exp(step), place
+        place = height(scale, fineness)
+        if abs(step) > SLACK:
+            slope = min((place - known) / step, -1.0)
+    raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+
+
+def curve(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    fineness: float = FINE,
+    lower: bool = True,
+) -> Curve:
+    """Return the bounds around `epsilon`, where delta is thought to be about `delta`.
+
+    Both only choose the grid: the bounds hold whatever they are. lower: whether lower bounds are
+    wanted, too; else they are 0.
+    """
+    spread = _width(family)
+    step = spread / fineness
+    reach = _reach(family, spread, _CUT * delta / labels, step)
+    width = spread * math.sqrt(labels)
+    # e^-|ln y| bounds what lies further down.
+    lowest = -math.ceil(min(5 * width, math.log(1 / delta) + 5) / step) - 1
+    highest = math.ceil((epsilon + 2 * width) / step) + 1
+    grid = Grid(step, lowest, highest - lowest + 1)
+    rows = family.excesses(hockey_sticks.thresholds(step, reach))
+    orders = (epsilon / width**2 + 0.5) * _ORDERS
+    if len(rows) > _FEW:
+        rows = hockey_sticks.gathered(rows, step, orders)
+    above = values_above(hockey_sticks.kernels(rows, step), grid, labels)
+    first = max(0, -lowest - 1)  # the last point below epsilon = 0
+    below = slopes = np.zeros(grid.size)
+    if lower:
+        below, slopes = values_below(*_dear(*family.pairs(), orders), grid, labels)
+    return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
+
+
+def _check(labels: int, delta: float) -> None:
+    if isinstance(labels, bool) or labels != int(labels) or labels < 1:
+        raise ValueError(f"labels = {labels}: must be an integer >= 1")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+
+
+def _losses(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """ln(P' / P) where both are > 0, and 0 elsewhere."""
+    both = (first > 0) & (second > 0)
+    return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
+
+
+def _width(family: Family) -> float:
+    """The largest root mean square of a label's loss, which the grid is measured by."""
+    first, second = family.pairs()
+    found = float(np.sqrt((first * _losses(first, second) ** 2).sum(axis=1).max()))
+    return min(max(found, 1e-9), 1.0)
+
+
+def _reach(family: Family, spread: float, cut: float, step: float) -> int:
+    """How many points of the grid the kernels reach to either side."""
+    furthest = _LARGEST_REACH * step
+    distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
+    beyond = family.excesses(np.exp(distances)).max(axis=0) <= cut
+    far = distances[np.argmax(beyond)] if beyond.any() else furthest
+    return max(1, math.ceil(far / step))
+
+
+def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
+    """The pairs that cost most at some order, from 1 to twice the largest."""
+    losses = _losses(first, second)
+    wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
+    costs = np.where(first > 0, first * np.expm1(np.minimum(-wanted * losses, 700)), 0).sum(axis=2)
+    chosen = np.unique(costs.argmax(axis=1))
+    return first[chosen], second[chosen]

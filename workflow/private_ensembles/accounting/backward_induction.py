@@ -1,0 +1,104 @@
+"""What any number of labels cost an adversary who chooses neighbours as labels come in.
+
+x is the likelihood ratio, neighbour over truth, of the labels so far. V_0(x) = max(0, 1 - e^epsilon
+x), V_{q+1}(x) = max over neighbouring pairs of E_P[V_q(x P'/P)], and delta(epsilon) = V_Q(1).
+In y = e^epsilon x one pass serves every epsilon: delta(epsilon) = W_Q(e^epsilon).
+Proofs: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.hockey_sticks import Kernels
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# Points of the grid that are taken at once: their windows must fit a processor's cache.
+_AT_ONCE = 512
+# Exponentials, subtractions and products at the edges.
+_ROUNDING = 64 * UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True)
+class Grid:
+    """ln y = (lowest + i) step for i = 0, ..., size - 1."""
+
+    step: float
+    lowest: int
+    size: int
+
+    def logs(self) -> NDArray[np.float64]:
+        return self.step * (self.lowest + np.arange(self.size))
+
+
+def values_above(kernels: Kernels, grid: Grid, labels: int) -> NDArray[np.float64]:
+    """Return upper bounds on W_labels at the grid's points.
+
+    kernels: of the grid's step; each pair of neighbours lies below one of them. Between the points
+    chords are upper bounds, too, since W is convex; above the last the last, since it does not
+    increase; below the first the chord from W(0) = 1.
+    """
+    reach, size = kernels.reach, grid.size
+    values = np.maximum(-np.expm1(grid.logs()), 0.0) * (1 + _ROUNDING)
+    down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
+    # A sum of so many products >= 0, in whatever order, and the constant.
+    rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
+    padded = np.empty(size + 2 * reach)
+    windows = sliding_window_view(padded, 2 * reach + 1)
+    for _ in range(labels):
+        padded[:reach] = 1 - down * (1 - values[0]) + _ROUNDING
+        padded[reach : reach + size] = values
+        padded[reach + size :] = values[-1]
+        for start in range(0, size, _AT_ONCE):
+            part = windows[start : start + _AT_ONCE].T.copy()
+            found = kernels.masses @ part + kernels.nothing[:, None]
+            values[start : start + _AT_ONCE] = found.max(axis=0)
+        values = np.minimum(values * rounding, 1.0)
+    return values
+
+
+def values_below(
+    first: NDArray, second: NDArray, grid: Grid, labels: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lines below W_labels, one for each of the grid's points: its value and slope there.
+
+    first, second: (pairs, outcomes), P and P' as floats, of an adversary who plays these pairs.
+    Where a likelihood ratio leads between points, the line of the nearest one counts. The slope is
+    that in y times the point's y.
+    """
+    step, size = grid.step, grid.size
+    logs = grid.logs()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.log(second / first) / step
+    reach = min(int(np.ceil(np.abs(shift[np.isfinite(shift)]).max(initial=1.0))), 4 * size)
+    near = np.isfinite(shift) & (np.abs(shift) <= reach)
+    place = np.where(near, np.rint(shift), 0).astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        beyond = np.where(near, np.expm1((shift - place) * step), 0.0)
+    weight, rise = np.zeros((2, len(first), 2 * reach + 1))
+    pairs = np.arange(len(first))[:, None].repeat(first.shape[1], axis=1)
+    np.add.at(weight, (pairs, place + reach), np.where(near, first, 0.0))
+    np.add.at(rise, (pairs, place + reach), np.where(near, first * beyond, 0.0))
+    lost = np.where((second == 0) & (first > 0), first, 0.0).sum(axis=1)[:, None]
+    # Lines: a value at the grid's point, and the slope times the point's y.
+    values, slopes = np.maximum(-np.expm1(logs), 0.0), np.where(logs < 0, -np.exp(logs), 0.0)
+    low = np.exp(logs[0] - step * np.arange(reach, 0, -1))
+    padded = np.zeros((2, size + 2 * reach))
+    windows = sliding_window_view(padded, 2 * reach + 1, axis=1)
+    for _ in range(labels):
+        padded[:, :reach] = 1 - low, -low
+        padded[0, reach : reach + size], padded[1, reach : reach + size] = values, slopes
+        for start in range(0, size, _AT_ONCE):
+            stretch = slice(start, start + _AT_ONCE)
+            level, tilt = windows[0, stretch].T.copy(), windows[1, stretch].T.copy()
+            turned = rise @ tilt
+            found, slant = weight @ level + turned + lost, weight @ tilt + turned
+            best = found.argmax(axis=0)[None]
+            values[stretch] = np.take_along_axis(found, best, 0)[0]
+            slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
+        values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
+    return values, slopes

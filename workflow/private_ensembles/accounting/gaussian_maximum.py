@@ -1,0 +1,216 @@
+"""GNMax in any number of classes as a family of pairs, for `accounting.adaptive`.
+
+One vote moves from class a to class b. Given the largest of all other noisy counts, M, three
+outcomes are left: a, b, another. In units of sigma two numbers say all: the lead w of a over b and
+how far M lies above their middle, c. The vote takes w to w - 2 / sigma and leaves c. All w and c
+are covered by nodes of a grid: what a label does between nodes is a mixture of what it does at
+them, and as much more as the curvature allows. Proof: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+# Widths of the grid's cells, in sigma.
+_CELL = 0.1
+# Beyond these, in sigma, a label's law is that at the edge, up to _OUTSIDE of probability.
+_LEAD, _LOW, _MARGIN = 13.0, -6.5, 8.5
+_OUTSIDE = 1e-16
+# What a tabulated probability may be off by, relative to itself.
+_ERROR = 1e-12
+_POINTS, _WEIGHTS = leggauss(12)
+# Outcomes 0, 1 and 2 are a, b and another.
+_SETS = ([0], [1], [2], [0, 1], [0, 2], [1, 2])
+_MOST_PAIRS = 64
+
+
+@dataclass(frozen=True)
+class GaussianMaximum:
+    """The family of GNMax's labels: `accounting.adaptive.Family`.
+
+    >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).excesses(np.array([1.0])))
+    9810
+
+    scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
+    """
+
+    scale: float
+    teachers: int
+    classes: int
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `Family` says: a row for each node, (nodes, n)."""
+        leads, middles, between = self._nodes()
+        move = 2 / self.scale
+        before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
+        level, tilt = _curvatures(leads, middles, move, between)
+        found = np.empty((leads.size, middles.size, t.size))
+        for row in range(leads.size):
+            found[row] = _row(before[row], after[row], level[row], tilt[row], t)
+        return found.reshape(-1, t.size) + _OUTSIDE * (1 + t)
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `Family` says: a and b have all votes between them, the other classes none."""
+        votes = np.unique(np.linspace(0, self.teachers, _MOST_PAIRS).astype(np.int64))
+        found = _three_outcomes(votes, self.teachers, self.classes, self.scale)
+        moved = _three_outcomes(np.maximum(votes - 1, 0), self.teachers, self.classes, self.scale)
+        return np.concatenate([found, moved]), np.concatenate([moved, found])
+
+    def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+        """Leads, middles, and whether leads lie between nodes (else each has its own)."""
+        most = self.teachers / self.scale
+        move = 2 / self.scale
+        if 1 / self.scale >= _CELL:
+            leads = np.arange(2 - self.teachers, self.teachers + 1) / self.scale
+            leads = leads[np.abs(leads - move / 2) <= _LEAD + move]
+        else:
+            first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
+            leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
+        high = _MARGIN + np.abs(np.concatenate([leads, leads - move])).max() / 2
+        middles = np.arange(_LOW, high + _CELL, _CELL)
+        return leads, middles, 1 / self.scale < _CELL
+
+
+def _row(
+    before: NDArray, after: NDArray, level: NDArray, tilt: NDArray, t: NDArray
+) -> NDArray[np.float64]:
+    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n)."""
+    up, down = 1 + _ERROR, 1 - _ERROR
+    best = np.zeros((len(before), t.size))
+    for chosen in _SETS:
+        rest = [outcome for outcome in range(3) if outcome not in chosen]
+        p = before[:, chosen].sum(axis=1)[:, None]
+        q = t * after[:, chosen].sum(axis=1)[:, None]
+        found = np.where(t < 1, q * up - p * down, p * up - q * down)
+        # A set of outcomes curves as its complement does.
+        found += np.abs(1 - t) * _lesser(level, chosen, rest) + t * _lesser(tilt, chosen, rest)
+        np.maximum(best, found, out=best)
+    return best
+
+
+def _lesser(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.float64]:
+    return np.minimum(bound[:, chosen].sum(axis=1), bound[:, rest].sum(axis=1))[:, None]
+
+
+def _outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
+    """Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
+
+    Pr[a] is the integral of phi(y - w / 2) Phi(y + w / 2) over y > c: by panels between middles,
+    added up from the far end, so that small probabilities keep their digits.
+    """
+    further = middles[-1] + _CELL * np.arange(1, 81)
+    edges = np.concatenate([middles, further])
+    half = np.diff(edges) / 2
+    y = (edges[:-1] + half)[:, None] + half[:, None] * _POINTS
+    rows = []
+    for lead in leads:
+        mine, theirs = y - lead / 2, y + lead / 2
+        densities = np.stack([_density(mine) * ndtr(theirs), _density(theirs) * ndtr(mine)])
+        panels = (densities @ _WEIGHTS) * half
+        wins = panels[:, ::-1].cumsum(axis=1)[:, ::-1][:, : middles.size]
+        neither = ndtr(middles - lead / 2) * ndtr(middles + lead / 2)
+        rows.append(np.stack([*wins, neither], axis=1))
+    return np.array(rows)
+
+
+def _curvatures(
+    leads: NDArray, middles: NDArray, move: float, between: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What lies between nodes may exceed the chords by |1 - t| level + t tilt, (leads, middles, 3).
+
+    level: from the second derivatives of each outcome's probability; tilt: from how much these
+    change over one move. Each cell's are bounded factor by factor; a node takes the largest of its
+    cells.
+    """
+    low_w, high_w = (leads[:-1], leads[1:]) if between else (leads, leads)
+    low_w, high_w = low_w[:, None] - move, high_w[:, None]
+    low_c, high_c = middles[None, :-1], middles[None, 1:]
+    low_a, high_a = low_c - high_w / 2, high_c - low_w / 2
+    low_b, high_b = low_c + low_w / 2, high_c + high_w / 2
+    near_w, far_w = _near(low_w, high_w), _far(low_w, high_w)
+    far_a, far_b = _far(low_a, high_a), _far(low_b, high_b)
+    # Densities of a and of b at M with the other below it; of both at M; of both at once above it.
+    only_a = _density(_near(low_a, high_a)) * ndtr(high_b)
+    only_b = _density(_near(low_b, high_b)) * ndtr(high_a)
+    both = np.exp(-(_near(low_c, high_c) ** 2) - near_w**2 / 4) / (2 * math.pi)
+    tie = np.exp(-(near_w**2) / 4) * ndtr(-math.sqrt(2) * low_c) / (2 * math.sqrt(math.pi))
+    square_a, square_b = _square_less_one(low_a, high_a), _square_less_one(low_b, high_b)
+
+    along_c = far_a * only_a + both, far_b * only_b + both
+    turn_c = (square_a * only_a + far_b * both) / 2, (square_b * only_b + far_a * both) / 2
+    along_w = far_w / 2 * tie + along_c[0] / 4, far_w / 2 * tie + along_c[1] / 4
+    neither_w = (along_c[0] + along_c[1]) / 4
+    bend = np.maximum(np.abs(near_w**2 / 4 - 0.5), np.abs(far_w**2 / 4 - 0.5)) * tie
+    bent_a = (square_a * only_a + _far(low_a - high_w, high_a - low_w) * both) / 8
+    bent_b = (square_b * only_b + _far(low_b + low_w, high_b + high_w) * both) / 8
+
+    tall = (high_c - low_c) ** 2 / 8
+    wide = (high_w - low_w - move) ** 2 / 8
+    level = [
+        tall * along_c[0] + wide * along_w[0],
+        tall * along_c[1] + wide * along_w[1],
+        tall * (along_c[0] + along_c[1]) + wide * neither_w,
+    ]
+    tilt = [
+        tall * turn_c[0] + wide * (bend + bent_a),
+        tall * turn_c[1] + wide * (bend + bent_b),
+        tall * (turn_c[0] + turn_c[1]) + wide * (bent_a + bent_b),
+    ]
+    axes = (0, 1) if between else (1,)
+    growth = 1 + _ERROR
+    return (
+        _around(np.stack(level, axis=-1), axes) * growth,
+        _around(np.stack(tilt, axis=-1), axes) * (move * growth),
+    )
+
+
+def _around(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
+    """The largest of the cells that meet at each node."""
+    for axis in axes:
+        edge = [(0, 0)] * cells.ndim
+        edge[axis] = (1, 1)
+        wider = np.pad(cells, edge)
+        nodes = wider.shape[axis] - 1
+        low, high = np.arange(nodes), np.arange(1, nodes + 1)
+        cells = np.maximum(wider.take(low, axis), wider.take(high, axis))
+    return cells
+
+
+def _three_outcomes(
+    votes: NDArray[np.int64], teachers: int, classes: int, scale: float
+) -> NDArray[np.float64]:
+    """Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3)."""
+    width = teachers / scale
+    edges = np.linspace(-9.0, width + 9.0, math.ceil((width + 18) / 0.25) + 1)
+    half = np.diff(edges) / 2
+    y = ((edges[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
+    weights = (half[:, None] * _WEIGHTS).ravel() * ndtr(y) ** (classes - 2)
+    mine, theirs = y - votes[:, None] / scale, y - (teachers - votes)[:, None] / scale
+    first = _density(mine) * ndtr(theirs) @ weights
+    second = _density(theirs) * ndtr(mine) @ weights
+    return np.stack([first, second, np.maximum(1 - first - second, 0.0)], axis=1)
+
+
+def _density(x: NDArray) -> NDArray[np.float64]:
+    return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def _near(low: NDArray, high: NDArray) -> NDArray[np.float64]:
+    """The least |x| of an interval."""
+    return np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+
+
+def _far(low: NDArray, high: NDArray) -> NDArray[np.float64]:
+    """The largest |x| of an interval."""
+    return np.maximum(np.abs(low), np.abs(high))
+
+
+def _square_less_one(low: NDArray, high: NDArray) -> NDArray[np.float64]:
+    """The largest |x^2 - 1| of an interval."""
+    return np.maximum(np.abs(_near(low, high) ** 2 - 1), np.abs(_far(low, high) ** 2 - 1))

@@ -1,0 +1,144 @@
+"""Pairs of distributions as curves of hockey-sticks, and kernels on a grid that dominate many.
+
+To a function W that is convex, does not increase and has W(0) = 1, what one label does is a
+weighted sum of hockey-sticks: E_P[W(x P'/P)] rises with E(t) = sum over outcomes of (P - t P')_+
+at every t > 0. So a pair whose curve lies above the curves of many others stands for all of them.
+On a grid uniform in ln t the chords of a curve are the curve of a pair whose likelihood ratios lie
+on the grid: a kernel. Proofs: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# Multiplications, subtractions and sums of a few outcomes: relative to what goes in.
+_ROUNDING = 16 * UNIT_ROUNDOFF
+# How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
+# shares of the dearest of all pairs.
+TOLERANCE, UNIMPORTANT = 0.003, 0.97
+# Curves are checked in the longest floats that the machine has, of 64 bits on most.
+_LONG = np.longdouble
+_LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What one label may do, on a grid of `step` in the logarithm of the likelihood ratio.
+
+    masses: (kernels, 2 reach + 1) >= 0, Pr under P that the logarithm of P'/P is
+    -reach step, ..., reach step; nothing: (kernels,) Pr that it is minus infinity.
+    """
+
+    masses: NDArray[np.float64]
+    nothing: NDArray[np.float64]
+    step: float
+
+    @property
+    def reach(self) -> int:
+        return self.masses.shape[1] // 2
+
+
+def thresholds(step: float, reach: int) -> NDArray[np.float64]:
+    """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact."""
+    return np.exp(step * np.arange(-reach, reach + 1))
+
+
+def excesses(
+    first: ArrayLike, second: ArrayLike, t: NDArray[np.float64], error: float = 0.0
+) -> NDArray[np.float64]:
+    """Return upper bounds on the hockey-sticks of pairs less those of two equal distributions.
+
+    >>> excesses([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
+    array([[0.25]])
+
+    first, second: (pairs, outcomes), P and P'. t: (n,) > 0. error: relative error of every
+    probability. Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum of
+    (t P' - P)_+ for t < 1, without the cancellation.
+    """
+    first, second = np.asarray(first)[..., None], np.asarray(second)[..., None]
+    up, down = 1 + error + _ROUNDING, 1 - error - _ROUNDING
+    large = np.where(t < 1, t * second * up, first * up)
+    small = np.where(t < 1, first * down, t * second * down)
+    return np.maximum(large - small, 0.0).sum(axis=-2) * (1 + _ROUNDING)
+
+
+def kernels(excess: ArrayLike, step: float) -> Kernels:
+    """Return kernels whose curves lie on or above the given ones everywhere.
+
+    excess: (kernels, 2 reach + 1) >= 0, upper bounds at `thresholds(step, reach)` on the largest of
+    several pairs' curves, each of which is convex, so that its chords lie above it.
+    """
+    excess = np.atleast_2d(np.asarray(excess, dtype=np.float64))
+    reach = excess.shape[1] // 2
+    t = thresholds(step, reach)
+    # Slopes of the excess: from (0, 0) to the first threshold, between thresholds, 0 after the last.
+    slopes = np.diff(excess, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
+    after = np.concatenate([slopes[:, 1:], np.zeros((len(excess), 1))], axis=1)
+    change = after - slopes
+    change[:, reach] += 1.0  # of (1 - t)_+ itself
+    masses = np.maximum(change, 0.0) * t
+    nothing = np.maximum(excess[:, -1], 0.0)
+    return Kernels(masses[:, ::-1].copy(), nothing + _missing(excess, masses, t), step)
+
+
+def _missing(excess: NDArray, masses: NDArray, t: NDArray) -> NDArray[np.float64]:
+    """How much must be added to the kernels' curves, so that no rounding leaves them too low.
+
+    masses: at the ratios 1 / t. The curve at t_k is sum_{j > k} masses_j (1 - t_k / t_j), and the
+    sum of all masses at t = 0, where it must be 1.
+    """
+    long = masses.astype(_LONG)
+    above = np.cumsum(long[:, ::-1], axis=1)[:, ::-1]
+    weighted = np.cumsum((long / t)[:, ::-1], axis=1)[:, ::-1]
+    wanted = excess + np.maximum(1 - t.astype(_LONG), 0)
+    short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
+    short = np.maximum(np.maximum(short, 1 - above[:, 0]), 0)
+    return (short + 8 * t.size * _LONG_ROUNDOFF).astype(np.float64) * (1 + _ROUNDING)
+
+
+def gathered(
+    excess: NDArray[np.float64], step: float, orders: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return few curves such that each given one lies below one of them: their maxima in groups.
+
+    excess: (pairs, 2 reach + 1). orders: > 0, those of the Renyi divergences that decide. A group
+    may cost up to TOLERANCE more than its dearest member at each order, as a share of the dearest
+    pair's cost there, and as much as it likes below UNIMPORTANT of that. Which pairs share a group
+    decides how tight the result is, never whether it holds.
+    """
+    t = thresholds(step, excess.shape[1] // 2)
+    # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
+    weights = t[:, None] ** orders * (orders * (orders + 1) * step)
+    costs = excess @ weights
+    scale = costs.max(axis=0)
+    costs = costs / np.where(scale > 0, scale, 1.0)
+    weights = weights / np.where(scale > 0, scale, 1.0)
+    rows = np.argsort(costs.max(axis=1), kind="stable")
+    curves = np.empty_like(excess)
+    dearest, cost = np.empty_like(costs), np.empty_like(costs)
+    # As many of the cheapest as together do not matter are the first group.
+    together = np.maximum.accumulate(excess[rows], axis=0)
+    cheap = int(((together @ weights).max(axis=1) <= UNIMPORTANT).sum())
+    count = min(cheap, 1)
+    if cheap:
+        curves[0], cost[0] = together[cheap - 1], together[cheap - 1] @ weights
+        dearest[0] = costs[rows[:cheap]].max(axis=0)
+    del together
+    for row in rows[: cheap - 1 : -1] if cheap else rows[::-1]:
+        merged = np.maximum(curves[:count], excess[row])
+        joint = merged @ weights
+        limit = np.maximum(np.maximum(dearest[:count], costs[row]) + TOLERANCE, UNIMPORTANT)
+        fits = np.flatnonzero((joint <= limit).all(axis=1))
+        if fits.size:
+            group = fits[(joint - cost[:count]).max(axis=1)[fits].argmin()]
+            curves[group], cost[group] = merged[group], joint[group]
+            dearest[group] = np.maximum(dearest[group], costs[row])
+        else:
+            curves[count], cost[count], dearest[count] = excess[row], costs[row], costs[row]
+            count += 1
+    return curves[:count].copy()
