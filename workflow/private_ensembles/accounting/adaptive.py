@@ -20,13 +20,13 @@ from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
-# Points of the grid per standard deviation of one label's loss: delta is too large by about 2 / n^2.
+# Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
 _FEW = 48
-_LARGEST_REACH = 4000
+_LARGEST_REACH, _FURTHEST = 4000, 600.0
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
@@ -160,8 +160,8 @@ def adaptive_epsilon(
 
     >>> label = two_classes([0.25, 0.75])  # randomised response: ln 3 a label
     >>> found = adaptive_epsilon(label, 10, 1e-3)
-    >>> round(found.lower, 2), round(found.upper, 2)
-    (8.21, 8.22)
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (10.968, 10.968)
 
     family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
     grid. `upper` is an upper bound in floating point, infinite where losses without bound use delta
@@ -253,7 +253,8 @@ def curve(
     wanted, too; else they are 0.
     """
     spread = _width(family)
-    step = spread / fineness
+    # A whole number of steps, so that two equal and opposite losses fall on the grid.
+    step = spread / math.ceil(fineness * max(spread, 1.0))
     reach = _reach(family, spread, _CUT * delta / labels, step)
     width = spread * math.sqrt(labels)
     # e^-|ln y| bounds what lies further down.
@@ -289,12 +290,12 @@ def _width(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
     first, second = family.pairs()
     found = float(np.sqrt((first * _losses(first, second) ** 2).sum(axis=1).max()))
-    return min(max(found, 1e-9), 1.0)
+    return max(found, 1e-9)
 
 
 def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
-    furthest = _LARGEST_REACH * step
+    furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
     beyond = family.excesses(np.exp(distances)).max(axis=0) <= cut
     far = distances[np.argmax(beyond)] if beyond.any() else furthest

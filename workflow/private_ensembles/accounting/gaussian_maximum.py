@@ -35,7 +35,7 @@ class GaussianMaximum:
     """The family of GNMax's labels: `accounting.adaptive.Family`.
 
     >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).excesses(np.array([1.0])))
-    9810
+    8364
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
     """

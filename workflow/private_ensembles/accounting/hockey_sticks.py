@@ -76,7 +76,7 @@ def kernels(excess: ArrayLike, step: float) -> Kernels:
     excess = np.atleast_2d(np.asarray(excess, dtype=np.float64))
     reach = excess.shape[1] // 2
     t = thresholds(step, reach)
-    # Slopes of the excess: from (0, 0) to the first threshold, between thresholds, 0 after the last.
+    # Slopes of the excess: from (0, 0) to the first threshold, between them, 0 after the last.
     slopes = np.diff(excess, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
     after = np.concatenate([slopes[:, 1:], np.zeros((len(excess), 1))], axis=1)
     change = after - slopes
