@@ -654,8 +654,14 @@ def ladder_flips(rng, function):
             yield growth * (1 - ones[other]) + mpf(delta), 1 - ones[one], False
 
 
+def fine_distance(rng, function):
+    sigma, classes = log_uniform(rng, -5, 4), int(rng.integers(2, 1000))
+    yield function(sigma, classes), mpf(classes) ** 2 / 2**40 / (3 * mpf(sigma))
+
+
 PROMISES = {
     "accounting.discrete_gaussian:delta": discrete_delta,
+    "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.rounding:round_up": round_up,
     "accounting.rounding:round_down": round_down,
     "accounting.rounding:multiple_above": multiple_above,

@@ -2,13 +2,16 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian as dg
 from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.noise.secure import FINEST
 
 mpmath.mp.dps = 40
 
@@ -194,6 +197,25 @@ def test_continuous_accounting_claims_too_little_for_discrete_noise():
     assert worst > 1.2
 
 
+@pytest.mark.parametrize("sigma", [2.0, 11.0])
+@pytest.mark.parametrize("lead", [0, 1, 3])
+def test_a_fine_lattice_is_as_near_to_continuous_noise_as_theorem_5_says(sigma, lead):
+    """Two classes on lattices coarse enough to see: the distance falls with h, below the bound."""
+    for h in (0.5, 0.125):
+        x = np.arange(-40 * sigma, 40 * sigma + h / 2, h)
+        weights = np.exp(-(x**2) / (2 * sigma**2))
+        weights /= weights.sum()
+        below = np.cumsum(weights) - weights
+        shift = round(lead / h)  # of places: the first class wins where its noise + lead is larger
+        padded = np.clip(np.arange(x.size) + shift, 0, x.size - 1)
+        wins = (weights * (below[padded] + weights[padded] / 2)).sum()
+        distance = abs(wins - ndtr(lead / (math.sqrt(2) * sigma)))
+        assert distance <= 2**2 * h / (3 * sigma)
+    h = 1 / FINEST
+    assert dg.fine_distance(sigma, 2) == pytest.approx(2**2 * h / (3 * sigma), rel=1e-12)
+    assert Fraction(dg.fine_distance(sigma, 2)) >= Fraction(4) / (3 * FINEST) / Fraction(sigma)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -204,6 +226,7 @@ def test_continuous_accounting_claims_too_little_for_discrete_noise():
         (lambda: dg.log_tail(1, 1.0, side="both"), "side = 'both'"),
         (lambda: dg.Moves(-1, 1.0), "counts = -1"),
         (lambda: dg.epsilon(0.0, []), "delta = 0.0"),
+        (lambda: dg.fine_distance(1e-9, 2), "sigma = 1e-09: must be at least"),
     ],
 )
 def test_bad_input_is_named(call, message):

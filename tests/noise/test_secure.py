@@ -83,6 +83,21 @@ def test_discrete_gaussian_noise_has_its_distribution(sigma):
     assert abs(np.corrcoef(noise)[0, 1]) < 6 / math.sqrt(10000)
 
 
+def test_fine_noise_is_gaussian_in_units_of_the_lattice():
+    noisy = secure.add_fine_gaussian(np.full((2, 5000), -7), 3.0)
+    assert noisy.dtype == np.int64
+    assert np.unique(noisy % 1024).size > 900  # the lattice is used to the last digits
+    noise = noisy / secure.FINEST + 7
+    assert stats.kstest(noise.ravel() / 3.0, "norm").pvalue > CHANCE
+    assert abs(np.corrcoef(noise)[0, 1]) < 6 / math.sqrt(5000)
+
+
+@pytest.mark.parametrize(("count", "sigma"), [(1 << 16, 1.0), (1, float(1 << 16)), (1, 0.0)])
+def test_what_the_fine_lattice_cannot_hold_is_refused(count, sigma):
+    with pytest.raises(ValueError, match="must be below 2"):
+        secure.add_fine_gaussian(np.array([count]), sigma)
+
+
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
     with pytest.raises(ValueError, match="must be integers"):
@@ -106,6 +121,7 @@ def test_no_seed_has_any_influence():
         "coins": lambda: secure.coins(np.full(300, 0.5)),
         "bits": lambda: secure.fair_bits(300),
         "discrete": lambda: secure.add_discrete_gaussian(np.zeros(300, int), 5.0),
+        "fine": lambda: secure.add_fine_gaussian(np.zeros(30, int), 5.0),
         "uniform": lambda: secure.uniform(10),
         "normal": lambda: secure.normal((10,)),
         "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, Secure()),

@@ -34,3 +34,10 @@ def test_no_generator_stands_for_secure_noise():
     assert source(None).secure
     assert source(given).generator is given
     assert not source(given).secure
+
+
+def test_fine_noise_of_a_seed_is_continuous_noise():
+    noisy = [Seeded(generator(0, "test")).add_gaussian(COUNTS, 2.0)]
+    noisy.append(Seeded(generator(0, "test")).add_fine_gaussian(COUNTS, 2.0))
+    np.testing.assert_array_equal(*noisy)
+    assert (Secure().add_fine_gaussian(COUNTS, 2.0) % 2**20 != 0).any()

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
 # A law reaches so many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, granted as BEYOND.
@@ -332,6 +332,22 @@ def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) ->
         step = max(1e-6, 2 * step)
         fails, found = found, 1 + step
     return found if found == 1 else bisect(holds, fails, found, relative=1e-6)
+
+
+def fine_distance(sigma: float, classes: int) -> float:
+    """Return how far GNMax's label from noise on the fine lattice is from that of N(0, sigma^2).
+
+    >>> f"{fine_distance(45.0, 10):.1e}"
+    '6.7e-13'
+
+    An upper bound on the total variation between the two labels of one query, whatever the votes:
+    C^2 h / (3 sigma) for the lattice's h = 2^-40 votes (docs/discrete-noise.md, theorem 5). Q
+    labels whose continuous noise costs (epsilon, delta) cost (epsilon, delta + (1 + e^epsilon) Q
+    times this). sigma: in votes, >= 2^-20. classes: C >= 2. Raises ValueError for a sigma below.
+    """
+    if not sigma >= 2.0**-20:
+        raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
+    return above(classes**2 * 2.0**-40 / (3 * sigma), 4)
 
 
 def _check(sigma: float, terms: int) -> None:

@@ -13,6 +13,8 @@ from functools import cache
 import numpy as np
 
 MODES = ("reproducible", "secure")
+# Units of the fine lattice in one vote.
+FINEST = 1 << 40
 
 
 def coins(probabilities: np.ndarray) -> np.ndarray:
@@ -42,11 +44,34 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     OpenDP's exact sampler (Canonne, Kamath & Steinke 2020, Algorithm 3, in rational arithmetic).
     Raises ValueError for counts that are no integers of 31 bits and for sigma not finite and > 0.
     """
+    return _noisy(counts, sigma, 1)
+
+
+def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
+    """Add noise N(0, sigma^2) to whole numbers on a lattice of 2^-40, any shape: int64.
+
+    >>> abs(int(add_fine_gaussian(np.array([7]), 1.0)[0]) - 7 * FINEST) < 40 * FINEST
+    True
+
+    Returns FINEST times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws them. The
+    largest of them is the largest of continuous ones but for a probability that
+    `accounting.discrete_gaussian.fine_distance` bounds. Raises ValueError for counts that are no
+    integers below 2^16 in size and for sigma not in (0, 2^16).
+    """
+    counts = np.asarray(counts)
+    if np.abs(counts).max(initial=0) >= 1 << 16 or not 0 < sigma < 1 << 16:
+        raise ValueError(f"sigma = {sigma}: it and all counts must be below 2^16 in size")
+    return _noisy(counts, sigma, FINEST)
+
+
+def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
+    """Units of the counts plus discrete noise of so many units times sigma."""
     counts = np.asarray(counts)
     _check(sigma)
     if counts.dtype.kind not in "iu" or (counts.size and np.abs(counts).max() >= 1 << 30):
         raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^30 in size")
-    noisy = _gaussian(float(sigma))(counts.ravel().tolist())
+    units = [count * unit for count in counts.ravel().tolist()]
+    noisy = _gaussian(float(sigma) * unit)(units)
     return np.array(noisy, dtype=np.int64).reshape(counts.shape)
 
 
@@ -55,7 +80,7 @@ def _gaussian(sigma: float):
     import opendp.prelude as dp  # late: half a second that reproducible runs do without
 
     dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=int)
+    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
     return space >> dp.m.then_gaussian(sigma)
 
 

@@ -32,6 +32,8 @@ class Seeded:
             return counts + sigma * self.generator.standard_normal(counts.shape[::-1]).T
         return counts + sigma * self.generator.standard_normal(counts.shape)
 
+    add_fine_gaussian = add_gaussian
+
     def largest(self, noisy: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest number; ties have probability 0."""
         return np.argmax(noisy, axis=1)
@@ -47,6 +49,10 @@ class Secure:
     def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
         """Return counts (queries, classes) plus independent discrete Gaussians N_Z(0, sigma^2)."""
         return exact.add_discrete_gaussian(counts, sigma)
+
+    def add_fine_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
+        """Return them in units of 2^-40 votes: all but continuous noise, for `largest`."""
+        return exact.add_fine_gaussian(counts, sigma)
 
     def largest(self, noisy: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest number; fair dice decide among ties."""
