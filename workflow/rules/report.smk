@@ -47,11 +47,13 @@ rule build_index:
             targets.ledger(settings)["totals"],
             rules.plan_mechanisms.output.table,
             rules.plan_mechanisms.output.audit,
+            targets.many_labels(settings)["tables"],
         ],
         figures=[
             targets.figure_files(settings),
             targets.ledger(settings)["figures"],
             rules.plan_mechanisms.output.png,
+            targets.many_labels(settings)["figures"],
         ],
         teachers=targets.teachers_cost(settings),
         ledger=targets.ledger(settings)["ledger"],

@@ -7,6 +7,8 @@ from private_ensembles.configuration.root import Configuration
 LEDGER = "results/privacy_ledger.csv"
 LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
 TOTALS = "results/audit/tables/totals.csv"
+MANY_LABELS = "results/planner/tables/many_labels.csv"
+MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
 
 
 def student_tasks(settings: Configuration) -> list[str]:
@@ -118,11 +120,24 @@ def ledger(settings: Configuration) -> dict[str, list[str]]:
     return parts if settings.audit else {part: [] for part in parts}
 
 
+def equal_budget(settings: Configuration) -> list[str]:
+    """PATE's comparison at equal totals, where the run covers the paper and makes it."""
+    made = "equal_budget" in tables(settings)["pate"] and "pate" in settings.papers
+    return ["results/pate/tables/equal_budget.csv"] if made else []
+
+
+def many_labels(settings: Configuration) -> dict[str, list[str]]:
+    """The planner's study of many labels: its table and figure; nothing where it is left out."""
+    parts = {"tables": [MANY_LABELS], "figures": [MANY_LABELS_FIGURE]}
+    return parts if settings.planner.many_labels else {part: [] for part in parts}
+
+
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
-    audit = ledger(settings)
-    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], *table_files(settings)]
-    return {"tables": tables, "figures": [*audit["figures"], *figure_files(settings)]}
+    audit, study = ledger(settings), many_labels(settings)
+    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], *study["tables"]]
+    figures = [*audit["figures"], *study["figures"], *figure_files(settings)]
+    return {"tables": [*tables, *table_files(settings)], "figures": figures}
 
 
 def page(settings: Configuration) -> str:

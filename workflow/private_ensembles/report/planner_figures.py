@@ -13,7 +13,7 @@ def drawn_names(data: pd.DataFrame) -> list[str]:
     return list(best.sort_values(ascending=False).index)
 
 
-def _look(name: str) -> dict[str, object]:
+def look(name: str) -> dict[str, object]:
     """Return mark and dash from the style; the colour is the mechanism's own."""
     return style.look(name) | {"color": getattr(style, mechanisms.load(name).color.upper())}
 
@@ -36,7 +36,7 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
                 part["budget_epsilon"],
                 part["correct"],
                 label=part["name"].iloc[0],
-                **_look(name),
+                **look(name),
             )
         axis.axhline(wanted, color=style.BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
         axis.annotate(
@@ -63,7 +63,7 @@ def draw_ranking(data: pd.DataFrame, *paths: str) -> None:
     """
     data = _applicable(data).iloc[::-1]
     with style.figure(1, 1, size=(7.2, 0.42 * len(data) + 1.1)) as (drawn, axis):
-        colours = [_look(name)["color"] for name in data["mechanism"]]
+        colours = [look(name)["color"] for name in data["mechanism"]]
         bars = axis.barh(data["name"], data["correct"], color=colours)
         axis.bar_label(bars, fmt="{:,.0f}", padding=3)
         for text, chosen in zip(axis.get_yticklabels(), data["chosen"], strict=True):

@@ -1,0 +1,69 @@
+"""The figure of the study of many labels: right labels, ratios of noise, and PATE's votes."""
+
+import pandas as pd
+from matplotlib.ticker import PercentFormatter
+
+from private_ensembles.report import style
+from private_ensembles.report.planner_figures import look
+
+# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
+
+
+def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
+    """Draw the frame of `experiments.many_labels.study` and save it under every path.
+
+    equal_budget: that of `experiments.equal_budget`, whose tasks are drawn each with its largest
+    number of labels; None where there are no votes.
+    """
+    panels = 2 if equal_budget is None else 3
+    with style.figure(1, panels, size=(4.0 * panels, 4.6)) as (drawn, axes):
+        _right(study, axes[0])
+        _ratios(study, axes[1])
+        if equal_budget is not None:
+            _votes(equal_budget, axes[2])
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        style.save(drawn, *paths)
+
+
+def _right(study: pd.DataFrame, axis) -> None:
+    for name, part in study.groupby("mechanism", sort=False):
+        axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **look(name))
+    first = study.iloc[0]
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel=f"Pr[right], {first['lead']} votes ahead of {first['teachers']}",
+        title=f"All labels for ε = {first['epsilon']:g}",
+    )
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _ratios(study: pd.DataFrame, axis) -> None:
+    for name in ACCOUNTS:
+        part = study[study["mechanism"] == name]
+        axis.plot(part["labels"], part["ratio"], **look(name))
+    axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), xycoords=("axes fraction", "data"))
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel="σ of GNMax over the exact one of its counts",
+        title="Noise that the budget asks for",
+    )
+
+
+def _votes(table: pd.DataFrame, axis) -> None:
+    most = table.groupby("task")["queries"].transform("max")
+    table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
+    for place, (task, rows) in enumerate(table.groupby("task", sort=False)):
+        for name in ACCOUNTS:
+            part = rows[rows["mechanism"] == name].sort_values("epsilon")
+            axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.45 * place})
+        last = rows[rows["mechanism"] == ACCOUNTS[-1]].sort_values("epsilon").iloc[-1]
+        words = f"{task}, {last['queries']:,} labels"
+        axis.annotate(words, (last["epsilon"], last["accuracy"]), ha="right", va="bottom")
+    axis.set(
+        xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
+    )
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

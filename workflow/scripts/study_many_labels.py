@@ -1,0 +1,16 @@
+"""Compare noise laws at equal totals, each by the exact account of the labels that it releases."""
+
+import pandas as pd
+
+from private_ensembles.experiments.many_labels import study
+from private_ensembles.jobs import io
+from private_ensembles.report.many_labels_figure import draw
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    meter = job.meter(len(settings["many_labels"]["labels"]), "numbers of labels")
+    table = study(settings, meter, noise=job.params.noise)
+    meter.finish()
+    io.write_csv(job.output.table, table)
+    votes = pd.read_csv(job.input.equal_budget) if job.input.equal_budget else None
+    draw(table, votes, job.output.png, job.output.pdf)
