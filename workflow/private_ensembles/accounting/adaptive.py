@@ -335,9 +335,10 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
-    """The pairs that cost most at some order, from 1 to twice the largest."""
+    """The pairs that cost most at some order, up to twice the largest, and by losses without bound."""
     losses = _losses(first, second)
     wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
-    costs = np.where(first > 0, first * np.expm1(np.minimum(-wanted * losses, 700)), 0).sum(axis=2)
-    chosen = np.unique(costs.argmax(axis=1))
+    costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)
+    lost = np.where(second == 0, first, 0.0).sum(axis=1)
+    chosen = np.unique([*costs.argmax(axis=1), lost.argmax()])
     return first[chosen], second[chosen]

@@ -59,10 +59,12 @@ class GaussianMaximum:
         move = 2 / self.scale
         before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
         level, tilt = _curvatures(leads, middles, move, between)
+        apart = [_curvatures(x, middles, 0.0, between)[0] for x in (leads, leads - move)]
         found = np.empty((leads.size, middles.size, t.size))
         for row in range(leads.size):
-            found[row] = _row(before[row], after[row], level[row], tilt[row], t)
-        return found.reshape(-1, t.size) + _OUTSIDE
+            bends = level[row], tilt[row], apart[0][row], apart[1][row]
+            found[row] = _row(before[row], after[row], bends, t)
+        return np.minimum(found.reshape(-1, t.size) + _OUTSIDE, 1.0)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says: a and b have all votes between them, the other classes none."""
@@ -89,9 +91,13 @@ class GaussianMaximum:
 
 
 def _row(
-    before: NDArray, after: NDArray, level: NDArray, tilt: NDArray, t: NDArray
+    before: NDArray, after: NDArray, bends: tuple[NDArray, ...], t: NDArray
 ) -> NDArray[np.float64]:
-    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n)."""
+    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n).
+
+    bends: of P - t P', |1 - t| times the first and t times the second, or the third and t times the
+    fourth, whichever is less: the former for small moves, the latter for large ones.
+    """
     up, down = 1 + _ERROR, 1 - _ERROR
     best = np.zeros((len(before), t.size))
     for chosen in _SETS:
@@ -100,7 +106,8 @@ def _row(
         q = t * after[:, chosen].sum(axis=1)[:, None]
         found = np.where(t < 1, q * up - p * down, p * up - q * down)
         # A set of outcomes curves as its complement does.
-        found += np.abs(1 - t) * _lesser(level, chosen, rest) + t * _lesser(tilt, chosen, rest)
+        level, tilt, first, second = (_lesser(bend, chosen, rest) for bend in bends)
+        found += np.minimum(np.abs(1 - t) * level + t * tilt, first + t * second)
         np.maximum(best, found, out=best)
     return best
 

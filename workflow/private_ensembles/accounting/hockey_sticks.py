@@ -123,7 +123,7 @@ def gathered(
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
-    weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 600)) * (orders * (orders + 1) * step)
+    weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 300)) * (orders * (orders + 1) * step)
     costs = excess @ weights
     scale = costs.max(axis=0)
     costs = costs / np.where(scale > 0, scale, 1.0)
