@@ -27,6 +27,7 @@ _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
 _FEW = 48
 _LARGEST_REACH, _FURTHEST = 4000, 600.0
+_MOST_POINTS = 50_000
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
@@ -41,8 +42,8 @@ class Family(Protocol):
     """Neighbouring pairs of one label's distributions, in both orders.
 
     excesses: (rows, n) upper bounds on hockey-sticks, as `hockey_sticks.excesses` gives them; the
-    law of each neighbouring pair is a mixture of pairs that lie below a row each. pairs: some that
-    an adversary can choose, (pairs, outcomes) twice, for the lower bound.
+    curve of each neighbouring pair lies below a mixture of rows. pairs: some that an adversary can
+    choose, (pairs, outcomes) twice, for the lower bound: no more than P, no less than P'.
     """
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -54,13 +55,14 @@ class Family(Protocol):
 class Pairs:
     """A finite family: P and P', (pairs, outcomes), each taken in both orders.
 
-    error: a bound on the relative error of each probability. Raises ValueError for rows that are no
-    distributions.
+    error, spare: each probability p is off by at most error p + spare, >= 0; numbers, or one for
+    each outcome. Raises ValueError for rows that are no distributions.
     """
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
-    error: float = 0.0
+    error: ArrayLike = 0.0
+    spare: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         for rows in (self.first, self.second):
@@ -71,13 +73,16 @@ class Pairs:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `Family` says."""
-        found = hockey_sticks.excesses(*self.pairs(), t, self.error)
-        return np.unique(found, axis=0)
+        both = (self.first, self.second), (self.second, self.first)
+        found = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
+        return np.unique(np.concatenate(found), axis=0)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says."""
-        first, second = np.asarray(self.first), np.asarray(self.second)
-        return np.concatenate([first, second]), np.concatenate([second, first])
+        both = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
+        error, spare = np.asarray(self.error) * both, np.asarray(self.spare)
+        first, second = both
+        return np.maximum(first - error[0] - spare, 0.0), second + error[1] + spare
 
 
 def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:
@@ -86,13 +91,16 @@ def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 
     >>> two_classes([0.25, 0.75]).first
     array([[0.75, 0.25]])
 
-    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0], where 1 - ones loses
-    digits.
+    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0]; give them where small
+    ones matter, as 1 - ones loses digits, which the bounds then allow for. error: of ones and
+    zeros, relative to themselves.
     """
     ones = np.asarray(ones, dtype=np.float64)
-    zeros = 1 - ones if zeros is None else np.asarray(zeros, dtype=np.float64)
-    both = np.stack([zeros, ones], axis=1)
-    return Pairs(both[:-1], both[1:], error)
+    spare = 0.0
+    if zeros is None:
+        zeros, spare = 1 - ones, np.array([error, 0.0])
+    both = np.stack([np.asarray(zeros, dtype=np.float64), ones], axis=1)
+    return Pairs(both[:-1], both[1:], error, spare)
 
 
 @dataclass(frozen=True)
@@ -108,32 +116,43 @@ class Curve:
     slopes: NDArray[np.float64]
 
     def delta(self, epsilon: float) -> float:
-        """An upper bound on delta at `epsilon`, by the chord in e^epsilon."""
+        """An upper bound on delta at `epsilon`, by the chord in e^epsilon.
+
+        Raises ValueError for an epsilon left of the grid, which holds all that are >= 0.
+        """
         place = int(np.searchsorted(self.logs, epsilon, side="right")) - 1
+        if place < 0:
+            raise ValueError(f"epsilon = {epsilon}: must be >= {self.logs[0]}")
         if place + 1 >= self.logs.size:
-            return float(self.above[-1])
-        width = math.expm1(self.logs[place + 1] - self.logs[place])
-        share = math.expm1(epsilon - self.logs[place]) / width
-        share = max(0.0, share * (1 - _ROUNDING) - _ROUNDING)  # of the next, lower point
-        found = self.above[place] + share * (self.above[place + 1] - self.above[place])
+            return min(1.0, float(self.above[-1]))
+        gap = self.logs[place + 1] - self.logs[place]
+        share = math.expm1(epsilon - self.logs[place]) / math.expm1(gap)
+        # Of the next point, which is lower. The grid's logarithms are rounded, too.
+        share = max(0.0, share - _ROUNDING * (1 + self._size(place) / gap))
+        found = (1 - share) * self.above[place] + share * self.above[place + 1]
         return min(1.0, float(found) * (1 + _ROUNDING))
 
     def least_delta(self, epsilon: float) -> float:
         """A lower bound on delta at `epsilon`."""
         rise = np.expm1(epsilon - self.logs)
-        return max(0.0, float((self.below + self.slopes * rise).max()) * (1 - _ROUNDING))
+        rounding = _ROUNDING * (1 + self._size(-1))
+        # The sum's rounding, and that of rise and of the logarithms.
+        lost = rounding * (self.below - self.slopes * (np.abs(rise) + 1))
+        return max(0.0, float((self.below + self.slopes * rise - lost).max()))
 
     def epsilon(self, delta: float) -> float:
         """An upper bound on epsilon at `delta`, by the chord; infinite beyond the grid."""
         holds = np.flatnonzero(self.above <= delta)
         if not holds.size:
             return math.inf
-        place = max(1, int(holds[0]))
+        place = int(holds[0])
+        if self.logs[place] <= 0:
+            return 0.0
         high, low = self.above[place - 1 : place + 1]
-        width = math.expm1(self.logs[place] - self.logs[place - 1])
-        share = min(1.0, max(0.0, (high - delta) / (high - low)) * (1 + _ROUNDING) + _ROUNDING)
-        found = self.logs[place - 1] + math.log1p(share * width)
-        return max(0.0, float(found) * (1 + _ROUNDING))
+        gap = self.logs[place] - self.logs[place - 1]
+        share = min(1.0, (high - delta) / (high - low) * (1 + _ROUNDING) + _ROUNDING)
+        found = self.logs[place - 1] + math.log1p(share * math.expm1(gap))
+        return max(0.0, float(found) + _ROUNDING * self._size(place))
 
     def least_epsilon(self, delta: float) -> float:
         """A lower bound on epsilon at `delta`."""
@@ -141,8 +160,14 @@ class Curve:
         if not holds.size:
             return 0.0
         last = holds[-1]
-        found = self.logs[last] + math.log1p((self.below[last] - delta) / -self.slopes[last])
-        return max(0.0, float(found) * (1 - _ROUNDING))
+        steep = -self.slopes[last] * (1 + _ROUNDING)
+        further = max(0.0, self.below[last] * (1 - _ROUNDING) - delta) / steep
+        found = self.logs[last] + math.log1p(further)
+        return max(0.0, float(found) - _ROUNDING * self._size(last))
+
+    def _size(self, place: int) -> float:
+        """What the rounding of a point's logarithm is relative to."""
+        return max(abs(float(self.logs[place])), float(self.logs[1] - self.logs[0]))
 
 
 @dataclass(frozen=True)
@@ -170,11 +195,15 @@ def adaptive_epsilon(
     _check(labels, delta)
     width = _width(family) * math.sqrt(labels)
     guess = width**2 / 2 + width * math.sqrt(2 * math.log(1 / delta))
+    # No finite losses add up to more.
+    most = labels * float(np.abs(_losses(*family.pairs())).max()) + guess
     for _ in range(_TRIES):
-        found = curve(family, labels, guess, delta, fineness=COARSE).epsilon(delta)
+        found = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
         if math.isfinite(found):
             best = curve(family, labels, found, delta, fineness=fineness)
-            return Bounds(best.least_epsilon(delta), best.epsilon(delta))
+            return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), found))
+        if guess > most:
+            break
         guess *= 2
     return Bounds(0.0, math.inf)
 
@@ -190,9 +219,10 @@ def adaptive_delta(
     _check(labels, 0.5)
     if not (math.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
-    rough = curve(family, labels, epsilon, _LEAST_DELTA, fineness=COARSE).delta(epsilon)
+    rough = curve(family, labels, epsilon, _LEAST_DELTA, fineness=COARSE, lower=False)
+    rough = rough.delta(epsilon)
     best = curve(family, labels, epsilon, max(rough, _LEAST_DELTA), fineness=fineness)
-    return Bounds(best.least_delta(epsilon), best.delta(epsilon))
+    return Bounds(best.least_delta(epsilon), min(best.delta(epsilon), rough))
 
 
 def least_scale(
@@ -213,7 +243,9 @@ def least_scale(
 
     def height(scale: float, points: float) -> float:
         found = curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
-        return math.log(max(found.delta(epsilon), 1e-300) / delta)
+        reached = found.delta(epsilon)
+        near = math.log(max(reached, 1e-300) / delta)
+        return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
     # ln delta is close to linear in ln scale: secants on a coarse grid find the way.
     scale, slope = start, -2 * math.log(1 / delta)
@@ -253,13 +285,13 @@ def curve(
     wanted, too; else they are 0.
     """
     spread = _width(family)
-    # A whole number of steps, so that two equal and opposite losses fall on the grid.
-    step = spread / math.ceil(fineness * max(spread, 1.0))
-    reach = _reach(family, spread, _CUT * delta / labels, step)
     width = spread * math.sqrt(labels)
     # e^-|ln y| bounds what lies further down.
-    lowest = -math.ceil(min(5 * width, math.log(1 / delta) + 5) / step) - 1
-    highest = math.ceil((epsilon + 2 * width) / step) + 1
+    bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
+    # A whole number of steps, so that two equal and opposite losses fall on the grid.
+    step = max(spread / math.ceil(fineness * max(spread, 1.0)), (top - bottom) / _MOST_POINTS)
+    reach = _reach(family, spread, _CUT * delta / labels, step)
+    lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
     grid = Grid(step, lowest, highest - lowest + 1)
     rows = family.excesses(hockey_sticks.thresholds(step, reach))
     orders = (epsilon / width**2 + 0.5) * _ORDERS
@@ -303,9 +335,10 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
-    """The pairs that cost most at some order, from 1 to twice the largest."""
+    """The pairs that cost most at some order, up to twice the largest, and by losses without bound."""
     losses = _losses(first, second)
     wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
-    costs = np.where(first > 0, first * np.expm1(np.minimum(-wanted * losses, 700)), 0).sum(axis=2)
-    chosen = np.unique(costs.argmax(axis=1))
+    costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)
+    lost = np.where(second == 0, first, 0.0).sum(axis=1)
+    chosen = np.unique([*costs.argmax(axis=1), lost.argmax()])
     return first[chosen], second[chosen]

@@ -45,7 +45,7 @@ def values_above(kernels: Kernels, grid: Grid, labels: int) -> NDArray[np.float6
     reach, size = kernels.reach, grid.size
     values = np.maximum(-np.expm1(grid.logs()), 0.0) * (1 + _ROUNDING)
     down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
-    # A sum of so many products >= 0, in whatever order, and the constant.
+    # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
@@ -66,7 +66,7 @@ def values_below(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lines below W_labels, one for each of the grid's points: its value and slope there.
 
-    first, second: (pairs, outcomes), P and P' as floats, of an adversary who plays these pairs.
+    first, second: (pairs, outcomes) of an adversary who plays these pairs: P or less, P' or more.
     Where a likelihood ratio leads between points, the line of the nearest one counts. The slope is
     that in y times the point's y.
     """
@@ -101,4 +101,6 @@ def values_below(
             values[stretch] = np.take_along_axis(found, best, 0)[0]
             slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
         values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
+        # Below 0 the line 0 is the better one.
+        values, slopes = np.where(values > 0, values, 0.0), np.where(values > 0, slopes, 0.0)
     return values, slopes

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 # Widths of the grid's cells, in sigma.
 _CELL = 0.1
-# Beyond these, in sigma, a label's law is that at the edge, up to _OUTSIDE of probability.
+# Beyond these, in sigma, a label's curve is at most that at the edge and _OUTSIDE.
 _LEAD, _LOW, _MARGIN = 13.0, -6.5, 8.5
 _OUTSIDE = 1e-16
 # What a tabulated probability may be off by, relative to itself.
@@ -38,11 +38,20 @@ class GaussianMaximum:
     8364
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
+    Raises ValueError for numbers out of range.
     """
 
     scale: float
     teachers: int
     classes: int
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise ValueError(f"scale = {self.scale}: must be a finite number > 0")
+        if self.teachers < 1:
+            raise ValueError(f"teachers = {self.teachers}: must be >= 1")
+        if self.classes < 2:
+            raise ValueError(f"classes = {self.classes}: must be >= 2")
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `Family` says: a row for each node, (nodes, n)."""
@@ -50,17 +59,21 @@ class GaussianMaximum:
         move = 2 / self.scale
         before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
         level, tilt = _curvatures(leads, middles, move, between)
+        apart = [_curvatures(x, middles, 0.0, between)[0] for x in (leads, leads - move)]
         found = np.empty((leads.size, middles.size, t.size))
         for row in range(leads.size):
-            found[row] = _row(before[row], after[row], level[row], tilt[row], t)
-        return found.reshape(-1, t.size) + _OUTSIDE * (1 + t)
+            bends = level[row], tilt[row], apart[0][row], apart[1][row]
+            found[row] = _row(before[row], after[row], bends, t)
+        return np.minimum(found.reshape(-1, t.size) + _OUTSIDE, 1.0)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says: a and b have all votes between them, the other classes none."""
-        votes = np.unique(np.linspace(0, self.teachers, _MOST_PAIRS).astype(np.int64))
+        # All of a's votes, as they are and with one of them moved to b.
+        votes = np.unique(np.linspace(1, self.teachers, _MOST_PAIRS).astype(np.int64))
         found = _three_outcomes(votes, self.teachers, self.classes, self.scale)
-        moved = _three_outcomes(np.maximum(votes - 1, 0), self.teachers, self.classes, self.scale)
-        return np.concatenate([found, moved]), np.concatenate([moved, found])
+        moved = _three_outcomes(votes - 1, self.teachers, self.classes, self.scale)
+        first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
+        return first * (1 - _ERROR), second * (1 + _ERROR) + _OUTSIDE
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""
@@ -78,9 +91,13 @@ class GaussianMaximum:
 
 
 def _row(
-    before: NDArray, after: NDArray, level: NDArray, tilt: NDArray, t: NDArray
+    before: NDArray, after: NDArray, bends: tuple[NDArray, ...], t: NDArray
 ) -> NDArray[np.float64]:
-    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n)."""
+    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n).
+
+    bends: of P - t P', |1 - t| times the first and t times the second, or the third and t times the
+    fourth, whichever is less: the former for small moves, the latter for large ones.
+    """
     up, down = 1 + _ERROR, 1 - _ERROR
     best = np.zeros((len(before), t.size))
     for chosen in _SETS:
@@ -89,7 +106,8 @@ def _row(
         q = t * after[:, chosen].sum(axis=1)[:, None]
         found = np.where(t < 1, q * up - p * down, p * up - q * down)
         # A set of outcomes curves as its complement does.
-        found += np.abs(1 - t) * _lesser(level, chosen, rest) + t * _lesser(tilt, chosen, rest)
+        level, tilt, first, second = (_lesser(bend, chosen, rest) for bend in bends)
+        found += np.minimum(np.abs(1 - t) * level + t * tilt, first + t * second)
         np.maximum(best, found, out=best)
     return best
 
@@ -185,16 +203,23 @@ def _around(cells: NDArray, axes: tuple[int, ...]) -> NDArray[np.float64]:
 def _three_outcomes(
     votes: NDArray[np.int64], teachers: int, classes: int, scale: float
 ) -> NDArray[np.float64]:
-    """Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3)."""
+    """Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3).
+
+    y, the largest noisy count, runs to 10 beyond all counts, which leaves out less than _OUTSIDE.
+    """
     width = teachers / scale
-    edges = np.linspace(-9.0, width + 9.0, math.ceil((width + 18) / 0.25) + 1)
+    edges = np.linspace(-10.0, width + 10.0, math.ceil((width + 20) / 0.25) + 1)
     half = np.diff(edges) / 2
     y = ((edges[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
-    weights = (half[:, None] * _WEIGHTS).ravel() * ndtr(y) ** (classes - 2)
+    weights = (half[:, None] * _WEIGHTS).ravel()
     mine, theirs = y - votes[:, None] / scale, y - (teachers - votes)[:, None] / scale
-    first = _density(mine) * ndtr(theirs) @ weights
-    second = _density(theirs) * ndtr(mine) @ weights
-    return np.stack([first, second, np.maximum(1 - first - second, 0.0)], axis=1)
+    others = classes - 2
+    below = weights * ndtr(y) ** others
+    first = _density(mine) * ndtr(theirs) @ below
+    second = _density(theirs) * ndtr(mine) @ below
+    highest = others * _density(y) * ndtr(y) ** max(others - 1, 0)
+    another = ndtr(mine) * ndtr(theirs) @ (weights * highest)
+    return np.stack([first, second, another], axis=1)
 
 
 def _density(x: NDArray) -> NDArray[np.float64]:

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
-# Multiplications, subtractions and sums of a few outcomes: relative to what goes in.
-_ROUNDING = 16 * UNIT_ROUNDOFF
+# Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and a few
+# products, differences and sums add little.
+_ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
 # shares of the dearest of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
@@ -44,27 +45,33 @@ class Kernels:
 
 
 def thresholds(step: float, reach: int) -> NDArray[np.float64]:
-    """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact."""
+    """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact. step * reach: at most 600."""
     return np.exp(step * np.arange(-reach, reach + 1))
 
 
 def excesses(
-    first: ArrayLike, second: ArrayLike, t: NDArray[np.float64], error: float = 0.0
+    first: ArrayLike,
+    second: ArrayLike,
+    t: NDArray[np.float64],
+    error: ArrayLike = 0.0,
+    spare: ArrayLike = 0.0,
 ) -> NDArray[np.float64]:
     """Return upper bounds on the hockey-sticks of pairs less those of two equal distributions.
 
     >>> excesses([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
     array([[0.25]])
 
-    first, second: (pairs, outcomes), P and P'. t: (n,) > 0. error: relative error of every
-    probability. Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum of
-    (t P' - P)_+ for t < 1, without the cancellation.
+    first, second: (pairs, outcomes), P and P'. t: (n,) > 0, `thresholds` as floats. error, spare:
+    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome.
+    Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum of (t P' - P)_+ for t < 1,
+    without the cancellation.
     """
-    first, second = np.asarray(first)[..., None], np.asarray(second)[..., None]
-    up, down = 1 + error + _ROUNDING, 1 - error - _ROUNDING
-    large = np.where(t < 1, t * second * up, first * up)
-    small = np.where(t < 1, first * down, t * second * down)
-    return np.maximum(large - small, 0.0).sum(axis=-2) * (1 + _ROUNDING)
+    most, least = [], []
+    for each in (np.asarray(first), np.asarray(second)):
+        most.append((each * (1 + error + _ROUNDING) + spare)[..., None])
+        least.append(np.maximum(each * (1 - error - _ROUNDING) - spare, 0.0)[..., None])
+    gains = np.where(t < 1, t * most[1] - least[0], most[0] - t * least[1])
+    return np.maximum(gains, 0.0).sum(axis=-2) * (1 + _ROUNDING)
 
 
 def kernels(excess: ArrayLike, step: float) -> Kernels:
@@ -82,23 +89,26 @@ def kernels(excess: ArrayLike, step: float) -> Kernels:
     change = after - slopes
     change[:, reach] += 1.0  # of (1 - t)_+ itself
     masses = np.maximum(change, 0.0) * t
-    nothing = np.maximum(excess[:, -1], 0.0)
-    return Kernels(masses[:, ::-1].copy(), nothing + _missing(excess, masses, t), step)
+    return Kernels(masses[:, ::-1].copy(), _missing(excess, masses, step), step)
 
 
-def _missing(excess: NDArray, masses: NDArray, t: NDArray) -> NDArray[np.float64]:
-    """How much must be added to the kernels' curves, so that no rounding leaves them too low.
+def _missing(excess: NDArray, masses: NDArray, step: float) -> NDArray[np.float64]:
+    """What the masses' own curves fall short of, at most, with all that rounding may hide.
 
-    masses: at the ratios 1 / t. The curve at t_k is sum_{j > k} masses_j (1 - t_k / t_j), and the
-    sum of all masses at t = 0, where it must be 1.
+    masses: at the ratios 1 / t. Their curve at t_k is sum_{j > k} masses_j (1 - t_k / t_j), nothing
+    at the last t, and the sum of all masses at t = 0, where 1 is needed.
     """
+    reach = masses.shape[1] // 2
+    t = np.exp(_LONG(step) * np.arange(-reach, reach + 1))  # as the grid has it
     long = masses.astype(_LONG)
     above = np.cumsum(long[:, ::-1], axis=1)[:, ::-1]
     weighted = np.cumsum((long / t)[:, ::-1], axis=1)[:, ::-1]
-    wanted = excess + np.maximum(1 - t.astype(_LONG), 0)
+    wanted = excess + np.maximum(1 - t, 0)
     short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
-    short = np.maximum(np.maximum(short, 1 - above[:, 0]), 0)
-    return (short + 8 * t.size * _LONG_ROUNDOFF).astype(np.float64) * (1 + _ROUNDING)
+    short = np.maximum(np.maximum(short, 1 - above[:, 0]), excess[:, -1])
+    # Sums of so many products, and two exponentials of at most 600 each.
+    rounding = (8 * t.size + 2048) * _LONG_ROUNDOFF
+    return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 
 def gathered(
@@ -113,7 +123,7 @@ def gathered(
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
-    weights = t[:, None] ** orders * (orders * (orders + 1) * step)
+    weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 300)) * (orders * (orders + 1) * step)
     costs = excess @ weights
     scale = costs.max(axis=0)
     costs = costs / np.where(scale > 0, scale, 1.0)
