@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
+from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
@@ -31,6 +32,8 @@ _MOST_POINTS = 50_000
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
+# So near, in its logarithm, the coarse grid has brought a scale when the fine one takes over.
+_NEAR = 0.02
 _LEAST_DELTA = 1e-14
 # Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
@@ -252,9 +255,9 @@ def least_scale(
     place, known = height(scale, COARSE), None
     for _ in range(_TRIES):
         step = min(0.5, max(-0.5, -place / slope))
-        if abs(step) < SLACK:
-            break
         scale, known = scale * math.exp(step), place
+        if abs(step) < _NEAR:
+            break
         place = height(scale, COARSE)
         if abs(place - known) > 1e-9:
             slope = min((place - known) / step, -1.0)
@@ -328,10 +331,14 @@ def _width(family: Family) -> float:
 def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
-    distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
-    beyond = family.excesses(np.exp(distances)).max(axis=0) <= cut
-    far = distances[np.argmax(beyond)] if beyond.any() else furthest
-    return max(1, math.ceil(far / step))
+    distances = np.minimum(spread * 1.25 ** np.arange(60), furthest)
+
+    def holds(place: int) -> bool:
+        return bool(family.excesses(np.exp(distances[place : place + 1])).max() <= cut)
+
+    last = distances.size - 1
+    place = bisect_integers(holds, -1, last) if holds(last) else last
+    return max(1, math.ceil(distances[place] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:

@@ -21,6 +21,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 _AT_ONCE = 512
 # Exponentials, subtractions and products at the edges.
 _ROUNDING = 64 * UNIT_ROUNDOFF
+# What an adversary may forgo: an outcome's probability, per label.
+_NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,9 @@ def values_below(
     logs = grid.logs()
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.log(second / first) / step
-    reach = min(int(np.ceil(np.abs(shift[np.isfinite(shift)]).max(initial=1.0))), 4 * size)
-    near = np.isfinite(shift) & (np.abs(shift) <= reach)
+    # Outcomes that are left out count 0, which is less than they do.
+    near = np.isfinite(shift) & (first > _NEGLIGIBLE) & (np.abs(shift) <= size)
+    reach = int(np.ceil(np.abs(shift[near]).max(initial=1.0)))
     place = np.where(near, np.rint(shift), 0).astype(np.int64)
     with np.errstate(invalid="ignore"):
         beyond = np.where(near, np.expm1((shift - place) * step), 0.0)

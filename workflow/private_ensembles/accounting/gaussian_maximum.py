@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -55,13 +56,10 @@ class GaussianMaximum:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `Family` says: a row for each node, (nodes, n)."""
-        leads, middles, between = self._nodes()
-        move = 2 / self.scale
-        before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
-        level, tilt = _curvatures(leads, middles, move, between)
-        apart = [_curvatures(x, middles, 0.0, between)[0] for x in (leads, leads - move)]
-        found = np.empty((leads.size, middles.size, t.size))
-        for row in range(leads.size):
+        before, after, level, tilt, *apart = self._tables
+        leads, middles = before.shape[:2]
+        found = np.empty((leads, middles, t.size))
+        for row in range(leads):
             bends = level[row], tilt[row], apart[0][row], apart[1][row]
             found[row] = _row(before[row], after[row], bends, t)
         return np.minimum(found.reshape(-1, t.size) + _OUTSIDE, 1.0)
@@ -74,6 +72,16 @@ class GaussianMaximum:
         moved = _three_outcomes(votes - 1, self.teachers, self.classes, self.scale)
         first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
         return first * (1 - _ERROR), second * (1 + _ERROR) + _OUTSIDE
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.float64], ...]:
+        """What `excesses` takes at any t: outcomes before and after, and four bounds on bends."""
+        leads, middles, between = self._nodes()
+        move = 2 / self.scale
+        before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
+        level, tilt = _curvatures(leads, middles, move, between)
+        apart = [_curvatures(x, middles, 0.0, between)[0] for x in (leads, leads - move)]
+        return before, after, level, tilt, *apart
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""

@@ -21,7 +21,7 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
 # shares of the dearest of all pairs.
-TOLERANCE, UNIMPORTANT = 0.003, 0.97
+TOLERANCE, UNIMPORTANT = 0.004, 0.985
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
