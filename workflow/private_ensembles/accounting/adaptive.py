@@ -22,12 +22,14 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
+# Few labels are cheap: up to so many times as many points, divided by their square root.
+_FINER = 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
 _FEW = 48
 _LARGEST_REACH, _FURTHEST = 4000, 600.0
-_MOST_POINTS = 50_000
+_MOST_POINTS = 20_000
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
@@ -289,7 +291,8 @@ def curve(
     # e^-|ln y| bounds what lies further down.
     bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
     # A whole number of steps, so that two equal and opposite losses fall on the grid.
-    step = max(spread / math.ceil(fineness * max(spread, 1.0)), (top - bottom) / _MOST_POINTS)
+    points = math.ceil(fineness * max(1, _FINER / math.sqrt(labels)) * max(spread, 1.0))
+    step = max(spread / points, (top - bottom) / _MOST_POINTS)
     reach = _reach(family, spread, _CUT * delta / labels, step)
     lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
     grid = Grid(step, lowest, highest - lowest + 1)
@@ -329,9 +332,10 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
-    beyond = family.excesses(np.exp(distances)).max(axis=0) <= cut
-    far = distances[np.argmax(beyond)] if beyond.any() else furthest
-    return max(1, math.ceil(far / step))
+    # What is lost at any distance is no reason to go further.
+    excess = family.excesses(np.exp(distances)).max(axis=0)
+    near = excess <= cut + (1 + _CUT) * excess.min()
+    return max(1, math.ceil(distances[np.argmax(near)] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
