@@ -1,4 +1,4 @@
-"""Curves of hockey-sticks, kernels and groups lie above what they stand for, in exact arithmetic."""
+"""Curves of hockey-sticks, kernels and groups lie above what they stand for, exactly."""
 
 from fractions import Fraction
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
+from private_ensembles.accounting.adaptive import two_classes
 from private_ensembles.accounting.hockey_sticks import excesses, gathered, kernels, thresholds
 
 from .adversaries import random_rows
@@ -39,7 +40,9 @@ def test_excesses_bound_every_pair_within_the_error(error, spare):
     found = excesses(first, second, t, error, spare)
     for _ in range(10):
         shift = error * rng.uniform(-1, 1, 2)[:, None, None], spare * rng.uniform(-1, 1, 2)
-        moved = [np.maximum(x * (1 + e) + s, 0) for x, e, s in zip((first, second), *shift)]
+        moved = [
+            np.maximum(x * (1 + e) + s, 0) for x, e, s in zip((first, second), *shift, strict=True)
+        ]
         # What is compared needs rows that add up to 1 only where t < 1 is turned into t > 1.
         large = [np.maximum(moved[0] - x * moved[1], 0).sum(axis=1) for x in t]
         other = [np.maximum(x * moved[1] - moved[0], 0).sum(axis=1) for x in t]
@@ -87,8 +90,6 @@ def test_a_loss_without_bound_is_charged_once():
 
 def test_small_probabilities_that_lost_their_digits_are_allowed_for():
     """1 - ones is 1.11e-16, where the truth is 1e-16."""
-    from private_ensembles.accounting.adaptive import two_classes
-
     family = two_classes([0.5, 1 - 2.0**-53])
     t = thresholds(STEP, REACH)
     true = Fraction(1, 10**16)

@@ -339,7 +339,7 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
-    """The pairs that cost most at some order, up to twice the largest, and by losses without bound."""
+    """The pairs that cost most at orders up to twice the largest, or by losses without bound."""
     losses = _losses(first, second)
     wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
     costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)
