@@ -89,8 +89,8 @@ def test_labels_cost_no_more_than_the_noisy_counts(scale, labels):
 def test_the_exponential_mechanism_costs_no_more_than_its_bounded_range_allows(labels):
     """Dong, Durfee and Rogers (2020): the worst of all that is bounded in range, adaptively.
 
-    A label's loss is t or t - e with t in [0, e], their theorem 3; here t runs over the mechanism's
-    own values and more, which leaves their cost as it is or makes it less.
+    A label's loss is t or t - e, for any t in [0, e]; here t runs over the mechanism's own values
+    and more, which leaves their cost as it is or makes it less.
     """
     size, teachers = 0.6, 11
     family = exponential(teachers, size)

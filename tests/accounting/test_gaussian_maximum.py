@@ -23,7 +23,7 @@ T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
 
 
 def law(lead, middle):
-    """Pr[a], Pr[b] and Pr[another] given the largest of the other counts, by adaptive quadrature."""
+    """Pr[a], Pr[b] and Pr[another] given M, by adaptive quadrature."""
 
     def wins(w):
         def density(y):

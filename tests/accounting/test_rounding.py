@@ -23,7 +23,8 @@ from .promises import DIGITS, PROMISES
 
 HOUSE = Path(private_ensembles.__file__).parent
 DRAWS = 120
-# Where an exact value takes long: all strategies of an adversary, the difference of two discrete Gaussians, a search of sigma.
+# Where an exact value takes long: all strategies of an adversary, the difference of two discrete
+# Gaussians, a search of sigma.
 CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
 FEWER = {
     "accounting.adaptive:adaptive_epsilon": 20,

@@ -264,7 +264,7 @@ def least_scale(
     for _ in range(_TRIES):
         if -SLACK * abs(slope) <= place <= 0:
             return scale
-        step = -place / slope + SLACK / 2
+        step = min(0.5, max(-0.5, -place / slope + SLACK / 2))
         scale, known = scale * math.exp(step), place
         place = height(scale, fineness)
         if abs(step) > SLACK:
