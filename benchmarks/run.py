@@ -18,7 +18,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 
-BENCHMARKS = ("gamma", "gamma_points", "smooth_sensitivity", "accounting", "dpbag", "teachers")
+BENCHMARKS = (
+    "gamma",
+    "gamma_points",
+    "smooth_sensitivity",
+    "accounting",
+    "many_labels",
+    "dpbag",
+    "teachers",
+)
 
 
 def main() -> None:

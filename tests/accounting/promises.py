@@ -14,6 +14,10 @@ import mpmath
 import numpy as np
 from mpmath import mpf
 
+from private_ensembles.accounting.adaptive import Pairs, curve
+
+from .adversaries import both_orders, exact_value, power, random_rows
+
 DIGITS = 60
 
 
@@ -227,6 +231,70 @@ def pld_epsilon(rng, function):
     found = function(curve, k, delta, largest_epsilon=epsilon, interval=epsilon / 20)
     if np.isfinite(found):
         yield mpf(delta), randomised_response_delta(epsilon, k, found), False
+
+
+def _labels(rng):
+    """A family of pairs, exact as floats, and how many labels."""
+    labels = int(rng.choice([1, 2, 3], p=[0.5, 0.4, 0.1]))
+    first, second = random_rows(
+        rng, 1 + int(rng.random() < 0.5), 2 + (labels < 3) * (rng.random() < 0.3)
+    )
+    return Pairs(first, second), both_orders(first, second), labels
+
+
+def _label_curve(rng):
+    family, pairs, labels = _labels(rng)
+    scale, delta = log_uniform(rng, -2, 0.7), log_uniform(rng, -9, -1)
+    fineness = float(rng.choice([2.0, 7.0]))
+    return curve(family, labels, scale, delta, fineness=fineness), pairs, labels
+
+
+def _exactly(value):
+    return mpf(value.numerator) / mpf(value.denominator)
+
+
+def curve_delta(rng, function):
+    found, pairs, labels = _label_curve(rng)
+    epsilon = float(rng.uniform(0, found.logs[-1] * 1.1))
+    low, _ = power(epsilon)
+    yield function(found, epsilon), _exactly(exact_value(pairs, labels, low)), False
+
+
+def curve_least_delta(rng, function):
+    found, pairs, labels = _label_curve(rng)
+    epsilon = float(rng.uniform(0, found.logs[-1] * 1.1))
+    _, high = power(epsilon)
+    yield _exactly(exact_value(pairs, labels, high)), function(found, epsilon), False
+
+
+def curve_epsilon(rng, function):
+    found, pairs, labels = _label_curve(rng)
+    delta = log_uniform(rng, -9, -0.05)
+    epsilon = function(found, delta)
+    if np.isfinite(epsilon):
+        low, _ = power(epsilon)
+        yield mpf(delta), _exactly(exact_value(pairs, labels, low)), False
+
+
+def curve_least_epsilon(rng, function):
+    found, pairs, labels = _label_curve(rng)
+    delta = log_uniform(rng, -9, -0.05)
+    epsilon = function(found, delta)
+    if epsilon:
+        _, high = power(epsilon)
+        yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
+
+
+def adaptive_epsilon(rng, function):
+    family, pairs, labels = _labels(rng)
+    delta = log_uniform(rng, -7, -0.3)
+    found = function(family, labels, delta)
+    if np.isfinite(found.upper):
+        low, _ = power(found.upper)
+        yield mpf(delta), _exactly(exact_value(pairs, labels, low)), False
+    if found.lower:
+        _, high = power(found.lower)
+        yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
 
 
 # ------------------------------------------------------------------------------------ audit
@@ -660,6 +728,11 @@ def fine_distance(rng, function):
 
 
 PROMISES = {
+    "accounting.adaptive:Curve.delta": curve_delta,
+    "accounting.adaptive:Curve.least_delta": curve_least_delta,
+    "accounting.adaptive:Curve.epsilon": curve_epsilon,
+    "accounting.adaptive:Curve.least_epsilon": curve_least_epsilon,
+    "accounting.adaptive:adaptive_epsilon": adaptive_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.rounding:round_up": round_up,

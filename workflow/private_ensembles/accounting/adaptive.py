@@ -23,12 +23,14 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
+# Few labels are cheap: up to so many times as many points, divided by their square root.
+_FINER = 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
 _FEW = 48
 _LARGEST_REACH, _FURTHEST = 4000, 600.0
-_MOST_POINTS = 50_000
+_MOST_POINTS = 20_000
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
@@ -265,7 +267,7 @@ def least_scale(
     for _ in range(_TRIES):
         if -SLACK * abs(slope) <= place <= 0:
             return scale
-        step = -place / slope + SLACK / 2
+        step = min(0.5, max(-0.5, -place / slope + SLACK / 2))
         scale, known = scale * math.exp(step), place
         place = height(scale, fineness)
         if abs(step) > SLACK:
@@ -292,7 +294,8 @@ def curve(
     # e^-|ln y| bounds what lies further down.
     bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
     # A whole number of steps, so that two equal and opposite losses fall on the grid.
-    step = max(spread / math.ceil(fineness * max(spread, 1.0)), (top - bottom) / _MOST_POINTS)
+    points = math.ceil(fineness * max(1, _FINER / math.sqrt(labels)) * max(spread, 1.0))
+    step = max(spread / points, (top - bottom) / _MOST_POINTS)
     reach = _reach(family, spread, _CUT * delta / labels, step)
     lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
     grid = Grid(step, lowest, highest - lowest + 1)
@@ -333,16 +336,18 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(60), furthest)
 
-    def holds(place: int) -> bool:
-        return bool(family.excesses(np.exp(distances[place : place + 1])).max() <= cut)
+    def most(place: int) -> float:
+        return float(family.excesses(np.exp(distances[place : place + 1])).max())
 
+    # What is lost at any distance is no reason to go further.
     last = distances.size - 1
-    place = bisect_integers(holds, -1, last) if holds(last) else last
+    enough = cut + (1 + _CUT) * most(last)
+    place = bisect_integers(lambda place: most(place) <= enough, -1, last)
     return max(1, math.ceil(distances[place] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
-    """The pairs that cost most at some order, up to twice the largest, and by losses without bound."""
+    """The pairs that cost most at orders up to twice the largest, or by losses without bound."""
     losses = _losses(first, second)
     wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
     costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)

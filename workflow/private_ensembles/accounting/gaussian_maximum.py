@@ -28,7 +28,7 @@ _ERROR = 1e-12
 _POINTS, _WEIGHTS = leggauss(12)
 # Outcomes 0, 1 and 2 are a, b and another.
 _SETS = ([0], [1], [2], [0, 1], [0, 2], [1, 2])
-_MOST_PAIRS = 64
+_MOST_PAIRS = 1024
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
-# Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and a few
+# Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as

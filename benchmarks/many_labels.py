@@ -1,0 +1,113 @@
+"""What many labels cost: time and memory of a calibration, and how much noise it saves.
+
+`accounting.adaptive.least_scale` finds GNMax's sigma for Q labels, in two classes from the exact
+probabilities of a label, in more by nodes of a grid. Beside it stands the sigma that the noisy
+counts need, Balle and Wang's exact condition, which is the best account known before.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from benchmarks import machine, process
+from private_ensembles.accounting.adaptive import adaptive_epsilon, least_scale, two_classes
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.root import largest
+
+EPSILON, DELTA = 2.0, 1e-5
+# Classes, teachers and labels. 2 classes are an own, exact family.
+LABELS = [(c, 250, q) for q in (10, 100, 1000) for c in (2, 10)] + [(2, 250, 10_000)]
+TEACHERS = [(c, k, 100) for c in (2, 10) for k in (11, 51, 1001)]
+CLASSES = [(c, 250, 100) for c in (3, 100)]
+CASES = TEACHERS + CLASSES + LABELS
+QUICK = [(2, 51, 10), (10, 51, 10)]
+# DESIGN 6: seconds, MiB, and sigma as a share of the analytic one.
+TARGETS = {(2, 250, 1000): (5, 1024, 0.84), (10, 250, 1000): (60, 1024, 0.84)}
+
+
+def analytic(labels: int) -> float:
+    """The sigma at which the noisy counts of all labels keep (EPSILON, DELTA)."""
+    mu = largest(lambda mu: float(gaussian_delta(mu, EPSILON)) <= DELTA, 1.0)
+    return math.sqrt(2 * labels) / mu
+
+
+def family(classes: int, teachers: int, scale: float):
+    """The neighbouring pairs of one label of GNMax."""
+    if classes > 2:
+        return GaussianMaximum(scale, teachers, classes)
+    margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
+    return two_classes(ndtr(margins), ndtr(-margins))
+
+
+def measure_calibration(classes: int, teachers: int, labels: int) -> dict:
+    """Seconds and memory of finding sigma; sigma; bounds on epsilon there."""
+    counts = analytic(labels)
+    find = partial(family, classes, teachers)
+    timing, scale = process.least(
+        "", lambda: least_scale(find, labels, EPSILON, DELTA, 0.82 * counts)
+    )
+    memory = process.peak()
+    found = adaptive_epsilon(find(scale), labels, DELTA)
+    ends = {"lower": found.lower, "upper": found.upper}
+    return timing | {"peak_mib": memory, "scale": scale, "analytic": counts} | ends
+
+
+def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
+    """All measurements as a tidy frame, a calibration a row, each in a process of its own.
+
+    quick: two small ones. full: nothing more than without.
+    """
+    rows = []
+    for case in QUICK if quick else CASES:
+        arguments = dict(zip(("classes", "teachers", "labels"), case, strict=True))
+        print(arguments, file=sys.stderr, flush=True)
+        found = process.in_a_process("many_labels", "measure_calibration", **arguments)
+        rows.append({**arguments, **found, "ratio": found["scale"] / found["analytic"]})
+    data = pd.DataFrame(rows)
+    machine.attach(data, machine.describe("numpy", "scipy"))
+    return data
+
+
+def page(data: pd.DataFrame) -> str:
+    """The results as a page in Markdown."""
+    facts = machine.attached(data)
+    lines = [
+        "# Benchmark: what many labels cost",
+        "",
+        "Made by `python benchmarks/run.py many_labels --write-docs`; numbers behind it: "
+        "[many_labels.csv](many_labels.csv). The σ that `accounting.adaptive.least_scale` finds "
+        f"for GNMax at ({EPSILON:g}, {DELTA:g}), beside the σ that the noisy counts need "
+        "(analytic). Seconds are processor time on one thread, memory is the whole process, with "
+        "NumPy and SciPy. ε is what σ costs, between a lower and an upper bound. In more than two "
+        "classes the upper bound holds for any number of them, so that the gap is wider: an "
+        "adversary gains nothing from classes that have no votes. Theorems: "
+        "[many-labels.md](../many-labels.md).",
+        "",
+        *(f"- {name}: {value}" for name, value in facts.items()),
+        "",
+        "| classes | teachers | labels | σ | analytic σ | ratio | ε between | seconds | MiB |",
+        "|" + " ---: |" * 9,
+    ]
+    for row in data.itertuples():
+        lines.append(
+            f"| {row.classes} | {row.teachers:,} | {row.labels:,} | {row.scale:.2f} | "
+            f"{row.analytic:.2f} | {row.ratio:.3f} | {row.lower:.3f} and {row.upper:.3f} | "
+            f"{row.seconds:.2g} | {row.peak_mib:.0f} |"
+        )
+    lines += ["", "Targets (DESIGN 6):", ""]
+    for case, (seconds, memory, ratio) in TARGETS.items():
+        place = (data["classes"] == case[0]) & (data["teachers"] == case[1])
+        for row in data[place & (data["labels"] == case[2])].itertuples():
+            kept = row.seconds <= seconds and row.peak_mib < memory and row.ratio <= ratio
+            lines.append(
+                f"- {case[0]} classes, {case[1]} teachers, {case[2]:,} labels: {seconds} s, "
+                f"{memory} MiB, ratio {ratio}: {'kept' if kept else 'MISSED'}"
+            )
+    return "\n".join([*lines, ""])

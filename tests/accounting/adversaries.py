@@ -1,0 +1,82 @@
+"""Adversaries against many labels in exact arithmetic: all of their strategies, with fractions."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+
+# Probabilities are whole multiples of this, so that floats hold them exactly and add up to 1.
+UNIT = 2**40
+
+
+def both_orders(first, second):
+    """Pairs (P, P') of fractions, in both orders."""
+    rows = [
+        ([Fraction(p) for p in one], [Fraction(p) for p in other])
+        for one, other in zip(np.asarray(first).tolist(), np.asarray(second).tolist(), strict=True)
+    ]
+    return rows + [(other, one) for one, other in rows]
+
+
+def exact_value(pairs, labels, y):
+    """W_labels(y), by the recursion of docs/many-labels.md: pairs of fractions, y a fraction."""
+    if not labels:
+        return max(Fraction(0), 1 - y)
+    best = Fraction(0)
+    for first, second in pairs:
+        value = Fraction(0)
+        for p, q in zip(first, second, strict=True):
+            if p:
+                value += p * (exact_value(pairs, labels - 1, y * q / p) if q else 1)
+        best = max(best, value)
+    return best
+
+
+def dearest_strategy(pairs, labels, y):
+    """The largest hockey-stick at y of the joint laws of all strategies, one after the other.
+
+    A strategy names a pair for every run of labels that it may have seen.
+    """
+    outcomes = range(len(pairs[0][0]))
+    seen = [run for n in range(labels) for run in itertools.product(outcomes, repeat=n)]
+    best = Fraction(0)
+    for choice in itertools.product(pairs, repeat=len(seen)):
+        strategy = dict(zip(seen, choice, strict=True))
+        total = Fraction(0)
+        for run in itertools.product(outcomes, repeat=labels):
+            p = q = Fraction(1)
+            for n, outcome in enumerate(run):
+                first, second = strategy[run[:n]]
+                p, q = p * first[outcome], q * second[outcome]
+            total += max(Fraction(0), p - y * q)
+        best = max(best, total)
+    return best
+
+
+def power(epsilon):
+    """e^epsilon between two fractions, 1e-60 apart."""
+    if not epsilon:
+        return Fraction(1), Fraction(1)
+    with mpmath.workdps(400):
+        scaled = int(mpmath.floor(mpmath.exp(mpmath.mpf(epsilon)) * mpmath.mpf(10) ** 60))
+    return Fraction(scaled, 10**60), Fraction(scaled + 1, 10**60)
+
+
+def random_rows(rng, pairs, outcomes):
+    """Neighbouring laws, (pairs, outcomes) twice, exact as floats: zeros and small numbers, too."""
+    found = []
+    for _ in range(2 * pairs):
+        shares = rng.dirichlet(np.full(outcomes, rng.choice([0.1, 1.0, 10.0])))
+        counts = np.floor(shares * UNIT).astype(np.int64)
+        counts[rng.integers(outcomes)] += UNIT - counts.sum()
+        found.append(counts / UNIT)
+    first, second = np.array(found[:pairs]), np.array(found[pairs:])
+    if rng.random() < 0.5:  # neighbours that hardly differ
+        near = np.round((first + (second - first) * 10 ** rng.uniform(-6, 0)) * UNIT)
+        near[:, 0] += UNIT - near.sum(axis=1)
+        if near.min() >= 0:
+            second = near / UNIT
+    return first, second

@@ -1,0 +1,79 @@
+"""Backward induction over adversaries, against all of their strategies in exact arithmetic."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.accounting import hockey_sticks
+from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
+
+from .adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
+
+
+@pytest.mark.parametrize(("pairs", "outcomes", "labels"), [(3, 2, 2), (1, 3, 2), (1, 2, 3)])
+def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes, labels):
+    """The theorem itself, in exact arithmetic."""
+    rng = np.random.default_rng(pairs * 10 + outcomes)
+    known = both_orders(*random_rows(rng, pairs, outcomes))
+    for y in (Fraction(1), Fraction(3, 2), Fraction(17, 5)):
+        assert exact_value(known, labels, y) == dearest_strategy(known, labels, y)
+
+
+@pytest.mark.slow
+def test_the_recursion_is_the_dearest_of_all_adaptive_strategies_of_three_labels():
+    rng = np.random.default_rng(5)
+    known = both_orders(*random_rows(rng, 2, 2))
+    y = Fraction(5, 4)
+    assert exact_value(known, 3, y) == dearest_strategy(known, 3, y)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
+    rng = np.random.default_rng(seed)
+    first, second = random_rows(rng, 2, int(rng.integers(2, 4)) if labels < 3 else 2)
+    known = both_orders(first, second)
+    first, second = (np.array([pair[i] for pair in known], dtype=float) for i in (0, 1))
+    step = float(10 ** rng.uniform(-2, 0))
+    grid = Grid(step, -5, 16)
+    t = hockey_sticks.thresholds(step, 12)
+    kernels = hockey_sticks.kernels(hockey_sticks.excesses(first, second, t), step)
+    above = values_above(kernels, grid, labels)
+    below, slopes = values_below(first, second, grid, labels)
+    for place in rng.choice(grid.size, 5, replace=False).tolist():
+        with mpmath.workdps(60):
+            low, high = power(mpmath.mpf(step) * (grid.lowest + place))
+        assert Fraction(above[place]) >= exact_value(known, labels, low)
+        assert Fraction(below[place]) <= exact_value(known, labels, high)
+        # The line stays below everywhere, not only at its point.
+        for factor in (Fraction(1, 100), Fraction(2, 3), Fraction(7, 5), Fraction(40)):
+            line = Fraction(below[place]) + Fraction(slopes[place]) * (factor - 1)
+            assert line <= exact_value(known, labels, high * factor)
+
+
+def test_bounds_meet_as_the_grid_becomes_finer():
+    first, second = np.array([[0.75, 0.25]]), np.array([[0.5, 0.5]])
+    pairs = np.concatenate([first, second]), np.concatenate([second, first])
+    gaps = []
+    for points in (8, 16, 32):
+        step = 1 / points
+        grid = Grid(step, -4 * points, 8 * points)
+        t = hockey_sticks.thresholds(step, 2 * points)
+        kernels = hockey_sticks.kernels(hockey_sticks.excesses(*pairs, t), step)
+        above, (below, _) = values_above(kernels, grid, 5), values_below(*pairs, grid, 5)
+        gaps.append((above - below)[4 * points])
+    assert gaps[0] > gaps[1] > gaps[2] > 0
+    assert gaps[2] < gaps[0] / 6
+
+
+def test_nothing_is_charged_for_laws_that_are_equal():
+    rows = np.array([[0.25, 0.75]])
+    kernels = hockey_sticks.kernels(
+        hockey_sticks.excesses(rows, rows, hockey_sticks.thresholds(0.1, 5)), 0.1
+    )
+    above = values_above(kernels, Grid(0.1, -10, 21), 100)
+    exact = np.maximum(-np.expm1(0.1 * np.arange(-10, 11)), 0)
+    assert (above >= exact).all()
+    assert above == pytest.approx(exact, abs=1e-10)

@@ -1,0 +1,219 @@
+"""GNMax in any number of classes: what lies between nodes and beyond the edges, by quadrature."""
+
+import functools
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from private_ensembles.accounting import hockey_sticks
+from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon, two_classes
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.gaussian_maximum import (
+    _ERROR,
+    GaussianMaximum,
+    _outcomes,
+)
+
+T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
+
+
+def law(lead, middle):
+    """Pr[a], Pr[b] and Pr[another] given M, by adaptive quadrature."""
+
+    def wins(w):
+        def density(y):
+            return math.exp(-((y - w / 2) ** 2) / 2) / math.sqrt(2 * math.pi) * ndtr(y + w / 2)
+
+        top = max(middle, w / 2) + 12
+        cuts = [x for x in (-w / 2, w / 2) if middle < x < top]
+        edges = [middle, *sorted(cuts), top]
+        pieces = itertools.pairwise(edges)
+        return sum(quad(density, *piece, epsabs=1e-17, epsrel=1e-12)[0] for piece in pieces)
+
+    neither = ndtr(middle - lead / 2) * ndtr(middle + lead / 2)
+    return np.array([wins(lead), wins(-lead), neither])
+
+
+def excess(first, second):
+    """Hockey-sticks at T, less those of two equal laws."""
+    large = np.maximum(first - T[:, None] * second, 0).sum(axis=1)
+    return np.where(T < 1, np.maximum(T[:, None] * second - first, 0).sum(axis=1), large)
+
+
+@functools.cache
+def rows(scale, teachers):
+    family = GaussianMaximum(scale, teachers, 10)
+    leads, middles, between = family._nodes()
+    return family.excesses(T).reshape(leads.size, middles.size, T.size), leads, middles, between
+
+
+def mixture(scale, teachers, lead, middle):
+    """The rows' bound at a point, and beyond the edges that at the edge."""
+    found, leads, middles, between = rows(scale, teachers)
+    inside = np.clip(lead, leads[0], leads[-1])
+    # Far ahead, only how far the leading count lies above M tells.
+    middle = middle + (abs(inside) - abs(lead)) / 2
+    middle = np.clip(middle, middles[0], middles[-1])
+    i = min(max(np.searchsorted(leads, inside) - 1, 0), leads.size - 2)
+    j = min(max(np.searchsorted(middles, middle) - 1, 0), middles.size - 2)
+    along = (inside - leads[i]) / (leads[i + 1] - leads[i])
+    assert between or min(along, 1 - along) < 1e-9
+    across = (middle - middles[j]) / (middles[j + 1] - middles[j])
+    low, high = ((1 - along) * found[i, k] + along * found[i + 1, k] for k in (j, j + 1))
+    return (1 - across) * low + across * high
+
+
+# scale, teachers: leads between nodes, cut off at the edge, and each with nodes of its own.
+@pytest.mark.parametrize(
+    ("scale", "teachers"), [(20.0, 51), (70.0, 250), (12.0, 250), (6.0, 9), (1.5, 30)]
+)
+def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers):
+    rng = np.random.default_rng(teachers)
+    # Ties of two counts and of all, where curves bend most, and anywhere.
+    for n in range(24):
+        votes = int(rng.integers(2 - teachers, teachers + 1))
+        if n % 2:
+            votes = int(np.clip(round(rng.normal(0, 1.5) * scale), 2 - teachers, teachers))
+        lead = votes / scale
+        middle = rng.normal(abs(lead) / 2 * rng.choice([0, 1]), 2.5)
+        if n % 6 == 5:
+            middle = rng.uniform(-9, 20)
+        exact = excess(law(lead, middle), law(lead - 2 / scale, middle))
+        assert (exact <= mixture(scale, teachers, lead, middle) + 1e-15).all()
+
+
+def test_bounds_between_nodes_are_close():
+    """At a tie of all, where probability is, they exceed the exact curve by little."""
+    scale, lead, middle = 20.0, 0.55, 0.23
+    exact = excess(law(lead, middle), law(lead - 2 / scale, middle))
+    found = mixture(scale, 51, lead, middle)
+    assert found[5] <= 1.01 * exact[5]
+
+
+def test_tabulated_probabilities_are_as_exact_as_is_granted():
+    middles = np.arange(-6.5, 12.0, 0.1)
+    leads = np.array([-9.0, 0.4])
+    found = _outcomes(leads, middles)
+    with mpmath.workdps(50):
+        for lead, row in zip(leads.tolist(), found, strict=True):
+            for j in (0, 60, 130):
+                c, half = float(middles[j]), mpmath.mpf(lead) / 2
+                exact = [
+                    mpmath.quad(
+                        lambda y, h=h: mpmath.npdf(y - h) * mpmath.ncdf(y + h),
+                        [c, c + 1, c + 2, c + 4, c + 7, c + 12, c + 20],
+                    )
+                    for h in (half, -half)
+                ]
+                exact.append(mpmath.ncdf(c - half) * mpmath.ncdf(c + half))
+                for value, wanted in zip(row[j].tolist(), exact, strict=True):
+                    assert abs(value - wanted) <= _ERROR * wanted + mpmath.mpf(10) ** -40
+
+
+def test_gathered_kernels_bound_what_any_pair_does_to_any_convex_function():
+    """E_P[W(P'/P)] for W a mixture of (1 - t y)_+, which all that can come up are."""
+    scale, teachers, step, reach = 20.0, 51, 0.02, 60
+    t = hockey_sticks.thresholds(step, reach)
+    found = GaussianMaximum(scale, teachers, 10).excesses(t)
+    groups = hockey_sticks.gathered(found, step, np.array([3.0, 6.0, 12.0]))
+    kernels = hockey_sticks.kernels(groups, step)
+    ratios = t  # P'/P
+    rng = np.random.default_rng(8)
+    for _ in range(25):
+        lead = int(rng.integers(2 - teachers, teachers + 1)) / scale
+        middle = rng.normal(abs(lead) / 2, 2)
+        first, second = law(lead, middle), law(lead - 2 / scale, middle)
+        kinks, weights = np.exp(rng.uniform(-1.5, 1.5, 5)), rng.dirichlet(np.ones(5))
+
+        def value(ratio, kinks=kinks, weights=weights):
+            return np.maximum(1 - np.multiply.outer(ratio, kinks), 0) @ weights
+
+        exact = first @ value(second / first)
+        bounds = kernels.masses @ value(ratios) + kernels.nothing
+        assert exact <= bounds.max() + 1e-15
+
+
+def test_labels_of_three_classes_stay_below_the_bound():
+    """All histograms of 5 votes in 3 classes, one and two labels, exactly: no M, no nodes."""
+    scale, teachers = 4.0, 5
+    histograms = [(i, j, teachers - i - j) for i in range(6) for j in range(6 - i)]
+    nodes, weights = np.polynomial.hermite.hermgauss(60)
+
+    def label_law(counts):
+        found = []
+        for k in range(3):
+            y = counts[k] / scale + math.sqrt(2) * nodes
+            others = [ndtr(y - counts[i] / scale) for i in range(3) if i != k]
+            found.append(others[0] * others[1] @ weights / math.sqrt(math.pi))
+        return np.array(found)
+
+    laws = {counts: label_law(counts) for counts in histograms}
+    pairs = [
+        (laws[one], laws[other])
+        for one in histograms
+        for other in histograms
+        if sorted(np.subtract(one, other)) == [-1, 0, 1]
+    ]
+    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
+    for epsilon in (0.0, 0.2, 0.6):
+        family = GaussianMaximum(scale, teachers, 3)
+        once = np.maximum(first - math.exp(epsilon) * second, 0).sum(axis=1).max()
+        found = adaptive_delta(family, 1, epsilon)
+        assert found.lower * (1 - 1e-9) <= once <= found.upper
+        # W_1 at every ratio that a first label can lead to.
+        y = math.exp(epsilon) * second / first
+        inner = np.array(
+            [[np.maximum(first - x * second, 0).sum(axis=1).max() for x in line] for line in y]
+        )
+        twice = (first * inner).sum(axis=1).max()
+        found = adaptive_delta(family, 2, epsilon)
+        assert found.lower * (1 - 1e-9) <= twice <= found.upper
+
+
+@pytest.mark.parametrize("classes", [3, 10])
+def test_labels_cost_no_more_than_the_noisy_counts(classes):
+    scale, labels = 15.0, 20
+    mu = math.sqrt(2 * labels) / scale
+    epsilon = 1.5 * mu
+    found = adaptive_delta(GaussianMaximum(scale, 51, classes), labels, epsilon)
+    assert 0 < found.lower <= found.upper <= float(gaussian_delta(mu, epsilon))
+
+
+def test_two_classes_are_among_many_and_cost_little_less():
+    scale, teachers, labels = 20.0, 51, 20
+    margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
+    two = adaptive_epsilon(two_classes(ndtr(margins), ndtr(-margins)), labels, 1e-5)
+    many = adaptive_epsilon(GaussianMaximum(scale, teachers, 10), labels, 1e-5, fineness=4.0)
+    assert two.lower <= many.upper <= 1.04 * two.upper
+
+
+@pytest.mark.slow
+def test_many_labels_in_ten_classes_need_less_noise_than_their_counts():
+    """K = 250, 1,000 labels at (2, 1e-5): at most 0.84 of what the noisy counts need, 89.2."""
+    found = adaptive_epsilon(GaussianMaximum(0.84 * 89.2, 250, 10), 1000, 1e-5)
+    assert found.upper <= 2.0
+    # The bound covers any number of classes; what ten allow an adversary is a little less.
+    assert found.lower >= 0.95 * found.upper
+
+
+def test_small_noise_has_a_finite_bound():
+    assert adaptive_epsilon(GaussianMaximum(1.0, 5, 3), 2, 1e-5, fineness=4.0).upper < 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((0.0, 5, 3), "scale"),
+        ((math.nan, 5, 3), "scale"),
+        ((1.0, 0, 3), "teachers"),
+        ((1.0, 5, 1), "classes"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(arguments, name):
+    with pytest.raises(ValueError, match=name):
+        GaussianMaximum(*arguments)

@@ -1,0 +1,116 @@
+"""Curves of hockey-sticks, kernels and groups lie above what they stand for, exactly."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+
+from private_ensembles.accounting.adaptive import two_classes
+from private_ensembles.accounting.hockey_sticks import excesses, gathered, kernels, thresholds
+
+from .adversaries import random_rows
+
+STEP, REACH = 0.07, 40
+
+
+def exact_curve(first, second, t):
+    """E(t) of one pair, in mpmath."""
+    return mpmath.fsum(
+        max(mpf(p) - t * mpf(q), 0) for p, q in zip(first.tolist(), second.tolist(), strict=True)
+    )
+
+
+def kernel_curve(kernel, row, t):
+    """What a kernel's masses on the grid's exact ratios give at t, in mpmath."""
+    reach = kernel.reach
+    ratios = [mpmath.exp(mpf(kernel.step) * k) for k in range(-reach, reach + 1)]  # P' / P
+    found = mpf(float(kernel.nothing[row]))
+    for mass, ratio in zip(kernel.masses[row].tolist(), ratios, strict=True):
+        found += mpf(mass) * max(1 - t * ratio, 0)
+    return found
+
+
+@pytest.mark.parametrize(("error", "spare"), [(0.0, 0.0), (1e-3, 0.0), (0.0, 1e-3), (0.9, 1e-9)])
+def test_excesses_bound_every_pair_within_the_error(error, spare):
+    rng = np.random.default_rng(1)
+    first, second = random_rows(rng, 6, 3)
+    t = thresholds(STEP, REACH)
+    found = excesses(first, second, t, error, spare)
+    for _ in range(10):
+        shift = error * rng.uniform(-1, 1, 2)[:, None, None], spare * rng.uniform(-1, 1, 2)
+        moved = [
+            np.maximum(x * (1 + e) + s, 0) for x, e, s in zip((first, second), *shift, strict=True)
+        ]
+        # What is compared needs rows that add up to 1 only where t < 1 is turned into t > 1.
+        large = [np.maximum(moved[0] - x * moved[1], 0).sum(axis=1) for x in t]
+        other = [np.maximum(x * moved[1] - moved[0], 0).sum(axis=1) for x in t]
+        exact = np.where(t < 1, np.transpose(other), np.transpose(large))
+        assert (found >= exact * (1 - 1e-13)).all()
+
+
+def test_kernels_lie_on_or_above_their_curves_everywhere():
+    rng = np.random.default_rng(2)
+    with mpmath.workdps(40):
+        for _ in range(6):
+            first, second = random_rows(rng, 4, 3)
+            found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP)
+            inside = STEP * rng.uniform(-REACH, REACH, 6)
+            points = STEP * rng.integers(-REACH, REACH + 1, 4)
+            logs = [*inside, *points, -400.0, -STEP * (REACH + 0.5), STEP * (REACH + 3), 50.0]
+            for row in range(len(first)):
+                assert (found.masses[row] >= 0).all()
+                for log in logs:
+                    t = mpmath.exp(mpf(float(log)))
+                    exact = exact_curve(first[row], second[row], t)
+                    assert kernel_curve(found, row, t) >= exact
+
+
+@pytest.mark.parametrize("noise", [1e-16, 1e-12, 1e-3])
+def test_kernels_reach_their_curves_whatever_the_noise_on_them(noise):
+    """Curves that are no longer convex, as floats' errors leave them."""
+    rng = np.random.default_rng(3)
+    first, second = random_rows(rng, 5, 4)
+    curves = excesses(first, second, thresholds(STEP, REACH))
+    curves = np.maximum(curves + noise * rng.standard_normal(curves.shape), 0)
+    found = kernels(curves, STEP)
+    with mpmath.workdps(40):
+        for row in range(len(curves)):
+            for k in range(-REACH, REACH + 1, 5):
+                t = mpmath.exp(mpf(STEP) * k)
+                wanted = mpf(float(curves[row, k + REACH])) + max(1 - t, 0)
+                assert kernel_curve(found, row, t) >= wanted
+
+
+def test_a_loss_without_bound_is_charged_once():
+    found = kernels(excesses([[0.75, 0.25]], [[1.0, 0.0]], thresholds(STEP, REACH)), STEP)
+    assert 0.25 <= found.nothing[0] <= 0.25 * (1 + 1e-12)
+
+
+def test_small_probabilities_that_lost_their_digits_are_allowed_for():
+    """1 - ones is 1.11e-16, where the truth is 1e-16."""
+    family = two_classes([0.5, 1 - 2.0**-53])
+    t = thresholds(STEP, REACH)
+    true = Fraction(1, 10**16)
+    found = family.excesses(t).max(axis=0)
+    assert Fraction(found[-1]) >= Fraction(1, 2) - Fraction(t[-1]) * true
+
+
+def test_every_curve_lies_below_its_group():
+    rng = np.random.default_rng(4)
+    votes = np.arange(120)
+    ones = 1 / (1 + np.exp(-(votes - 60) / 8))
+    both = np.stack([1 - ones, ones], axis=1)
+    curves = excesses(both[:-1], both[1:], thresholds(STEP, REACH))
+    groups = gathered(curves, STEP, np.array([5.0, 10.0]))
+    assert len(groups) < len(curves) / 4
+    assert (curves[:, None] <= groups).all(axis=2).any(axis=1).all()
+    rows = rng.permutation(len(curves))
+    shuffled = gathered(curves[rows], STEP, np.array([5.0, 10.0]))
+    assert (curves[:, None] <= shuffled).all(axis=2).any(axis=1).all()
+
+
+def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():
+    for curves in (np.zeros((60, 81)), np.full((1, 81), 0.1)):
+        assert (gathered(curves, STEP, np.array([1.0])) == curves[:1]).all()

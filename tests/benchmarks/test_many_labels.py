@@ -1,0 +1,35 @@
+"""The benchmark of many labels calibrates, and its page says what was found and aimed at."""
+
+import pytest
+
+from benchmarks import many_labels
+
+
+def here(module, what, **arguments):
+    return getattr(many_labels, what)(**arguments)
+
+
+def test_small_calibrations_stand_on_the_page(monkeypatch):
+    monkeypatch.setattr(many_labels.process, "in_a_process", here)
+    data = many_labels.measure(quick=True)
+    assert (data["ratio"] < 0.9).all()
+    assert (data["upper"] <= many_labels.EPSILON * 1.001).all()
+    assert (data["lower"] <= data["upper"]).all()
+    page = many_labels.page(data)
+    assert "| 2 | 51 | 10 |" in page
+    assert "| 10 | 51 | 10 |" in page
+
+
+def test_targets_are_among_the_cases_and_a_missed_one_is_named(monkeypatch):
+    assert set(many_labels.TARGETS) <= set(many_labels.CASES)
+    monkeypatch.setattr(many_labels.process, "in_a_process", here)
+    data = many_labels.measure(quick=True).iloc[:1]
+    case = tuple(data[["classes", "teachers", "labels"]].iloc[0])
+    for ratio, word in ((1.0, "kept"), (0.5, "MISSED")):
+        monkeypatch.setattr(many_labels, "TARGETS", {case: (1000, 10**6, ratio)})
+        assert many_labels.page(data).splitlines()[-1].endswith(word)
+
+
+def test_the_noise_that_counts_need_keeps_the_budget():
+    # (2, 1e-5), 100 labels: DESIGN 5.12.
+    assert many_labels.analytic(100) == pytest.approx(28.20, abs=0.01)
