@@ -215,27 +215,44 @@ def least_scale(
         found = curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
         return math.log(max(found.delta(epsilon), 1e-300) / delta)
 
-    # ln delta is close to linear in ln scale: secants on a coarse grid find the way.
-    scale, slope = start, -2 * math.log(1 / delta)
-    place, known = height(scale, COARSE), None
-    for _ in range(_TRIES):
-        step = min(0.5, max(-0.5, -place / slope))
-        if abs(step) < SLACK:
-            break
-        scale, known = scale * math.exp(step), place
-        place = height(scale, COARSE)
-        if abs(place - known) > 1e-9:
-            slope = min((place - known) / step, -1.0)
-    place = height(scale, fineness)
-    for _ in range(_TRIES):
-        if -SLACK * abs(slope) <= place <= 0:
-            return scale
-        step = -place / slope + SLACK / 2
-        scale, known = scale * math.exp(step), place
-        place = height(scale, fineness)
-        if abs(step) > SLACK:
-            slope = min((place - known) / step, -1.0)
-    raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+    # ln delta falls about so fast with ln scale.
+    slope = -2 * math.log(1 / delta)
+    near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
+    found = math.inf
+    if math.isfinite(near):
+        found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
+    if not math.isfinite(found):
+        raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+    return found
+
+
+def _crossing(
+    height: Callable[[float], float], start: float, slope: float, tolerance: float
+) -> float:
+    """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
+
+    slope: about that of the height in ln scale, < 0. Secants find the way, within what is known to
+    be too little and enough; where they are slow, halves. The height may jump a little.
+    """
+    low, high, point, steep = 0.0, math.inf, start, slope
+    last, known = math.nan, math.nan
+    for count in range(_TRIES):
+        place = height(point)
+        if place <= 0:
+            high = min(high, point)
+        else:
+            low = max(low, point)
+        if high <= low * (1 + tolerance) or tolerance * slope <= place <= 0:
+            return high
+        if count:
+            found = (place - known) / math.log(point / last)
+            steep = min(max(found, 4 * slope), slope / 8)
+        last, known = point, place
+        step = math.copysign(max(abs(place / steep + tolerance / 2), tolerance / 2), place)
+        point *= math.exp(min(0.5, max(-0.5, step)))
+        if 0 < low < high < math.inf and (count > 5 or not low < point < high):
+            point = math.sqrt(low * high)
+    return math.inf
 
 
 def curve(
@@ -297,7 +314,9 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
-    beyond = family.excesses(np.exp(distances)).max(axis=0) <= cut
+    # The least of a curve is what its label leaks, lost at any reach.
+    curves = family.excesses(np.exp(distances))
+    beyond = (curves - curves.min(axis=1, keepdims=True)).max(axis=0) <= cut
     far = distances[np.argmax(beyond)] if beyond.any() else furthest
     return max(1, math.ceil(far / step))
 

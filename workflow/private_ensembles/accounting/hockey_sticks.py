@@ -21,6 +21,8 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
 # shares of the dearest of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
+# A power of a threshold this high is as good as infinite, and does not overflow.
+_HIGHEST = 500.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
@@ -113,7 +115,8 @@ def gathered(
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
-    weights = t[:, None] ** orders * (orders * (orders + 1) * step)
+    powers = np.exp(np.minimum(np.log(t)[:, None] * orders, _HIGHEST))
+    weights = powers * (orders * (orders + 1) * step)
     costs = excess @ weights
     scale = costs.max(axis=0)
     costs = costs / np.where(scale > 0, scale, 1.0)
