@@ -7,14 +7,24 @@ by the exact audit, all others by adaptive composition of their own law.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from private_ensembles.accounting.gaussian_maximum import GaussianMaximum as Family
 from private_ensembles.mechanisms.families import gaussian
 from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.gaussian import GaussianMaximum, GaussianNoise
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.gaussian import GaussianMaximum
 from private_ensembles.mechanisms.families.label_account import LabelAccount
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.pate.gnmax import analytic_epsilon
+
+
+@dataclass(frozen=True)
+class LabelNoise(Parameters):
+    """sigma: of the noise on every count, in votes; secure labels are drawn by other means."""
+
+    sigma: float
+    labels: int = 1
 
 
 class ExactGNMax(LabelAccount, GaussianMaximum):
@@ -40,11 +50,11 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         """By the audit of one label, or by the analytic condition."""
         budget = task.epsilon, task.delta
         if self._audited(task, labels):
-            return GaussianNoise(gaussian.sigma_of_one(*budget, self.method, task.n_teachers))
+            return LabelNoise(gaussian.sigma_of_one(*budget, self.method, task.n_teachers))
         if labels == 1:
-            return GaussianNoise(gaussian.sigma_of_one(*budget, "analytic", 1))
+            return LabelNoise(gaussian.sigma_of_one(*budget, "analytic", 1))
         rho = gaussian.rho_within(*budget, self.conversion)
-        return GaussianNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
+        return LabelNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
 
     def cost_in_parts(self, task, parameters):
         """What is proven of sigma."""
@@ -58,7 +68,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         task = self.terms(budget)
         if "sigma_exact" not in found:
             return self.calibrate(task)
-        return self.proven_of_coins(GaussianNoise(found["sigma_exact"]), task)
+        return self.proven_of_coins(LabelNoise(found["sigma_exact"]), task)
 
     def label_pairs(self, task, parameters):
         """Of two classes the table, else all leads and all middles."""
