@@ -26,8 +26,9 @@ def counts(task, seed=0):
     return generator.multinomial(task.n_teachers, p)
 
 
-def free_points(mechanism, number=12):
+def free_points(mechanism):
     """The ends of every free parameter, and random points between."""
+    number = 2 if set(mechanism.free) == {"cap"} else 12
     generator = np.random.default_rng(1)
     low = {name: ends[0] for name, ends in mechanism.free.items()}
     high = {name: ends[1] for name, ends in mechanism.free.items()}

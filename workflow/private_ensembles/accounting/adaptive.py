@@ -217,8 +217,9 @@ def least_scale(
 
     # ln delta falls about so fast with ln scale.
     slope = -2 * math.log(1 / delta)
-    near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
-    found = math.inf
+    near, found = start, math.inf
+    if fineness > 2 * COARSE:  # else the coarse grid saves no time
+        near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
     if math.isfinite(near):
         found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
     if not math.isfinite(found):
@@ -248,7 +249,7 @@ def _crossing(
             found = (place - known) / math.log(point / last)
             steep = min(max(found, 4 * slope), slope / 8)
         last, known = point, place
-        step = math.copysign(max(abs(place / steep + tolerance / 2), tolerance / 2), place)
+        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
         point *= math.exp(min(0.5, max(-0.5, step)))
         if 0 < low < high < math.inf and (count > 5 or not low < point < high):
             point = math.sqrt(low * high)

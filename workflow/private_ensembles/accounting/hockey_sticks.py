@@ -21,8 +21,8 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
 # shares of the dearest of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
-# A power of a threshold this high is as good as infinite, and does not overflow.
-_HIGHEST = 500.0
+# The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
+_HIGHEST = 100.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2

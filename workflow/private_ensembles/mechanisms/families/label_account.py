@@ -113,7 +113,7 @@ def _fineness(n_classes: int, labels: int) -> float:
     """Of the grid: few labels have curves with corners, and more than two classes take long."""
     if n_classes == 2:
         return FINE * min(8.0, max(1.0, 100 / labels))
-    return _COARSER * min(4.0, max(1.0, 10 / labels))
+    return _COARSER * min(2.0, max(1.0, 10 / labels))
 
 
 @lru_cache(maxsize=512)
