@@ -1,6 +1,7 @@
 """The planner: never beaten by a brute-force grid, and honest about looking at private votes."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -64,12 +65,25 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
         (plan.correct for plan in usable), reverse=True
     )
     assert {plan.mechanism for plan in plans[len(usable) :]} == {
-        *("ladder", "gnmax_exact", "lnmax_exact"),  # three classes
+        "ladder",  # three classes
         *("majority_private", "darrm_opt", "darrm_sub"),  # teachers that are not private
     }
     for plan in usable:
         assert plan.epsilon <= task.epsilon
         assert plan.correct <= plan.answers <= task.labels + 1e-9
+
+
+def test_one_line_a_family_with_its_least_noise_beside_the_published():
+    task, counts, labels = votes("half hopeless", TASK)
+    plans = {plan.mechanism: plan for plan in planner.plan(task, counts, labels)}
+    assert {"gnmax_exact", "lnmax_analytic", "confident_gnmax"} <= set(plans)
+    assert not {"gnmax", "gnmax_analytic", "lnmax_pure", "lnmax_exact"} & set(plans)
+    for best, paper in (("gnmax_exact", "gnmax"), ("lnmax_analytic", "lnmax_pure")):
+        (alone,) = planner.plan(task, counts, labels, [paper])
+        assert plans[best].published == alone.correct < plans[best].correct
+        assert math.isnan(alone.published)
+    assert math.isnan(plans["exponential"].published)
+    assert math.isnan(plans["ladder"].published)
 
 
 def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often():

@@ -52,6 +52,10 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
     gnmax = table[table["mechanism"] == "gnmax"].iloc[0]
     assert gnmax["name"] == mechanisms.load("gnmax").label
     assert gnmax["parameters"].startswith("sigma = ")
+    assert table["published"].isna().all()  # one mechanism a family
+    both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}
+    (row,) = planner_study.plan_table(both, [2.0], seed=1).to_dict("records")
+    assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
 
 
 def test_votes_of_the_profile_are_of_the_task_s_size_and_the_seed_s():

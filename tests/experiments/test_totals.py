@@ -41,6 +41,11 @@ def test_totals_list_every_mechanism_and_fall_with_what_is_known(together):
     # Up to the grid of losses, a thousandth of the largest one.
     assert (noisy["pld"] <= noisy["optimal"] * (1 + 5e-3)).all()
     assert (noisy["pld"] > 0).all()
+    listed = noisy[noisy["teachers_once"].isna()]
+    # Between what one pair of neighbours does Q times and the pair that dominates all.
+    assert (listed["label"] <= listed["pld"] * (1 + 5e-3)).all()
+    assert (listed["label"] > 0.5 * listed["pld"]).all()
+    assert noisy.loc[noisy["teachers_once"].notna(), "label"].isna().all()
     one = noisy[noisy["queries"] == 1].set_index("mechanism")
     many = noisy[noisy["queries"] == 20].set_index("mechanism")
     assert (many["pld"] > one["pld"]).all()

@@ -13,8 +13,7 @@ from private_ensembles.mechanisms.families.ladder_steps import (
     ladder_flips,
     ladder_matrix,
 )
-from private_ensembles.mechanisms.families.leaky import LeakyLabel
-from private_ensembles.mechanisms.ladder import MECHANISM
+from private_ensembles.mechanisms.ladder import MECHANISM, LeakyLabel
 from private_ensembles.noise.sources import source
 
 from .oracle import certified, exactly_private, optimal_two_class

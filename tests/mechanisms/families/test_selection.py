@@ -1,6 +1,7 @@
 """Exponential mechanism and permute-and-flip: exact distributions, samplers, privacy."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -10,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.audit import exact_epsilon, reduced_histograms
+from private_ensembles.mechanisms.exponential import MECHANISM as EXPONENTIAL
 from private_ensembles.mechanisms.exponential import Exponential
+from private_ensembles.mechanisms.families.composed import composed
 from private_ensembles.mechanisms.families.selection import selection_rate
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.permute_and_flip import MECHANISM as PERMUTE_AND_FLIP
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
 
 ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
@@ -97,3 +102,20 @@ def test_samplers_follow_their_distributions(mechanism):
 def test_bad_input_is_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize("mechanism", [EXPONENTIAL, PERMUTE_AND_FLIP], ids=lambda one: one.name)
+@pytest.mark.parametrize("labels", [2, 40])
+def test_labels_of_more_classes_cost_what_they_compose_to(mechanism, labels):
+    task = Task(1.0, 1e-5, 60, labels, 9, 3)
+    parameters = mechanism.calibrate(task)
+    found = mechanism.cost(task, parameters).claimed
+    assert found <= composed(parameters.label_epsilon, labels, task.delta)
+    assert 0.9999 * task.epsilon < found <= task.epsilon
+
+
+def test_very_many_labels_of_two_classes_compose_as_well():
+    task = Task(1.0, 1e-5, 6000, 6000, 9, 2)
+    assert EXPONENTIAL.refusal(task) is None
+    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 6000)
+    assert "has no sampler" in EXPONENTIAL.refusal(replace(task, secure=True))

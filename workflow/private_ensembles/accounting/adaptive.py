@@ -34,8 +34,6 @@ _MOST_POINTS = 20_000
 # A scale is found to this much above the least one that the grid can prove.
 SLACK = 5e-4
 _TRIES = 40
-# So near, in its logarithm, the coarse grid has brought a scale when the fine one takes over.
-_NEAR = 0.02
 _LEAST_DELTA = 1e-14
 # Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
@@ -252,27 +250,45 @@ def least_scale(
         near = math.log(max(reached, 1e-300) / delta)
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
-    # ln delta is close to linear in ln scale: secants on a coarse grid find the way.
-    scale, slope = start, -2 * math.log(1 / delta)
-    place, known = height(scale, COARSE), None
-    for _ in range(_TRIES):
-        step = min(0.5, max(-0.5, -place / slope))
-        scale, known = scale * math.exp(step), place
-        if abs(step) < _NEAR:
-            break
-        place = height(scale, COARSE)
-        if abs(place - known) > 1e-9:
-            slope = min((place - known) / step, -1.0)
-    place = height(scale, fineness)
-    for _ in range(_TRIES):
-        if -SLACK * abs(slope) <= place <= 0:
-            return scale
-        step = min(0.5, max(-0.5, -place / slope + SLACK / 2))
-        scale, known = scale * math.exp(step), place
-        place = height(scale, fineness)
-        if abs(step) > SLACK:
-            slope = min((place - known) / step, -1.0)
-    raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+    # ln delta falls about so fast with ln scale.
+    slope = -2 * math.log(1 / delta)
+    near, found = start, math.inf
+    if fineness > 2 * COARSE:  # else the coarse grid saves no time
+        near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
+    if math.isfinite(near):
+        found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
+    if not math.isfinite(found):
+        raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+    return found
+
+
+def _crossing(
+    height: Callable[[float], float], start: float, slope: float, tolerance: float
+) -> float:
+    """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
+
+    slope: about that of the height in ln scale, < 0. Secants find the way, within what is known to
+    be too little and enough; where they are slow, halves. The height may jump a little.
+    """
+    low, high, point, steep = 0.0, math.inf, start, slope
+    last, known = math.nan, math.nan
+    for count in range(_TRIES):
+        place = height(point)
+        if place <= 0:
+            high = min(high, point)
+        else:
+            low = max(low, point)
+        if high <= low * (1 + tolerance) or tolerance * slope <= place <= 0:
+            return high
+        if count:
+            found = (place - known) / math.log(point / last)
+            steep = min(max(found, 4 * slope), slope / 8)
+        last, known = point, place
+        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
+        point *= math.exp(min(0.5, max(-0.5, step)))
+        if 0 < low < high < math.inf and (count > 5 or not low < point < high):
+            point = math.sqrt(low * high)
+    return math.inf
 
 
 def curve(

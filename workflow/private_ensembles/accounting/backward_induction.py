@@ -45,7 +45,7 @@ def values_above(kernels: Kernels, grid: Grid, labels: int) -> NDArray[np.float6
     increase; below the first the chord from W(0) = 1.
     """
     reach, size = kernels.reach, grid.size
-    values = np.maximum(-np.expm1(grid.logs()), 0.0) * (1 + _ROUNDING)
+    values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
     # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
@@ -88,7 +88,8 @@ def values_below(
     np.add.at(rise, (pairs, place + reach), np.where(near, first * beyond, 0.0))
     lost = np.where((second == 0) & (first > 0), first, 0.0).sum(axis=1)[:, None]
     # Lines: a value at the grid's point, and the slope times the point's y.
-    values, slopes = np.maximum(-np.expm1(logs), 0.0), np.where(logs < 0, -np.exp(logs), 0.0)
+    falling = np.minimum(logs, 0.0)
+    values, slopes = -np.expm1(falling), np.where(logs < 0, -np.exp(falling), 0.0)
     low = np.exp(logs[0] - step * np.arange(reach, 0, -1))
     padded = np.zeros((2, size + 2 * reach))
     windows = sliding_window_view(padded, 2 * reach + 1, axis=1)

@@ -21,7 +21,9 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 _ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
 # shares of the dearest of all pairs.
-TOLERANCE, UNIMPORTANT = 0.004, 0.985
+TOLERANCE, UNIMPORTANT = 0.003, 0.97
+# The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
+_HIGHEST = 100.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
@@ -123,7 +125,8 @@ def gathered(
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.
-    weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 300)) * (orders * (orders + 1) * step)
+    powers = np.exp(np.minimum(np.log(t)[:, None] * orders, _HIGHEST))
+    weights = powers * (orders * (orders + 1) * step)
     costs = excess @ weights
     scale = costs.max(axis=0)
     costs = costs / np.where(scale > 0, scale, 1.0)

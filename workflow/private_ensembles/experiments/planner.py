@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,8 @@ class Plan:
     """One mechanism at its best parameters, or why it does not apply.
 
     answers, correct: expected numbers of labels and of right ones. epsilon: what the labels cost
-    together at the task's delta, at most the budget.
+    together at the task's delta, at most the budget. published: the right labels with noise by the
+    published analysis; NaN where there is none beside, or it does not apply.
     """
 
     mechanism: str
@@ -42,6 +43,7 @@ class Plan:
     epsilon: float
     answers: float
     correct: float
+    published: float
 
 
 def plan(
@@ -53,6 +55,9 @@ def plan(
 ) -> list[Plan]:
     """Rank the mechanisms for a task on votes that stand for those to come, the best first.
 
+    Mechanisms that differ only in how their noise is found (`Mechanism.family`) are one line: the
+    best of them, and what the published one would have given.
+
     counts: (queries, classes) of a public or synthetic pool, in random order; labels: their truth,
     all known. names: default all that are offered. meter: advanced by one for each of them.
     Mechanisms that do not apply come last, with the reason. Raises ValueError for counts of another
@@ -62,29 +67,45 @@ def plan(
     >>> labels = np.array([0, 1] * 20)
     >>> task = Task(epsilon=2.0, delta=1e-5, queries=40, labels=20, n_teachers=100, n_classes=3)
     >>> for one in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
-    ...     print(one.mechanism, round(one.correct, 1), one.refusal)
-    gnmax_analytic 20.0 None
-    gnmax 19.8 None
-    ladder 0.0 for two classes only
+    ...     print(one.mechanism, round(one.correct, 1), round(one.published, 1), one.refusal)
+    gnmax_analytic 20.0 19.8 None
+    ladder 0.0 nan for two classes only
     """
     counts, labels = _check(task, counts, labels)
-    plans = []
+    families: dict[str, list[Plan]] = {}
     for name in mechanisms.offered() if names is None else names:
-        plans.append(_best(name, task, counts, labels))
+        mechanism = mechanisms.load(name)
+        found = _best(mechanism, task, counts, labels)
+        families.setdefault(mechanism.family or name, []).append(found)
         if meter is not None:
             meter.advance()
-    return sorted(plans, key=lambda one: (one.refusal is not None, -one.correct))
+    plans = [_of_family(found) for found in families.values()]
+    return sorted(plans, key=_rank)
 
 
-def _best(name: str, task: Task, counts: NDArray, labels: NDArray) -> Plan:
-    mechanism = mechanisms.load(name)
+def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) -> Plan:
     refusal = mechanism.refusal(task)
     if refusal is not None:
-        return Plan(name, refusal, None, math.nan, 0.0, 0.0)
+        return Plan(mechanism.name, refusal, None, math.nan, 0.0, 0.0, math.nan)
     parameters = best_parameters(mechanism, task, counts, labels)
     answers, correct = mechanism.expected(counts, labels, task, parameters)
     spent = mechanism.cost(task, parameters).claimed
-    return Plan(name, None, parameters, spent, answers, correct)
+    return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
+
+
+def _rank(one: Plan) -> tuple[bool, float]:
+    return one.refusal is not None, -one.correct
+
+
+def _of_family(plans: Sequence[Plan]) -> Plan:
+    """The best of mechanisms of one family, beside the published one."""
+    best = min(plans, key=_rank)
+    published = [
+        one.correct
+        for one in plans
+        if one.refusal is None and mechanisms.load(one.mechanism).analysis == "paper"
+    ]
+    return replace(best, published=published[0]) if len(plans) > 1 and published else best
 
 
 def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
@@ -111,7 +132,7 @@ def best_parameters(
 
     def score(x: NDArray) -> float:
         free = dict(zip(names, map(float, x), strict=True))
-        return of_parameters(mechanism.calibrate(task, **free))
+        return of_parameters(mechanism.guess(task, **free))
 
     axes = [np.linspace(*mechanism.free[name], _GRID.get(name, 9)).tolist() for name in names]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(names))

@@ -66,7 +66,7 @@ def plan_table(
 
 
 def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:
-    """Return plans as rows of a table; correct and answers: expected, on the profile."""
+    """Return plans as rows of a table; correct, published and answers: expected, on the profile."""
     return [
         {
             "mechanism": one.mechanism,
@@ -77,6 +77,7 @@ def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:
             "wanted": wanted.labels,
             "answers": one.answers,
             "correct": one.correct,
+            "published": one.published,
             "parameters": words(one.parameters),
             "privacy_model": wanted.privacy_model,
             "adjacency": wanted.adjacency,

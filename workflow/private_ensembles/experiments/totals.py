@@ -1,8 +1,8 @@
-"""What Q labels of every mechanism cost together: three compositions side by side.
+"""What Q labels of every mechanism cost together: four compositions side by side.
 
 ``general`` is what the papers publish, ``optimal`` the best for labels of which only (epsilon,
-delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon). Nothing here looks at
-votes.
+delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon), ``label`` follows
+what an adversary can do with all of them. Nothing here looks at votes.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive import adaptive_epsilon
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
@@ -36,10 +37,11 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
     settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
     in DaRRM's Table 2: delta_total = 1 - (1 - delta)^Q (1 - delta_prime). Columns: budget,
     mechanism, queries, epsilon and delta (one label's claim), delta_total, general, optimal, pld,
-    teachers_once (publishing all private teachers, which answers any number of queries; NaN for
-    plain ones), privacy_model, adjacency, holds_for: what the three compositions suppose. Labels of
-    teachers that are trained once and vote on every query share those teachers' randomness, which
-    is all of it with DaRRM: there teachers_once is what is proven (docs/privacy.md).
+    label (NaN where neighbours are not listed: private teachers), teachers_once (publishing all
+    private teachers, which answers any number of queries; NaN for plain ones), privacy_model,
+    adjacency, holds_for: what the compositions suppose. Labels of teachers that are trained once
+    and vote on every query share those teachers' randomness, which is all of it with DaRRM: there
+    teachers_once is what is proven (docs/privacy.md).
     """
     rows = []
     for name, given in settings.items():
@@ -61,14 +63,16 @@ def _together(
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
     total = general(task.epsilon, task.delta, Q, delta_prime)
     delta, once, holds = total.delta, np.nan, FRESH
-    found = dict.fromkeys(("general", "optimal", "pld"), np.nan)
+    found = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
     if costs_once:
         delta, once, holds = task.delta, task.epsilon, ONCE
     elif delta == 1:  # which everything keeps
         found = dict.fromkeys(found, 0.0)
     else:
-        found = total_budgets(task.epsilon, task.delta, Q, delta)
+        found |= total_budgets(task.epsilon, task.delta, Q, delta)
         found |= {"general": total.epsilon, "pld": _pld(task, audited, Q, delta)}
+        if (pairs := audited.label_pairs()) is not None:
+            found["label"] = adaptive_epsilon(pairs, Q, delta).upper
     if task.privacy_model == "shared_data":
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from private_ensembles.mechanisms.families.base import Cost
 from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.families.selection import Selection, checked, preferences
 
@@ -45,8 +44,7 @@ class Exponential(Selection):
     def composition(self, task, parameters):
         rho = parameters.labels * parameters.label_epsilon**2 / 8 * (1 + 1e-15)
         by_range = rho_cost(rho, task.delta, "improved")
-        found = min(by_range, super().composition(task, parameters).claimed)
-        return Cost(found, found)
+        return min(by_range, super().composition(task, parameters))
 
 
 MECHANISM = Exponential()

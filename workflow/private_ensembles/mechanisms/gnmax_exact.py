@@ -1,8 +1,7 @@
-"""GNMax with the least sigma that the exact audit of one label allows: two classes, odd K.
+"""GNMax with the least sigma that its labels need together, in any number of classes.
 
-Few labels are known best by their own distribution (`pate.gnmax.gnmax_sigma`, ``exact``), which
-optimal composition takes for any (epsilon, delta)-DP label; many by their Gaussian noise, which
-composes exactly. Both prove the budget, so the smaller sigma does.
+Only the label leaves, so only the label is charged (docs/many-labels.md): one label of two classes
+by the exact audit, all others by adaptive composition of their own law.
 """
 
 from __future__ import annotations
@@ -10,70 +9,74 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from private_ensembles.accounting.gaussian_maximum import GaussianMaximum as Family
 from private_ensembles.mechanisms.families import gaussian
 from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.base import Cost, Parameters
+from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.gaussian import GaussianMaximum
-from private_ensembles.mechanisms.families.leaky import LeakyLabels
+from private_ensembles.mechanisms.families.label_account import LabelAccount
+from private_ensembles.mechanisms.families.table import TableMechanism
+from private_ensembles.pate.gnmax import analytic_epsilon
 
 
 @dataclass(frozen=True)
-class ExactNoise(Parameters):
-    """label_epsilon, label_delta: one label's cost, where sigma is the label's; else None."""
+class LabelNoise(Parameters):
+    """sigma: of the noise on every count, in votes; secure labels are drawn by other means."""
 
-    label_epsilon: float | None
-    label_delta: float | None
-    labels: int
     sigma: float
+    labels: int = 1
 
 
-class ExactGNMax(GaussianMaximum, LeakyLabels):
-    """free: leak, which the exact method needs above 0, and cap."""
+class ExactGNMax(LabelAccount, GaussianMaximum):
+    """Starts from the analytic sigma, which is never less."""
 
     name = "gnmax_exact"
-    label = "GNMax, σ by the exact audit of the label"
-    source = "PATE section 4.1; σ by DESIGN 5.5, two classes and this number of teachers"
+    label = "GNMax, σ by the exact account of the labels"
+    source = "PATE section 4.1; σ by DESIGN 5.5, 5.12 and 5.13"
     order = 13
     analysis = "label"
-    method = "exact"
-    most_labels = 1000  # every setting that is tried costs an audit
-    free = LeakyLabels.free | {"leak": (0.01, 1.0)}
-    distribution = LeakyLabels.distribution
+    method, conversion = "exact", "exact"
+    proof = "many-labels.md#gaussian-noise-in-any-number-of-classes"
 
-    def further_refusal(self, task):
-        """As all of two classes; odd K."""
-        if task.n_teachers % 2 == 0:
-            return "for an odd number of teachers"
-        return LeakyLabels.further_refusal(self, task)
+    def together(self, task, labels):
+        """All but one label of two classes, which the audit knows for an odd number of teachers."""
+        return not self._audited(task, labels)
 
-    def find(self, task, labels, **free):
-        one = self.one_label(task, labels, **free)
-        budget = one.label_epsilon, one.label_delta
-        by_label = gaussian.sigma_of_one(*budget, "exact", task.n_teachers)
-        if task.secure:  # one label, coins of a table, which the audit of the label proves
-            return ExactNoise(*budget, labels, by_label)
-        rho = gaussian.rho_within(task.epsilon, task.delta, "exact")
-        by_noise = math.sqrt(labels / rho) * (1 + 1e-12)
-        if by_label < by_noise:
-            return ExactNoise(*budget, labels, by_label)
-        return ExactNoise(None, None, labels, by_noise, continuous=True)
+    @staticmethod
+    def _audited(task, labels):
+        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
+
+    def in_parts(self, task, labels):
+        """By the audit of one label, or by the analytic condition."""
+        budget = task.epsilon, task.delta
+        if self._audited(task, labels):
+            return LabelNoise(gaussian.sigma_of_one(*budget, self.method, task.n_teachers))
+        if labels == 1:
+            return LabelNoise(gaussian.sigma_of_one(*budget, "analytic", 1))
+        rho = gaussian.rho_within(*budget, self.conversion)
+        return LabelNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
+
+    def cost_in_parts(self, task, parameters):
+        """What is proven of sigma."""
+        labels, sigma = parameters.labels, parameters.sigma
+        if self._audited(task, labels) and sigma >= self.in_parts(task, 1).sigma:
+            return task.epsilon
+        return analytic_epsilon(sigma, task.delta, labels=labels)
 
     def for_budget(self, budget, found):
         """The sigma found by `search_gnmax_sigma`."""
+        task = self.terms(budget)
         if "sigma_exact" not in found:
-            return self.calibrate(self.terms(budget))
-        given = ExactNoise(budget.epsilon, budget.delta, 1, found["sigma_exact"])
-        return self.proven_of_coins(given, self.terms(budget))
+            return self.calibrate(task)
+        return self.proven_of_coins(LabelNoise(found["sigma_exact"]), task)
 
-    def cost(self, task, parameters):
-        """By the proof that gave sigma."""
-        if parameters.label_epsilon is not None:
-            return LeakyLabels.cost(self, task, parameters)
-        rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
-        found = gaussian.rho_cost(rho, task.delta, "exact")
-        return Cost(found, found)
+    def label_pairs(self, task, parameters):
+        """Of two classes the table, else all leads and all middles."""
+        if task.n_classes == 2:
+            return super().label_pairs(task, parameters)
+        return Family(float(parameters.sigma), task.n_teachers, task.n_classes)
 
-    secure_refusal = LeakyLabels.secure_refusal
+    distribution = TableMechanism.distribution
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Of the table, whatever it is drawn by."""
@@ -82,10 +85,16 @@ class ExactGNMax(GaussianMaximum, LeakyLabels):
     def table(self, n_teachers, parameters):
         return gaussian.label_distribution(both_counts(n_teachers), parameters.sigma)
 
+    def many_classes(self, counts, parameters):
+        return gaussian.label_distribution(counts, parameters.sigma)
+
     def sample(self, counts, parameters, noise):
         """GNMax's; secure labels are coins of the table, for the proof is of continuous noise."""
-        sampler = LeakyLabels if noise.secure else GaussianMaximum
+        sampler = TableMechanism if noise.secure else GaussianMaximum
         return sampler.sample(self, counts, parameters, noise)
+
+    def weaker(self, parameters, factor):
+        return GaussianMaximum.weaker(self, parameters, factor)
 
 
 MECHANISM = ExactGNMax()

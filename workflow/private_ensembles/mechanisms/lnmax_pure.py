@@ -3,15 +3,20 @@
 from dataclasses import dataclass, replace
 
 from private_ensembles.accounting.rounding import above
+from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
 from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, scale_of_one
-from private_ensembles.mechanisms.families.pure import PureLabel
 
 
 @dataclass(frozen=True)
-class PureScale(PureLabel):
-    """own_scale: that of one label; None: 2 / label_epsilon. Both are rounded up."""
+class PureScale(Parameters):
+    """label_epsilon: what one label costs, from which the noise follows.
 
+    own_scale: that of one label; None: 2 / label_epsilon. Both are rounded up.
+    """
+
+    label_epsilon: float
+    labels: int
     own_scale: float | None = None
 
     @property

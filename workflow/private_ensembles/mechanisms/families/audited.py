@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.adaptive import Pairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.histograms import (
     enumerate_histograms,
@@ -46,6 +47,10 @@ class Audited(ABC):
     @abstractmethod
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         """Return the exact delta at each epsilon, upper bounds."""
+
+    def label_pairs(self) -> Pairs | None:
+        """Return all pairs of neighbours, of which any may follow another; None: not listed."""
+        return None
 
     @abstractmethod
     def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
@@ -92,6 +97,10 @@ class OnCounts(OnRows):
             self.pairs = neighbour_pairs(self.inputs)
         self.matrix = mechanism.outcomes(self.inputs, parameters, secure)
         self.errors = mechanism.error(n_teachers, n_classes, parameters, secure)
+
+    def label_pairs(self):
+        first, second = self.pairs.T
+        return Pairs(self.matrix[first], self.matrix[second], self.errors["relative_error"])
 
     def draw(self, given, runs, generator):
         """`runs` queries with these counts, every one answered."""

@@ -121,6 +121,15 @@ class Mechanism(ABC):
         Raises TypeError for an argument that is not in `free`, and ValueError for one below 0 or
         above its range there.
         """
+        labels, free = self.given(task, free)
+        return self.find(task, labels, **free)
+
+    def guess(self, task: Task, **free: float) -> Parameters:
+        """Return about what `calibrate` does, for a search that asks often."""
+        return self.calibrate(task, **free)
+
+    def given(self, task: Task, free: Mapping[str, float]) -> tuple[int, dict[str, float]]:
+        """Return how many labels the cap leaves, and all other arguments; raises as `calibrate`."""
         unknown = sorted(set(free) - set(self.free))
         if unknown:
             known = ", ".join(self.free) or "none"
@@ -129,8 +138,9 @@ class Mechanism(ABC):
             high = self.free[key][1]
             if not 0 <= value <= high:
                 raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
-        cap = free.pop("cap", 1.0)
-        return self.find(task, max(1, min(task.labels, round(cap * task.labels))), **free)
+        others = {key: value for key, value in free.items() if key != "cap"}
+        cap = free.get("cap", 1.0)
+        return max(1, min(task.labels, round(cap * task.labels))), others
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
         """Return `calibrate`'s parameters for so many labels; free: without `cap`."""

@@ -21,9 +21,12 @@ from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
 from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.base import Cost
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.composed import composed, label_epsilon
+from private_ensembles.mechanisms.families.label_account import LabelAccount
 from private_ensembles.mechanisms.families.ladder_steps import check_budget
-from private_ensembles.mechanisms.families.pure import PureLabel, PureLabels
+from private_ensembles.mechanisms.families.table import TableMechanism
+from private_ensembles.mechanisms.families.task import Task
 
 # Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
 # of C positive terms lose C round-offs.
@@ -87,18 +90,25 @@ _rate_of_one = lru_cache(maxsize=256)(selection_rate)
 
 
 @dataclass(frozen=True)
-class SelectionRate(PureLabel):
-    """rate: where it was found by the audit of one label; None: half of label_epsilon."""
+class SelectionRate(Parameters):
+    """label_epsilon: of one label by its rate alone, twice that, unless an audit found the rate.
 
+    rate: where it was found by the audit of one label, which spends leak; None: half of
+    label_epsilon.
+    """
+
+    label_epsilon: float
+    labels: int
     rate: float | None = None
     leak: float | None = None
 
 
-class Selection(PureLabels):
+class Selection(LabelAccount):
     """Chooses a class with a preference for large counts.
 
     One label of two classes: the largest rate that the exact audit allows, which spends the whole
-    of delta as well (`leak`). Else label_epsilon / 2, and labels compose by their epsilon.
+    of delta as well (`leak`); several of them: the largest that all together allow. Else
+    label_epsilon / 2, and labels compose by their epsilon.
     """
 
     paper = "tight baselines"
@@ -119,26 +129,33 @@ class Selection(PureLabels):
         """Return the rate that the parameters stand for."""
         return parameters.label_epsilon / 2 if parameters.rate is None else parameters.rate
 
-    def find(self, task, labels, **free):
+    def together(self, task, labels):
+        """As far as time allows; more labels compose by their epsilon."""
+        return super().together(task, labels) and labels <= self.most_labels[0]
+
+    def further_refusal(self, task):
+        return TableMechanism.further_refusal(self, task)
+
+    def in_parts(self, task, labels):
         """One label of two classes by the audit, all else by composition."""
         if labels == 1 and task.n_classes == 2:
             rate = _rate_of_one(task.epsilon, task.delta, self.weigh, task.n_teachers)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
         return SelectionRate(self.epsilon_of_one(task, labels), labels)
 
-    def epsilon_of_one(self, task, labels: int) -> float:
+    def epsilon_of_one(self, task: Task, labels: int) -> float:
         """Return what one of so many labels may cost."""
-        return super().find(task, labels).label_epsilon
+        return label_epsilon(task.epsilon, labels, task.delta)
 
-    def cost(self, task, parameters):
+    def cost_in_parts(self, task, parameters):
         """The audited label's own epsilon, or composition."""
         if parameters.leak is not None and parameters.leak <= task.delta:
-            return Cost(parameters.label_epsilon, parameters.label_epsilon)
+            return parameters.label_epsilon
         return self.composition(task, parameters)
 
-    def composition(self, task, parameters) -> Cost:
+    def composition(self, task: Task, parameters: SelectionRate) -> float:
         """Return the cost of labels known by their epsilon."""
-        return super().cost(task, parameters)
+        return composed(parameters.label_epsilon, parameters.labels, task.delta)
 
     def table(self, n_teachers, parameters):
         return self.weigh(both_counts(n_teachers), self.rate(parameters))
@@ -154,4 +171,6 @@ class Selection(PureLabels):
         return self.choose(counts, generator, rate=self.rate(parameters))
 
     def weaker(self, parameters, factor):
-        return replace(parameters, rate=self.rate(parameters) / factor)
+        if parameters.rate is None:
+            return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
+        return replace(parameters, rate=parameters.rate / factor)

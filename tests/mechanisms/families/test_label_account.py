@@ -1,0 +1,113 @@
+"""Several labels charged for what they release: within the budget, and with no more noise."""
+
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive import adaptive_epsilon
+from private_ensembles.mechanisms.families import label_account
+from private_ensembles.mechanisms.families.task import Task
+
+BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
+TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("labels", [2, 40, 400])
+@pytest.mark.parametrize("K", [1, 8, 81])
+def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K):
+    mechanism = mechanisms.load(name)
+    task = replace(BASE, n_teachers=K, labels=labels, queries=labels)
+    parameters = mechanism.calibrate(task)
+    cost = mechanism.cost(task, parameters)
+    assert cost.claimed == cost.proven <= task.epsilon
+    bounds = adaptive_epsilon(mechanism.label_pairs(task, parameters), labels, task.delta)
+    assert bounds.lower <= cost.proven <= bounds.upper * (1 + 1e-2)
+    assert cost.proven > 0.995 * task.epsilon
+    twin = mechanism.weaker(parameters, 0.5)
+    assert mechanism.cost(task, twin).proven > task.epsilon
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (2, 20.0), (7, 0.05), (40, 1.0)])
+def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
+    mechanism, task = mechanisms.load(name), replace(BASE, labels=labels, epsilon=epsilon)
+    start = mechanism.in_parts(task, labels)
+    found = mechanism.calibrate(task)
+    assert mechanism.weaker(found, 1.0).labels == labels
+    tables = [mechanism.table(9, one).min(axis=1) for one in (found, start)]
+    assert (tables[0] <= tables[1] * (1 + 1e-12)).all()  # the likelier label is flipped less
+
+
+@pytest.mark.parametrize("K", [3, 9, 81])
+@pytest.mark.parametrize("labels", [1, 7, 40])
+def test_exact_noise_is_never_more_than_the_same_noise_by_a_general_proof(K, labels):
+    task = replace(BASE, n_teachers=K, labels=labels)
+    gaussian = mechanisms.load("gnmax_analytic").calibrate(task).sigma
+    assert (
+        mechanisms.load("gnmax_exact").calibrate(task).sigma
+        < (0.85 if labels == 40 else 1) * gaussian
+    )
+    pure = mechanisms.load("lnmax_pure").calibrate(task).scale
+    assert mechanisms.load("lnmax_exact").calibrate(task).scale <= pure
+
+
+def test_one_label_of_exact_noise_spends_the_whole_budget():
+    task = replace(BASE, queries=1, labels=1, n_teachers=7)
+    for name in ("gnmax_exact", "lnmax_exact"):
+        mechanism = mechanisms.load(name)
+        parameters = mechanism.calibrate(task)
+        exact = mechanism.audited(task, parameters).worst(task.delta).epsilon
+        assert exact == pytest.approx(task.epsilon, rel=1e-5)
+        assert exact <= mechanism.cost(task, parameters).claimed * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
+    exact, analytic = mechanisms.load("gnmax_exact"), mechanisms.load("gnmax_analytic")
+    task = replace(BASE, n_teachers=30, n_classes=n_classes)
+    parameters = exact.calibrate(task)
+    assert parameters.sigma < 0.84 * analytic.calibrate(task).sigma
+    assert 0.99 * task.epsilon < exact.cost(task, parameters).proven <= task.epsilon
+    assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
+    assert exact.cost(task, exact.weaker(parameters, 0.5)).proven > task.epsilon
+
+
+def test_a_calibration_is_done_once(monkeypatch):
+    exact, task = mechanisms.load("gnmax_exact"), replace(BASE, epsilon=1.234)
+    found = exact.calibrate(task)
+    monkeypatch.setattr(label_account, "least_scale", None)
+    assert exact.calibrate(task) == found
+    # A guess of fewer labels needs no calibration of its own, and lands nearby.
+    guessed = exact.guess(task, cap=0.5)
+    monkeypatch.undo()
+    assert guessed.labels == 20
+    assert guessed.sigma == pytest.approx(exact.calibrate(task, cap=0.5).sigma, rel=0.03)
+
+
+def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monkeypatch):
+    def nothing(*given, **more):
+        raise ValueError("no scale")
+
+    monkeypatch.setattr(label_account, "least_scale", nothing)
+    task = replace(BASE, epsilon=1.2345)
+    for name in ("gnmax_exact", "exponential"):
+        mechanism = mechanisms.load(name)
+        parameters = mechanism.calibrate(task)
+        assert parameters == replace(mechanism.in_parts(task, 40), continuous=True)
+        assert mechanism.guess(task) == mechanism.in_parts(task, 40)
+        assert "continuous noise" in mechanism.secure_refusal(parameters, 2)
+        with pytest.raises(ValueError, match=f"noise = secure: no noise of {name} is proven"):
+            mechanism.calibrate(replace(task, secure=True))
+    ladder = mechanisms.load("ladder")  # its steps hold for the floats that are drawn
+    assert ladder.calibrate(replace(task, secure=True)) == ladder.in_parts(task, 40)
+
+
+def test_the_leaks_of_all_labels_are_part_of_their_cost():
+    ladder = mechanisms.load("ladder")
+    one = ladder.calibrate(BASE, leak=0.5)
+    assert 40 * one.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
+    assert one.label_epsilon > ladder.in_parts(BASE, 40, leak=0.5).label_epsilon
+    # With all of delta leaked composition alone knows a finite epsilon.
+    assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon

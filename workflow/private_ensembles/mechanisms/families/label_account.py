@@ -1,0 +1,145 @@
+"""Labels that are charged together for what they release: `accounting.adaptive` finds the noise.
+
+What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
+starts, and what remains wherever that is less.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from functools import lru_cache
+
+from private_ensembles.accounting.adaptive import (
+    FINE,
+    Family,
+    adaptive_epsilon,
+    curve,
+    least_scale,
+    two_classes,
+)
+from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
+from private_ensembles.mechanisms.families.table import TableMechanism
+from private_ensembles.mechanisms.families.task import Task
+
+# By how much the noise of several labels shrinks, about: where a search starts.
+_SHARE = 0.82
+# Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
+_COARSER = 4.0
+
+
+class LabelAccount(TableMechanism):
+    """Noise from `in_parts`, shrunk to what all labels together need.
+
+    most_labels: of more, time grows too long; of two classes and of more. For two classes the
+    account is of the table, so that secure labels, coins of it, are as private, however many.
+    """
+
+    proof = "many-labels.md#two-classes"
+    free = CAP
+    most_labels = 5000, 2000
+
+    @abstractmethod
+    def in_parts(self, task: Task, labels: int, **free: float) -> Parameters:
+        """Return parameters with which so many labels keep the budget by another proof."""
+
+    @abstractmethod
+    def cost_in_parts(self, task: Task, parameters: Parameters) -> float:
+        """Return what the labels cost by that proof."""
+
+    def together(self, task: Task, labels: int) -> bool:
+        """Return whether so many labels are charged together; one has an audit of its own."""
+        return task.n_classes == 2 and labels > 1
+
+    def label_pairs(self, task: Task, parameters: Parameters) -> Family:
+        """Return what a moved vote does to one label.
+
+        The errors that probabilities may have beyond a share of themselves are far below what
+        `hockey_sticks.kernels` adds to every curve.
+        """
+        K = task.n_teachers
+        table = self.table(K, parameters)
+        error = self.error(K, 2, parameters, secure=False)["relative_error"]
+        return two_classes(table[:, 1], table[:, 0], error=error)
+
+    def further_refusal(self, task):
+        """Very many labels take too long."""
+        most = self.most_labels[task.n_classes > 2]
+        if self.n_classes in (None, task.n_classes) and task.labels > most:
+            return f"for at most {most:,} labels"
+        return super().further_refusal(task)
+
+    def coin_refusal(self, labels, n_classes):
+        """None of two classes: the account is of the table, whose coins are drawn."""
+        most = self.most_labels[0]
+        if n_classes == 2 and labels <= most:
+            return None
+        return f"has no sampler for noise: secure but for two classes and {most:,} labels"
+
+    def find(self, task, labels, **free):
+        start = self.in_parts(task, labels, **free)
+        if not self.together(task, labels):
+            return start
+        share = least_share(self, task, start)
+        if share < 1 or (task.secure and math.isfinite(share)):
+            return replace(self.weaker(start, share), continuous=task.n_classes > 2)
+        return self.where_parts_cost_less(task, start)
+
+    def where_parts_cost_less(self, task: Task, start: Parameters) -> Parameters:
+        """Return what is left where the account proves no less noise: nothing of coins."""
+        if task.secure:
+            raise ValueError(f"noise = secure: no noise of {self.name} is proven for the budget")
+        return replace(start, continuous=True)
+
+    def guess(self, task, **free):
+        """By the share of noise that all labels wanted need: a search asks often."""
+        labels, free = self.given(task, free)
+        start = self.in_parts(task, labels, **free)
+        if not self.together(task, labels):
+            return start
+        share = least_share(self, task, self.in_parts(task, task.labels))
+        return self.weaker(start, share) if math.isfinite(share) else start
+
+    def cost(self, task, parameters):
+        """The least that is proven."""
+        found = self.cost_in_parts(task, parameters)
+        if self.together(task, int(parameters.labels)):
+            found = min(found, cost_together(self, task, parameters))
+        return Cost(found, found)
+
+
+def _fineness(n_classes: int, labels: int) -> float:
+    """Of the grid: few labels have curves with corners, and more than two classes take long."""
+    if n_classes == 2:
+        return FINE * min(8.0, max(1.0, 100 / labels))
+    return _COARSER * min(2.0, max(1.0, 10 / labels))
+
+
+@lru_cache(maxsize=512)
+def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float:
+    """The least share of the noise of `start` that the account proves; infinite if it finds none.
+
+    As `adaptive.least_scale` finds it; a share may exceed 1.
+    """
+    budget = int(start.labels), task.epsilon, task.delta
+    fineness = _fineness(task.n_classes, int(start.labels))
+
+    def pairs(share: float) -> Family:
+        return mechanism.label_pairs(task, mechanism.weaker(start, share))
+
+    try:
+        return least_scale(pairs, *budget, _SHARE, fineness=fineness)
+    except ValueError:
+        return math.inf
+
+
+@lru_cache(maxsize=512)
+def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -> float:
+    """What the labels cost together at the task's delta; at most epsilon where that is kept."""
+    family, labels = mechanism.label_pairs(task, parameters), int(parameters.labels)
+    fineness = _fineness(task.n_classes, labels)
+    found = curve(family, labels, task.epsilon, task.delta, fineness=fineness, lower=False)
+    if found.delta(task.epsilon) <= task.delta:
+        return min(task.epsilon, found.epsilon(task.delta))
+    return adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
