@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
-from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
@@ -350,16 +349,11 @@ def _width(family: Family) -> float:
 def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
-    distances = np.minimum(spread * 1.25 ** np.arange(60), furthest)
-
-    def most(place: int) -> float:
-        return float(family.excesses(np.exp(distances[place : place + 1])).max())
-
+    distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
     # What is lost at any distance is no reason to go further.
-    last = distances.size - 1
-    enough = cut + (1 + _CUT) * most(last)
-    place = bisect_integers(lambda place: most(place) <= enough, -1, last)
-    return max(1, math.ceil(distances[place] / step))
+    excess = family.excesses(np.exp(distances)).max(axis=0)
+    near = excess <= cut + (1 + _CUT) * excess.min()
+    return max(1, math.ceil(distances[np.argmax(near)] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:

@@ -39,12 +39,14 @@ class GaussianMaximum:
     8364
 
     scale: sigma, in votes, > 0. teachers: K >= 1. classes: C >= 2; the upper bounds hold for any.
+    spare: how far in total variation each label's law may be from that of Gaussian noise, >= 0.
     Raises ValueError for numbers out of range.
     """
 
     scale: float
     teachers: int
     classes: int
+    spare: float = 0.0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):
@@ -53,6 +55,8 @@ class GaussianMaximum:
             raise ValueError(f"teachers = {self.teachers}: must be >= 1")
         if self.classes < 2:
             raise ValueError(f"classes = {self.classes}: must be >= 2")
+        if not 0 <= self.spare < 1:
+            raise ValueError(f"spare = {self.spare}: must be in [0, 1)")
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `Family` says: a row for each node, (nodes, n)."""
@@ -62,7 +66,7 @@ class GaussianMaximum:
         for row in range(leads):
             bends = level[row], tilt[row], apart[0][row], apart[1][row]
             found[row] = _row(before[row], after[row], bends, t)
-        return np.minimum(found.reshape(-1, t.size) + _OUTSIDE, 1.0)
+        return np.minimum(found.reshape(-1, t.size) + (_OUTSIDE + self.spare * (1 + t)), 1.0)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says: a and b have all votes between them, the other classes none."""

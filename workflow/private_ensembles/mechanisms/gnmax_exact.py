@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.accounting.gaussian_maximum import GaussianMaximum as Family
 from private_ensembles.mechanisms.families import gaussian
 from private_ensembles.mechanisms.families.audited import both_counts
@@ -28,7 +31,11 @@ class LabelNoise(Parameters):
 
 
 class ExactGNMax(LabelAccount, GaussianMaximum):
-    """Starts from the analytic sigma, which is never less."""
+    """Starts from the analytic sigma, which is never less.
+
+    Secure labels of two classes are coins of the table; of more, the largest of counts with noise
+    on a lattice so fine that labels are those of continuous noise but for `fine_distance`.
+    """
 
     name = "gnmax_exact"
     label = "GNMax, σ by the exact account of the labels"
@@ -57,7 +64,9 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return LabelNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
 
     def cost_in_parts(self, task, parameters):
-        """What is proven of sigma."""
+        """What is proven of sigma, for continuous noise and for coins."""
+        if task.secure and task.n_classes > 2:
+            return math.inf
         labels, sigma = parameters.labels, parameters.sigma
         if self._audited(task, labels) and sigma >= self.in_parts(task, 1).sigma:
             return task.epsilon
@@ -74,13 +83,22 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         """Of two classes the table, else all leads and all middles."""
         if task.n_classes == 2:
             return super().label_pairs(task, parameters)
-        return Family(float(parameters.sigma), task.n_teachers, task.n_classes)
+        sigma, classes = float(parameters.sigma), task.n_classes
+        spare = fine_distance(sigma, classes) if task.secure else 0.0
+        return Family(sigma, task.n_teachers, classes, spare)
+
+    def coin_refusal(self, labels, n_classes):
+        """None: more than two classes have the fine lattice."""
+        return super().coin_refusal(labels, 2)
 
     distribution = TableMechanism.distribution
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of the table, whatever it is drawn by."""
-        return gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
+        """Of the table, whatever it is drawn by, and of the fine lattice."""
+        found = gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
+        if secure and n_classes > 2:
+            found["absolute_error"] += fine_distance(parameters.sigma, n_classes)
+        return found
 
     def table(self, n_teachers, parameters):
         return gaussian.label_distribution(both_counts(n_teachers), parameters.sigma)
@@ -89,9 +107,13 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return gaussian.label_distribution(counts, parameters.sigma)
 
     def sample(self, counts, parameters, noise):
-        """GNMax's; secure labels are coins of the table, for the proof is of continuous noise."""
-        sampler = TableMechanism if noise.secure else GaussianMaximum
-        return sampler.sample(self, counts, parameters, noise)
+        """GNMax's; secure ones as the class says."""
+        counts = np.asarray(counts)
+        if not noise.secure:
+            return GaussianMaximum.sample(self, counts, parameters, noise)
+        if counts.shape[1] == 2:
+            return TableMechanism.sample(self, counts, parameters, noise)
+        return noise.largest(noise.add_fine_gaussian(counts, parameters.sigma)).astype(np.int64)
 
     def weaker(self, parameters, factor):
         return GaussianMaximum.weaker(self, parameters, factor)

@@ -83,7 +83,8 @@ class LabelAccount(TableMechanism):
             return start
         share = least_share(self, task, start)
         if share < 1 or (task.secure and math.isfinite(share)):
-            return replace(self.weaker(start, share), continuous=task.n_classes > 2)
+            continuous = task.n_classes > 2 and not task.secure
+            return replace(self.weaker(start, share), continuous=continuous)
         return self.where_parts_cost_less(task, start)
 
     def where_parts_cost_less(self, task: Task, start: Parameters) -> Parameters:
