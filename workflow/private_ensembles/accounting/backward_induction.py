@@ -104,7 +104,27 @@ def values_below(
             best = found.argmax(axis=0)[None]
             values[stretch] = np.take_along_axis(found, best, 0)[0]
             slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
+        values, slopes = _highest(values, slopes, step)
         values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
         # Below 0 the line 0 is the better one.
         values, slopes = np.where(values > 0, values, 0.0), np.where(values > 0, slopes, 0.0)
     return values, slopes
+
+
+def _highest(values: NDArray, slopes: NDArray, step: float) -> tuple[NDArray, NDArray]:
+    """Each point's own line or a neighbour's, whichever is higher there.
+
+    Without it lines would touch the curve further and further from their points, label by label.
+    """
+    lines = [(values, slopes)]
+    for here, there, away in (
+        (slice(1, None), slice(-1), step),
+        (slice(-1), slice(1, None), -step),
+    ):
+        value, slope = values.copy(), slopes.copy()
+        value[here] = values[there] + slopes[there] * np.expm1(away)
+        slope[here] = slopes[there] * np.exp(away)
+        lines.append((value, slope))
+    found, slant = np.array(lines).swapaxes(0, 1)
+    best = found.argmax(axis=0)[None]
+    return np.take_along_axis(found, best, 0)[0], np.take_along_axis(slant, best, 0)[0]
