@@ -249,8 +249,10 @@ def measure(
             continue
         for one in MODELS[device]:
             if model in (None, one):
-                here = {"device": device, "device_name": name, "model": one} | facts
-                rows += [here | row for row in _measure_model(device, one, quick)]
+                rounds = 1 if quick else ROUNDS
+                here = {"device": device, "device_name": name, "model": one, "rounds": rounds}
+                sizes = ENSEMBLES[device][:1] if quick else ENSEMBLES[device]
+                rows += [here | row | facts for row in _measure_model(device, one, sizes, rounds)]
     data = pd.DataFrame(rows)
     if only is None and model is None:
         return data
@@ -260,9 +262,7 @@ def measure(
     return pd.concat([earlier[kept], data], ignore_index=True)
 
 
-def _measure_model(device: str, model: str, quick: bool) -> list[dict]:
-    sizes = ENSEMBLES[device][:1] if quick else ENSEMBLES[device]
-    rounds = 1 if quick else ROUNDS
+def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[dict]:
     outer, inner = (1, rounds) if device == "cuda" else (rounds, 1)
     tried = {}
     for _ in range(outer):
@@ -325,7 +325,7 @@ def page(data: pd.DataFrame) -> str:
         "GPU they are clock time. A training is as long as DaRRM's (section 6.2): "
         f"{EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are extrapolated** "
         "from the rate of the images that were measured; one after the other, "
-        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion. Of {ROUNDS} "
+        f"at most {SEQUENTIAL} teachers were measured, and more take in proportion. Of several "
         "rounds the fastest counts. On a CPU the ensemble's DP-SGD goes layer by layer, one "
         "teacher's batch after the other; its gradients in one computation, as on a GPU, are the "
         "last lines of each part ([how](../teachers.md)). `linear` and `mlp` see images of 8x8 "
@@ -337,7 +337,13 @@ def page(data: pd.DataFrame) -> str:
             "",
             f"## {model}, {device}: {part['device_name'].iloc[0]}",
             "",
-            "; ".join(f"{name}: {value}" for name, value in machine.attached(part).items()),
+            "; ".join(
+                f"{name}: {value}"
+                for name, value in {
+                    "rounds": part["rounds"].iloc[0],
+                    **machine.attached(part),
+                }.items()
+            ),
             "",
             "| method | K | images measured | images/s | training (s) | peak memory (MiB) "
             "| of it before training |",
