@@ -25,7 +25,7 @@ def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teache
     counts = np.vstack([counts, np.eye(m, dtype=int)[:1] * teachers, counts[:3]])
     weights = rng.random(len(counts))
     curve = CostCurve(sigma, order, m)
-    assert curve.check_conditions() == []
+    assert curve.check_conditions() == ()
     slow = ByQuery(sigma, order, m, curve.log_q0())
     per_query = [slow.by_distance(row) for row in counts.tolist()]
     longest = max(map(len, per_query))
@@ -67,7 +67,7 @@ def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
 def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order, noise):
     teachers, m, beta = 16, 3, 0.2
     curve = CostCurve(sigma, order, m, noise)
-    assert curve.check_conditions() == []
+    assert curve.check_conditions() == ()
     rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
     cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order, noise=noise)[:, 0], strict=True))
     smooth = {row: smooth_sensitivity([row], curve, beta) for row in rows}
