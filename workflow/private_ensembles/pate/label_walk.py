@@ -71,16 +71,18 @@ class _Votes:
         """Proposition 7."""
         return self.log_sum(self.rows[:, 0], self.rows[:, 1:])
 
-    def log_sum(
-        self, top: NDArray[np.int64], others: NDArray[np.int64], *more: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """log of min(1, the tails of top - others, those of the empty classes, and e^more)."""
-        logs = [self.tails[top[:, None] - others], *(part[:, None] for part in more)]
+    def log_sum(self, top: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log of min(1, the tails of top - others, and those of the empty classes)."""
+        logs = self.tails[top[:, None] - others]
         if self.empty:
-            logs.append(np.log(self.empty) + self.tails[top][:, None])
-        logs = np.concatenate(logs, axis=1)
-        high = logs.max(axis=1)
-        return np.minimum(0.0, high + np.log(np.exp(logs - high[:, None]).sum(axis=1)))
+            logs = np.column_stack([logs, np.log(self.empty) + self.tails[top]])
+        return _log_sum(logs, logs.max(axis=1))
+
+
+def _log_sum(logs: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log of min(1, the sum of e^logs) of each row, whose largest is `high`; logs are lost."""
+    logs -= high[:, None]
+    return np.minimum(0.0, high + np.log(np.exp(logs, out=logs).sum(axis=1)))
 
 
 class _Rising:
@@ -89,6 +91,9 @@ class _Rising:
     def __init__(self, votes: _Votes, curve: CostCurve) -> None:
         self.votes, self.curve = votes, curve
         self.gaps = votes.rows[:, 0] - votes.rows[:, 1]
+        # Gaps to the third and those after it; then a place for the second, and one for the empty.
+        self.others = np.zeros((len(votes.rows), votes.rows.shape[1] - 1 + bool(votes.empty)), int)
+        self.others[:, : votes.rows.shape[1] - 2] = votes.rows[:, :1] - votes.rows[:, 2:]
         # From this distance on a query is known to have met the plateau.
         self.stopped = self.gaps // 2 + 1
         # Up to this gap of the first two a query counts.
@@ -113,15 +118,28 @@ class _Rising:
         cost = np.where(walking, 0.0, self.curve.ceiling)
         at, which = np.nonzero(walking & (gaps <= self.reach))
         if len(at):
-            votes, far = self.votes.take(which), distances[at]
-            second = votes.tails[gaps[at, which]]
-            log_q = votes.log_sum(votes.rows[:, 0] - far, votes.rows[:, 2:], second)
+            far = distances[at]
+            log_q = self._log_q(which, far)
             crossed = log_q > self.curve.log_q1()
             np.minimum.at(self.stopped, which[crossed], far[crossed])
             rise, here = self.curve.rise(log_q)
             sensitivity[at, which] = np.where(crossed, self.curve.plateau(), rise)
             cost[at, which] = np.where(crossed, self.curve.ceiling, here)
         return sensitivity, cost
+
+    def _log_q(self, which: NDArray[np.int64], far: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log q once the first of these rows has given `far` votes to the second."""
+        tails, rows = self.votes.tails, self.votes.rows
+        index = np.take(self.others, which, axis=0)
+        index -= far[:, None]
+        # Places have no index of their own.
+        logs = np.take(tails, index, mode="clip")
+        # The second trails by least, so that its tail is the largest.
+        second = tails[self.gaps[which] - 2 * far]
+        logs[:, rows.shape[1] - 2] = second
+        if self.votes.empty:
+            logs[:, -1] = np.log(self.votes.empty) + tails[rows[which, 0] - far]
+        return _log_sum(logs, second)
 
 
 class _Falling:
