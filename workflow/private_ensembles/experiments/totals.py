@@ -95,8 +95,7 @@ def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
     ends = {largest_loss(curve), 4 * task.epsilon}
     return min(
-        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / _POINTS)
-        for end in ends
+        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / _POINTS) for end in ends
     )
 
 

@@ -112,7 +112,16 @@ class Round:
         curve = self.curve(order)
         if curve is None:
             return None
-        return SensitivityProfile(self.counts, curve, self.answer_probability)
+        if not self._profiles:
+            profile = SensitivityProfile(self.counts, curve, self.answer_probability)
+            self._profiles.append(profile)
+            return profile
+        return self._profiles[0].at_order(order)
+
+    @functools.cached_property
+    def _profiles(self) -> list[SensitivityProfile]:
+        """The first profile that was asked for, of which others are made."""
+        return []
 
 
 def certain_epsilon(
