@@ -22,9 +22,10 @@ ROWS = np.array(
 def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
     curve = CostCurve(sigma, order, CLASSES, noise)
     ordered = -np.sort(-ROWS, axis=1)
-    walk = LabelWalk(Votes(ordered, curve.tails), curve)
+    votes = Votes(ordered, curve.tails)
+    walk = LabelWalk(votes, curve)
     moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2
-    here = curve.beta(walk.log_q)
+    here = curve.beta(votes.log_q)
     for d in range(4):
         sensitivity, cost = (part[0] for part in walk.local(np.array([d])))
         for row in range(0, len(ROWS), 5):
