@@ -40,7 +40,9 @@ def fit(features, labels, settings):
         "verbosity": -1,
     }
     data = lightgbm.Dataset(features, labels.astype(np.float32), params=parameters)
-    return lightgbm.train(parameters, data, num_boost_round=settings["rounds"])
+    # Otherwise the model is written as text and read again.
+    rounds = {"num_boost_round": settings["rounds"], "keep_training_booster": True}
+    return lightgbm.train(parameters, data, **rounds)
 
 
 def scores(model, features, constant=0.0):
