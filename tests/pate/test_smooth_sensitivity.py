@@ -53,6 +53,21 @@ def test_branch_and_bound_asks_for_few_distances():
     assert asked < 60
 
 
+@pytest.mark.parametrize("m", [2, 4])
+def test_another_order_s_profile_is_a_new_one_s(m):
+    rng = np.random.default_rng(m)
+    counts = np.array(
+        [rng.multinomial(150, rng.dirichlet([3.0] + [0.4] * (m - 1))) for _ in range(30)]
+    )
+    weights = rng.random(30)
+    profile = SensitivityProfile(counts, CostCurve(10.0, 8.0, m), weights)
+    profile.smooth(0.03)
+    for order in (3.0, 6.5, 8.0):
+        fresh = SensitivityProfile(counts, CostCurve(10.0, order, m), weights)
+        for beta in (0.02, 0.1):
+            assert profile.at_order(order).smooth(beta) == fresh.smooth(beta)
+
+
 def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     # B.2's check: 30 teachers against noise of 40 votes can never agree enough.
     curve = CostCurve(40.0, 14.0, 10)
