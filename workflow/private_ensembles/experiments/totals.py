@@ -5,6 +5,7 @@ delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon). N
 votes.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -16,9 +17,9 @@ from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
 from private_ensembles.experiments.ledger import Given
-from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.task import Task
 
+Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
 RETRAINED = "teachers trained anew for every label"
@@ -46,17 +47,18 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
         for mechanism in mechanisms.of_one_label():
             task = mechanism.terms(given.budget)
             audited = mechanism.audited(task, given.parameters[mechanism.name])
+            curve = _remembered(audited.curve)
             for Q in queries:
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.epsilon, "delta": task.delta}
-                    | _together(task, audited, Q, delta_prime, mechanism.costs_once)
+                    | _together(task, curve, Q, delta_prime, mechanism.costs_once)
                 )
     return pd.DataFrame(rows)
 
 
 def _together(
-    task: Task, audited: Audited, Q: int, delta_prime: float, costs_once: bool
+    task: Task, curve: Curve, Q: int, delta_prime: float, costs_once: bool
 ) -> dict[str, object]:
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
     total = general(task.epsilon, task.delta, Q, delta_prime)
@@ -68,7 +70,7 @@ def _together(
         found = dict.fromkeys(found, 0.0)
     else:
         found = total_budgets(task.epsilon, task.delta, Q, delta)
-        found |= {"general": total.epsilon, "pld": _pld(task, audited, Q, delta)}
+        found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
     if task.privacy_model == "shared_data":
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
@@ -83,16 +85,21 @@ def _together(
     }
 
 
-def _pld(task: Task, audited: Audited, Q: int, delta: float) -> float:
+def _remembered(curve: Curve) -> Curve:
+    """The same curve, worked out once for each of the grids of all Q."""
+    known = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
+    return lambda epsilons: known(epsilons.tobytes())
+
+
+def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
-    ends = {largest_loss(audited.curve), 4 * task.epsilon}
+    ends = {largest_loss(curve), 4 * task.epsilon}
     return min(
-        pld_epsilon(audited.curve, Q, delta, largest_epsilon=end, interval=end / _POINTS)
-        for end in ends
+        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / _POINTS) for end in ends
     )
 
 
-def largest_loss(curve: Callable[[NDArray], NDArray]) -> float:
+def largest_loss(curve: Curve) -> float:
     """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
 
