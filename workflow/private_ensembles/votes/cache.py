@@ -6,7 +6,7 @@ contents alone.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -79,6 +79,14 @@ class Votes:
         if self.votes is not None:
             return self.votes.shape[1]
         return int(self.counts[0].sum(dtype=np.int64))
+
+    def of(self, queries):
+        """The same of some queries, an array of their places."""
+        chosen = {
+            name: None if array is None else array[queries]
+            for name, array in (("votes", self.votes), ("counts", self.counts))
+        }
+        return replace(self, labels=self.labels[queries], **chosen)
 
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to the teachers."""
