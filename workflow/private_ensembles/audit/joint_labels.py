@@ -30,7 +30,7 @@ def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
 
     w is the largest of l max(0, 1 - a(l - 1) / a(l)) + (K - l) max(0, 1 - a(l + 1) / a(l)), over l
     and both labels: of how many teachers a label tells, where it tells most. Queries may depend on
-    labels before. At most K. probability_of_one: (K + 1,) in [0, 1].
+    labels before. At most K, and rounded up. probability_of_one: (K + 1,) in [0, 1].
 
     Raises ValueError for another shape or range.
 
@@ -51,26 +51,6 @@ def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
         worst = max(worst, float(told.max()))
     # Differences of 1 - a, each off by a round-off, are relative to the larger one.
     return min(float(K), worst * (1 + 8 * UNIT_ROUNDOFF) + 8 * K * UNIT_ROUNDOFF)
-
-
-def labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float, queries: int) -> float:
-    """Return what so many labels cost together at most, in nats; of two the exact number.
-
-    Teachers are teacher_epsilon-DP and trained once, queries adaptive. The least of K teachers'
-    composition, `teachers_of_a_label` and, of two labels and K up to LARGEST_K, `two_labels_epsilon`.
-
-    Raises ValueError as they do, and for queries that are no integer >= 1.
-    """
-    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
-        raise ValueError(f"queries = {queries}: must be an integer >= 1")
-    told = teachers_of_a_label(probability_of_one)
-    K = len(np.asarray(probability_of_one)) - 1
-    _check_epsilon(teacher_epsilon, K)
-    bound = multiple_above(teacher_epsilon, K)
-    bound = min(bound, math.nextafter(int(queries) * told * teacher_epsilon, math.inf))
-    if queries == 2 and K <= LARGEST_K:
-        bound = min(bound, two_labels_epsilon(probability_of_one, teacher_epsilon))
-    return bound
 
 
 def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) -> float:

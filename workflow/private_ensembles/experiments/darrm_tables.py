@@ -119,8 +119,7 @@ def privacy_loss(
     epsilon_disjoint_shards    one teacher's own cost, for replace_one (group privacy): what a
                                neighbour changes if every record reaches one private teacher
                                only, by any fixed partition; any Q
-
-    epsilon_committee          m of the teachers, drawn once, answer all Q queries by majority: their
+    epsilon_committee          m of the teachers, drawn once, answer all queries by majority: their
                                composition at delta_committee, for any Q (`mechanisms.committee`)
 
     ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
