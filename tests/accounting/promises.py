@@ -353,7 +353,7 @@ def two_labels_epsilon(rng, function):
                 second += told * growth ** (K - sum(bit))
             if second:
                 worst = max(worst, first / second)
-    exact = mpmath.log(worst)
+    exact = min(mpmath.log(worst), K * mpf(epsilon))  # which no ratio exceeds, but for rounding
     yield mpf(function(votes, epsilon)), exact, exact > 1e-6
 
 

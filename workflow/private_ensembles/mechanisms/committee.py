@@ -132,6 +132,7 @@ class Committee(Mechanism):
         return super().release(counts, parameters, noise)
 
     def release_votes(self, votes, parameters, noise):
+        self.require_proof(parameters, votes.n_classes, secure=noise.secure)
         labels = self.answer(votes, parameters, noise)
         labels[parameters.labels :] = -1
         return labels
