@@ -116,6 +116,16 @@ def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim():
     assert spent > 2 * m
 
 
+def test_two_labels_of_nine_teachers_of_the_same_prior_exceed_it_as_well():
+    """K = 9, m = 2, epsilon = 1, Delta = 0, rounded down: 4.15 epsilon where 4 are claimed."""
+    gamma = mirrored([0.268, 0.999, 0.999, 0.633, 0.999])
+    assert certify(gamma, 2, 1.0, 0.0, 0.0).holds
+    found = two_labels_epsilon(label_probability(gamma), 1.0)
+    assert found == pytest.approx(4.15258, abs=1e-5)
+    best = optimize_gamma(9, 2, 1.0, 0.0).gamma
+    assert np.abs(best - gamma).max() < 2e-3  # it is that one
+
+
 @pytest.mark.slow
 def test_nothing_is_worse_for_the_gamma_made_for_darrms_prior():
     found = two_labels_epsilon(label_probability(OF_ELEVEN), 0.0892)
