@@ -116,6 +116,40 @@ def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim():
     assert spent > 2 * m
 
 
+@pytest.mark.parametrize(
+    ("upper", "epsilon", "Delta", "spent", "leaked"),
+    [
+        ([0.994, 0.061, 0.999, 0.843, 0.999, 0.999], 0.1, 0.0, 5.7268, 1.88e-3),
+        ([0.995, 0.061, 0.999, 0.843, 0.999, 0.999], 0.1, 1e-5, 5.7592, 1.89e-3),
+        ([0.993, 0.064, 0.996, 0.847, 0.999, 0.999], 0.0892, 1e-4, 5.5394, 1.52e-3),
+    ],
+)
+def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
+    upper, epsilon, Delta, spent, leaked
+):
+    """K = 11, m = 2, the prior's gamma rounded down: six teachers tell their bit on both queries.
+
+    They are epsilon-DP, so (epsilon, Delta)-DP too. One more says 1 on the second query.
+    """
+    K, m, gamma = 11, 2, mirrored(upper)
+    delta = 1 - (1 - Delta) ** m
+    assert certify(gamma, m, epsilon, Delta, delta).holds
+    best = optimize_gamma(K, m, epsilon, Delta).gamma
+    assert np.abs(best - gamma).max() < 2e-3  # it is that one
+    with mpmath.workdps(50):
+        growth = mpmath.exp(mpmath.mpf(epsilon))
+        votes = [mpmath.mpf(vote.numerator) / vote.denominator for vote in exactly(gamma)]
+        told = [comb(6, x) * votes[x] * votes[x + 1] for x in range(7)]
+        first, second = (
+            mpmath.fsum(t * growth**n for t, n in zip(told, ones, strict=True)) / (1 + growth) ** 6
+            for ones in (range(7), range(6, -1, -1))
+        )
+        assert float(mpmath.log(first / second) / epsilon) == pytest.approx(spent, abs=1e-4)
+        found = float(first - growth ** (2 * m) * second)
+    assert found == pytest.approx(leaked, rel=0.01)
+    assert found > 3 * (1 - (1 - delta) ** 2)
+
+
 def test_two_labels_of_nine_teachers_of_the_same_prior_exceed_it_as_well():
     """K = 9, m = 2, epsilon = 1, Delta = 0, rounded down: 4.15 epsilon where 4 are claimed."""
     gamma = mirrored([0.268, 0.999, 0.999, 0.633, 0.999])
