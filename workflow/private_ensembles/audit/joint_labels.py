@@ -36,7 +36,7 @@ def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
 
     >>> from private_ensembles.darrm.gamma import subsampling_probability
     >>> round(teachers_of_a_label(subsampling_probability(11, 3)), 9)
-    3.0
+    2.0
     """
     values, worst = _check(probability_of_one), 0.0
     K = len(values) - 1
