@@ -213,7 +213,8 @@ def _product(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     out = np.zeros_like(one)
     width = one.shape[-1]
     for i in range(min(other.shape[-1], width)):
-        out[..., i:] += one[..., : width - i] * other[..., i, None]
+        if other[..., i].max() >= _NEGLIGIBLE:
+            out[..., i:] += one[..., : width - i] * other[..., i, None]
     return out
 
 
