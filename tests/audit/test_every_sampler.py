@@ -46,6 +46,7 @@ DRAWS = {
     "multivariate_normal",
     "normal",
     "permutation",
+    "permuted",
     "poisson",
     "rand",
     "randbelow",
@@ -79,6 +80,7 @@ PRIVATE = {
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
     "noise/sources.py Seeded.add_gaussian": AUDITED,
+    "noise/sources.py Seeded.subsets": AUDITED,
     "pate/mechanisms.py _check_and_label": AUDITED,
     "pate/mechanisms.py lnmax": AUDITED,
     "pate/release_accounting.py publish": f"{HERE}test_published_costs",
@@ -93,8 +95,10 @@ PRIVATE = {
 PUBLIC = "which records or queries: public"
 SIMULATED = "simulates data or an estimate; nothing private goes in"
 TRAINING = "trains on what is released already, or makes no privacy claim"
+LOT = "breaks ties: no claim rests on it"
 STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
+    "noise/sources.py Seeded.fairest": LOT,
     "experiments/dpbag.py split_thirds": PUBLIC,
     "mechanisms/families/noise_function.py OnTeachers.draw": STAND_IN,
     "darrm/monte_carlo.py algorithm_4_draws": SIMULATED,

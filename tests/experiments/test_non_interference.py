@@ -31,6 +31,7 @@ class FixedCoins:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.randbelow, self.choice = self.random.randrange, self.random.choice
+        self.SystemRandom = lambda: self.random
         self.token_bytes = self.urandom = self.random.randbytes
 
     def gaussian(self, sigma):
@@ -60,6 +61,7 @@ def settings_for(name):
     private = mechanism.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
+        "privacy_model": sorted(mechanism.privacy_models)[0],
         "adjacency": "add_remove" if private else "replace_one",
         "teacher_epsilon": 0.3 if private else None,
     }

@@ -65,7 +65,12 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
     )
     assert {plan.mechanism for plan in plans[len(usable) :]} == {
         *("ladder", "gnmax_exact", "lnmax_exact"),  # three classes
-        *("majority_private", "darrm_opt", "darrm_sub"),  # teachers that are not private
+        *(
+            "majority_private",
+            "committee",
+            "darrm_opt",
+            "darrm_sub",
+        ),  # teachers that are not private
     }
     for plan in usable:
         assert plan.epsilon <= task.epsilon

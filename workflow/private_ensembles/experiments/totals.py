@@ -71,7 +71,7 @@ def _together(
     else:
         found = total_budgets(task.epsilon, task.delta, Q, delta)
         found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
-    if task.privacy_model == "shared_data":
+    if task.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
         once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
