@@ -66,13 +66,18 @@ class WarmSnakemake:
 
 def _serve():
     import docutils.core  # what the Snakefile and its modules load of others
+    import jsonschema
+    import nbformat
     import pydantic
     import requests
     import snakemake.cli
+    import snakemake.profiles
+    import snakemake.storage
     import snakemake.workflow
     import yte
 
-    assert {docutils, pydantic, requests, yte}
+    assert {docutils, jsonschema, nbformat, pydantic, requests, yte}
+    snakemake.cli.get_argument_parser()  # loads all plugins
     # The children live for a short time: what they leave, the system takes back.
     gc.freeze()
     gc.disable()
