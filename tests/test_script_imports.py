@@ -12,8 +12,8 @@ from private_ensembles.jobs.fingerprint import SCRIPTS, closure
 ALL_SCRIPTS = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 LIGHT = ("download_data", "publish_docs", "optimize_gamma")
 # Runs the imports of each script, up to the first use of the `snakemake` object, and prints what is
-# loaded then: in a fork of a process that has loaded what nearly all of them do. The light ones come
-# first, before most of that.
+# loaded then: in a fork of a process that has loaded what nearly all of them do, or, for the light
+# ones, which come first, little of it.
 LOADED = """
 import ast, json, os, sys
 import numpy, yaml
