@@ -22,8 +22,8 @@ KEYS = {
 }
 
 
-# Runs that are killed and resumed (test_kills.py) end in the results of "tiny" as well; the next test
-# is of what PATE has of its own.
+# Runs that are killed and resumed (test_kills.py) end in the results of "tiny" as well. The next
+# test is of what PATE has of its own.
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
