@@ -21,7 +21,7 @@ from hypothesis import settings
 from .warm_snakemake import WarmSnakemake
 
 ROOT = Path(__file__).resolve().parents[1]
-# Before any test loads NumPy: they run side by side, one for each core.
+# Before any test loads NumPy: they run side by side.
 PINNED = {
     name: os.environ.get(name)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
