@@ -239,7 +239,8 @@ def test_published_costs():
 @pytest.mark.parametrize("noise", ["reproducible", "secure"])
 def test_a_step_of_dp_sgd(noise):
     """One record whose gradient is turned round: two norms apart, under noise of sigma norms."""
-    runs, norm, sigma = 24_000, 0.1, 4.0
+    # With a cut at 3.2 a twin shows in the fewest runs: it is missed less than once in 1e7 tries.
+    runs, norm, sigma = 16_000, 0.1, 4.0
     # Phi(u / 2 - epsilon / u) - e^epsilon Phi(-u / 2 - epsilon / u) with u = 2 / sigma.
     claimed = analytic_epsilon(math.sqrt(2) * sigma / 2, DELTA)
     images = torch.full((2, 1, 1), 255, dtype=torch.uint8)
@@ -267,7 +268,7 @@ def test_a_step_of_dp_sgd(noise):
             )
             weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
             lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
-            return (lead > 3).astype(int)
+            return (lead > 3.2).astype(int)
 
         return sample
 
