@@ -7,14 +7,13 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     eight_corner_worst_case,
     exact_assignments,
     first_order_assignments,
-    peaks,
-    three_corner_costs,
 )
 
 CUTS_PER_ROUND = 256
