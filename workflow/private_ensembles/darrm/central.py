@@ -27,7 +27,7 @@ CUTS_PER_ROUND = 600
 FAR = 0.3
 RETURNS = 5
 SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
-LEAST_ROUGHNESS = 1e-12
+LEAST_ROUGHNESS = 1e-4
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
 
