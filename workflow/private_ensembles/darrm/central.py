@@ -28,6 +28,7 @@ FAR = 0.3
 RETURNS = 5
 SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
+ROUGH_EXCESS = 1e-3
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
 
@@ -89,16 +90,23 @@ class CentralSearch:
         tolerance = FIRST_TOLERANCE if self.monotone else SMOOTH_TOLERANCE
         for _ in range(MAX_ROUNDS):
             x, y = self._solve(self.objective.coefficients, tolerance)
+            known = self.bound
             self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
-            new, excess, seen = self._separate(x, tolerance)
+            last = tolerance <= LAST_TOLERANCE
+            hopeful = last or self.bound - self.objective.value(x) <= self._enough()
+            if self.monotone or hopeful:
+                new, excess, seen = self._separate(x, 2 * tolerance)
+                settled = seen and (not new or excess <= 2 * tolerance)
+            else:  # were it private, the gap would still be too large: a rough look suffices
+                new, excess = self._separate_on_planes(x, ROUGH_EXCESS)
+                stalls = known - self.bound <= self._enough()
+                seen, settled = False, not new or stalls or excess <= ROUGH_EXCESS
             if seen:
                 self._keep(x / (1 + excess))
-            if self.bound - self.value <= self._enough():
-                return
-            if seen and (excess <= 2 * tolerance or not new):
-                self.smooth = x
-                if tolerance <= LAST_TOLERANCE and not new:
+                if self.bound - self.value <= self._enough() or (last and not new):
                     return
+            if settled:
+                self.smooth = x
                 tolerance = max(tolerance / 10, LAST_TOLERANCE)
 
     def _enough(self) -> float:
@@ -184,11 +192,11 @@ class CentralSearch:
         # Increments, the sum of which is at most 1: the largest of what they are left to gain.
         return float(y.sum() + max(0.0, self._in_variables(cost - y @ rows).max()))
 
-    def _separate(self, x: NDArray[np.float64], tolerance: float) -> tuple[int, float, bool]:
+    def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
         """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
 
-        Searches that take longer are asked where the quicker ones find x nearly private; all seen:
-        they were asked, so that `x / (1 + excess)` is private, or nearly.
+        The searches over all corners, which take longer, are asked where x exceeds 1 by `enough` at
+        most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
         """
         problem = self.problem
         limit = problem.allowance * (1 + VIOLATION)
@@ -196,13 +204,9 @@ class CentralSearch:
         if self.monotone:
             new, excess = self._add(three_corners(problem, g, limit), x)
             return new, excess, True
-        new, excess = 0, 0.0
-        for mirror in (False, True):
-            found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
-            more, largest = self._add(found, x)
-            new, excess = new + more, max(excess, largest)
-            if excess > 2 * tolerance and new:
-                return new, excess, False
+        new, excess = self._separate_on_planes(x, enough)
+        if new and excess > enough:
+            return new, excess, False
         more, largest = self._add(first_order_corners(problem, g, limit), x)
         new, excess = new + more, max(excess, largest)
         if excess <= LARGE_VIOLATION and problem.Delta > 0:
@@ -211,6 +215,20 @@ class CentralSearch:
             new += self._add(found, x)[0]
             excess = max(excess, worst / problem.allowance - 1)
         return new, excess, True
+
+    def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
+        """Add the pure moves that are violated at x; those at H's mirror image come second."""
+        problem = self.problem
+        g = problem.odd_vector(mirrored(x))
+        limit = problem.allowance * (1 + VIOLATION)
+        new, excess = 0, 0.0
+        for mirror in (False, True):
+            found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
+            more, largest = self._add(found, x)
+            new, excess = new + more, max(excess, largest)
+            if new and excess > enough:
+                break
+        return new, excess
 
     def _add(self, found: list[NDArray[np.int64]], x: NDArray[np.float64]) -> tuple[int, float]:
         """Take the assignments up as rows; return how many are new and by how much x exceeds 1."""
