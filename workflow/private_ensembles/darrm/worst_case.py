@@ -384,7 +384,8 @@ def _eight_corner_worst_case(
     for V, sizes, box in _boxes(problem, g, order, best if prune else -np.inf):
         t = len(V) - 1
         bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
-        for column in range(bound.shape[1]):
+        likely = (bound > best).any(axis=0) if prune else np.ones(bound.shape[1], dtype=bool)
+        for column in np.nonzero(likely)[0]:
             rows = np.nonzero(bound[:, column] > best)[0] if prune else np.arange(len(bound))
             if not len(rows):
                 continue
