@@ -24,7 +24,7 @@ LEAST_GAP = 5e-9
 FIRST_TOLERANCE, SMOOTH_TOLERANCE, LAST_TOLERANCE = 1e-3, 1e-6, 1e-8
 MAX_ROUNDS = 60  # what is found by then is certified with its gap
 CUTS_PER_ROUND = 600
-FAR = 0.3
+FAR = 0.05
 RETURNS = 5
 SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
@@ -213,7 +213,8 @@ class CentralSearch:
             limit = problem.allowance * (1 + LARGE_VIOLATION)
             found, worst = exact_corners(problem, g, limit)
             new += self._add(found, x)[0]
-            excess = max(excess, worst / problem.allowance - 1)
+            if found:
+                excess = max(excess, worst / problem.allowance - 1)
         return new, excess, True
 
     def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:

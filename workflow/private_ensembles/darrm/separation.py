@@ -73,10 +73,13 @@ def exact_corners(
 ) -> tuple[list[NDArray[np.int64]], float]:
     """Assignments to all corners that exceed `limit`, and the largest f known.
 
-    Some of them if they are easily found; else the worst of all, and then f is a bound on all.
+    Some of them if they are easily found; else the worst of all, and then f is a bound on all. None
+    and `limit` where no f exceeds it.
     """
-    found = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
+    found, private = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
     if found:
         return found, max(problem.cost(np.abs(g), counts) for counts in found)
+    if private:
+        return [], limit
     worst, _ = eight_corner_worst_case(problem, g, effort=EFFORT)
     return ([worst.counts] if worst.upper > limit else []), worst.upper

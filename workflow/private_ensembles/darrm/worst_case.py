@@ -72,6 +72,14 @@ def _slices(problem: PrivacyProblem, g: NDArray[np.float64]) -> Iterator[NDArray
         yield V
 
 
+def _hull(above: NDArray[np.bool_]) -> tuple[slice, slice]:
+    """The smallest box that holds every True; nothing where there is none."""
+    rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
+    if not len(rows):
+        return slice(0, 0), slice(0, 0)
+    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+
+
 def _best_shift(differences: NDArray, order: int, sign: float) -> NDArray[np.float64]:
     """max(0, max_s sign * (-1)^s D^order V(b - s)) over the s for which it is defined.
 
@@ -180,9 +188,7 @@ def _boxes(
         f = V - c * V[::-1]
         if f.max() <= floor - gain:
             continue
-        above = f > floor - gain
-        rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
-        yield V, sizes, (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+        yield V, sizes, _hull(f > floor - gain)
 
 
 def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
@@ -261,6 +267,23 @@ def _bound(
     return bound
 
 
+def _bounds_above(
+    problem: PrivacyProblem,
+    V: NDArray[np.float64],
+    box: tuple[slice, slice],
+    sizes: list[float],
+    floor: float,
+) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
+    """`_bound` where it may exceed `floor`: in what part of the box, and the bounds there."""
+    f = _first_order(problem, V, box)
+    inner = _hull(f > floor - _higher_orders(problem, V.shape[1] - 1, sizes))
+    rows, columns = (
+        slice(outer.start + part.start, outer.start + part.stop)
+        for outer, part in zip(box, inner, strict=True)
+    )
+    return (rows, columns), _bound(problem, V, (rows, columns), f[inner], sizes)
+
+
 def _corner_choice(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
     """The assignment behind a first-order maximum: every teacher at an end makes its best move."""
     t, c = V.shape[0] - 1, problem.c
@@ -305,15 +328,15 @@ def eight_corner_worst_case(
 
 def exact_assignments(
     problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
-) -> list[NDArray[np.int64]]:
+) -> tuple[list[NDArray[np.int64]], bool]:
     """Assignments to all corners whose f exceeds `floor`: the best moves where the bound peaks.
 
-    Of the peaks of `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most
+    Returns them, and whether no f exceeds `floor`: no bound does. Of the peaks of `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most
     PEAKS for each number of teachers at H and its mirror image.
     """
     places = []
     for V, sizes, box in _boxes(problem, g, series_order(problem), floor):
-        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
+        box, bound = _bounds_above(problem, V, box, sizes, floor)
         t = len(V) - 1
         for row, column in zip(*peaks(bound, floor, PEAKS), strict=True):
             i, b = box[0].start + int(row), box[1].start + int(column)
@@ -325,7 +348,7 @@ def exact_assignments(
         value, _, moves = _best_moves(problem, weights, left[None], right[None], b)
         if value > floor:
             found.append(assignment_counts(up=i, down=t - i, **moves))
-    return found
+    return found, not places
 
 
 def _best_moves(
@@ -383,7 +406,7 @@ def _eight_corner_worst_case(
     spent = 0
     for V, sizes, box in _boxes(problem, g, order, best if prune else -np.inf):
         t = len(V) - 1
-        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
+        box, bound = _bounds_above(problem, V, box, sizes, best if prune else -np.inf)
         likely = (bound > best).any(axis=0) if prune else np.ones(bound.shape[1], dtype=bool)
         for column in np.nonzero(likely)[0]:
             rows = np.nonzero(bound[:, column] > best)[0] if prune else np.arange(len(bound))
