@@ -331,8 +331,9 @@ def exact_assignments(
 ) -> tuple[list[NDArray[np.int64]], bool]:
     """Assignments to all corners whose f exceeds `floor`: the best moves where the bound peaks.
 
-    Returns them, and whether no f exceeds `floor`: no bound does. Of the peaks of `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most
-    PEAKS for each number of teachers at H and its mirror image.
+    Returns them, and whether no f exceeds `floor`, since no bound does. Of the peaks of
+    `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most PEAKS for each
+    number of teachers at H and its mirror image.
     """
     places = []
     for V, sizes, box in _boxes(problem, g, series_order(problem), floor):
