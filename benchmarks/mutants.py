@@ -138,7 +138,8 @@ def _of(node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, "constant", repr(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield node, "constant", repr(node.value + 1)
+        larger = node.value + 1
+        yield node, "constant", repr(larger if larger != node.value else 2 * node.value)
     if isinstance(node, DROPPED) and not _is_text(node):
         yield node, "dropped line", "pass"
 

@@ -17,7 +17,7 @@ def area(radius: int = 2) -> float:
         raise ValueError(f"radius = {radius + 0}: must be positive")
     \xcf\x83 = -radius
     \xcf\x83 += 1
-    return pi * \xcf\x83 ** 2 if True else None
+    return pi * \xcf\x83 ** 2 if True else 1e30
 '''
 WANTED = [
     ("constant", "2", "3"),
@@ -33,11 +33,12 @@ WANTED = [
     ("dropped line", "σ += 1", "pass"),
     ("operator", "σ += 1", "σ -= 1"),
     ("constant", "1", "2"),
-    ("dropped line", "return pi * σ ** 2 if True else None", "pass"),
+    ("dropped line", "return pi * σ ** 2 if True else 1e30", "pass"),
     ("operator", "pi * σ ** 2", "(pi / σ ** 2)"),
     ("operator", "σ ** 2", "(σ * 2)"),
     ("constant", "2", "3"),
     ("constant", "True", "False"),
+    ("constant", "1e30", "2e+30"),
 ]
 
 
