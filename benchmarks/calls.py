@@ -130,9 +130,15 @@ class Calls:
 
 
 def known(results: Path) -> dict[str, dict]:
-    """Return the last line of each test, by its name."""
-    lines = results.read_text(encoding="utf-8").splitlines()
-    return {one["test"]: one for one in map(json.loads, lines)}
+    """Return the last line of each test, by its name; of what was loaded, all lines together."""
+    found, loaded = {}, set()
+    for line in results.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        found[one["test"]] = one
+        if one["test"] == LOADING:
+            loaded |= set(one["calls"])
+            one["calls"] = sorted(loaded)
+    return found
 
 
 def record(root: Path, results: Path, arguments: list[str]) -> int:

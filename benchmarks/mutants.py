@@ -2,6 +2,7 @@
 
 python -m benchmarks.calls calls.jsonl                         first: which test calls what
 python -m benchmarks.mutants calls.jsonl mutants.jsonl         try 400, or go on where it stopped
+python -m benchmarks.mutants calls.jsonl mutants.jsonl --seconds 20    by the quickest tests only
 python -m benchmarks.mutants calls.jsonl mutants.jsonl --again      those that survived, once more
 python -m benchmarks.mutants calls.jsonl mutants.jsonl --number 0   only say what the file holds
 
@@ -20,7 +21,9 @@ import ast
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import json
+import math
 import os
 import random
 import resource
@@ -41,7 +44,7 @@ ROOT = calls.ROOT
 PACKAGE = calls.PACKAGE
 CLAIMING = ("accounting", "audit", "darrm", "mechanisms", "noise", "pate")
 WARM = ("hypothesis", "matplotlib.figure", "pandas", "scipy.optimize", "scipy.stats", "torch")
-PATIENCE = 15.0, 3.0  # seconds of CPU for a test: so many, and so often what its file has taken
+PATIENCE = 10.0, 2.0  # seconds of CPU for a test: so many, and so often what its file has taken
 AT_MOST = 1800  # seconds by the clock for all tests of a mutant
 MEMORY = 16 << 30  # bytes of address space of each process: a mutant may ask for everything
 OPERATORS = {
@@ -187,30 +190,40 @@ def place(source: bytes, mutant: Mutant) -> str | None:
     return inside(ast.parse(source), "", None)
 
 
-def tests_of(root: Path, mutant: Mutant, known: dict[str, dict]) -> list[str]:
-    """Return the tests that can notice a mutant: its module's own first, then the quickest."""
+def noticing(
+    root: Path, mutant: Mutant, known: dict[str, dict], seconds: float = math.inf
+) -> list[str]:
+    """Return the tests that can notice a mutant: its module's own first, then the quickest.
+
+    seconds: of those that take longer, leave out the slowest, and of others rather than its own.
+    """
     file = Path(mutant.file).relative_to(PACKAGE)
     name = place((root / mutant.file).read_bytes(), mutant)
     own = f"tests/{file.parent.as_posix()}/test_{file.name}"
     called = f"{file.as_posix()}:{name}"
     if name is None or called in known.get(calls.LOADING, {"calls": ()})["calls"]:
-        of_file = f"{file.as_posix()}:"
-        noticing = [
+        of_file, own_tests = f"{file.as_posix()}:", own
+        if not (root / own).is_file():  # the mechanisms have their tests together
+            own_tests = str(Path(own).parent)
+        found = [
             one
             for one in known.values()
-            if _file(one) == own or any(c.startswith(of_file) for c in one["calls"])
+            if _file(one).startswith(own_tests) or any(c.startswith(of_file) for c in one["calls"])
         ]
     else:
-        noticing = [one for one in known.values() if called in one["calls"]]
-    noticing = [one for one in noticing if one["test"] != calls.LOADING]
+        found = [one for one in known.values() if called in one["calls"]]
+    found = [one for one in found if one["test"] != calls.LOADING]
+    found.sort(key=lambda one: one["seconds"] * (1 if _file(one) == own else 5))
+    taken = itertools.accumulate(one["seconds"] for one in found)
+    found = [one for one, until in zip(found, taken, strict=True) if until <= seconds]
     # What a file prepares is prepared once only if its tests stay together.
     together: dict[str, float] = {}
-    for one in noticing:
+    for one in found:
         together[_file(one)] = together.get(_file(one), 0) + one["seconds"]
-    noticing.sort(
+    found.sort(
         key=lambda one: (_file(one) != own, together[_file(one)], _file(one), one["seconds"])
     )
-    return [one["test"] for one in noticing]
+    return [one["test"] for one in found]
 
 
 def _file(one: dict) -> str:
@@ -274,10 +287,11 @@ def attempt(
                 status = pytest.ExitCode.INTERNAL_ERROR
             os._exit(status)
         watched = os.pidfd_open(process)
-        in_time = select.select([watched], [], [], AT_MOST)[0]
-        os.close(watched)
-        if not in_time:
-            os.kill(process, signal.SIGKILL)
+        try:
+            select.select([watched], [], [], AT_MOST)
+        finally:
+            os.kill(process, signal.SIGKILL)  # nothing happens to one that has ended
+            os.close(watched)
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         test = notes.read_text(encoding="utf-8") if notes.exists() else "loading the tests"
         if status == pytest.ExitCode.OK:
@@ -300,7 +314,7 @@ def _run(root: Path, mutant: Mutant | None, chosen: Chosen, output: Path) -> int
         os.dup2(sink, stream)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, 10 * PATIENCE[0])
+    signal.setitimer(signal.ITIMER_PROF, 20 * PATIENCE[0])
     for name in list(sys.modules):
         if name.split(".")[0] in ("private_ensembles", "tests"):
             del sys.modules[name]
@@ -308,16 +322,24 @@ def _run(root: Path, mutant: Mutant | None, chosen: Chosen, output: Path) -> int
         path = root / mutant.file
         sys.meta_path.insert(0, Changed(path, mutant.apply(path.read_bytes())))
     files = dict.fromkeys(test.split("::")[0] for test in chosen.tests)
-    return pytest.main(["-x", *calls.IN_ONE_PROCESS, *files], plugins=[chosen])
+    # Rewriting asserts would load a module whose docstrings are tested from the disk.
+    how = ("-x", "--assert=plain", *calls.IN_ONE_PROCESS)
+    return pytest.main([*how, *files], plugins=[chosen])
 
 
 def survey(
-    root: Path, recorded: Path, results: Path, number: int, seed: int, again: bool = False
+    root: Path,
+    recorded: Path,
+    results: Path,
+    number: int,
+    seed: int,
+    again: bool = False,
+    seconds: float = math.inf,
 ) -> list[dict]:
     """Judge the mutants that a file of results does not hold yet, and return all of them.
 
-    again: those that survived, too. Raises ValueError where the file is of another seed or other
-    code, RuntimeError where a test that killed a mutant fails without any.
+    again: those that survived, too. seconds: as `noticing`. Raises ValueError where the file is of
+    another seed or other code, RuntimeError where a test that killed a mutant fails without any.
     """
     found = {}
     if results.exists():
@@ -331,7 +353,7 @@ def survey(
         before = found.get(_identity(asdict(mutant)))
         if before and (before["verdict"] == "killed" or not again):
             continue
-        started, tests = time.monotonic(), tests_of(root, mutant, known)
+        started, tests = time.monotonic(), noticing(root, mutant, known, seconds)
         by = attempt(root, mutant, tests, known)
         judged = {
             **asdict(mutant),
@@ -384,11 +406,14 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    text = "of tests for each mutant: the quickest, its module's own rather than others"
+    parser.add_argument("--seconds", type=float, default=math.inf, help=text)
     options = parser.parse_args()
     for name in WARM:
         importlib.import_module(name)
     where = ROOT, options.calls.resolve(), options.results.resolve()
-    print(summary(survey(*where, options.number, options.seed, options.again)))
+    how = options.number, options.seed, options.again, options.seconds
+    print(summary(survey(*where, *how)))
 
 
 if __name__ == "__main__":

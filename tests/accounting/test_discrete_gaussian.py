@@ -209,3 +209,8 @@ def test_continuous_accounting_claims_too_little_for_discrete_noise():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_delta_takes_a_list_as_it_takes_an_array():
+    moves = dg.Moves(2, 3.0)
+    assert moves.delta([0.0, 1.0]).tolist() == moves.delta(np.array([0.0, 1.0])).tolist()

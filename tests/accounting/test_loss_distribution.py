@@ -99,3 +99,9 @@ def test_a_delta_that_leaks_exceed_has_no_finite_epsilon():
     total = compose(leaking, 0.01, 10)
     assert total.epsilon(5e-3, 1e-4) == math.inf
     assert total.epsilon(2e-2, 1e-4) < 1
+
+
+def test_what_transforms_take_grows_with_the_masses():
+    masses = np.array([0.1, 0.2, 0.3])
+    once, twice = (fourier_error(scale * masses, 64, 10) for scale in (1, 2))
+    assert twice == pytest.approx(2 * once, abs=0)

@@ -125,12 +125,12 @@ def _definitions(node, prefix):
 
 
 @pytest.mark.parametrize(
-    "operation", ["add", "multiply", "divide", "sqrt", "exp", "expm1", "log1p"]
+    "operation", ["add", "multiply", "divide", "sqrt", "exp", "expm1", "log", "log1p"]
 )
 def test_a_ball_holds_every_result_of_the_numbers_in_it(operation):
     rng = np.random.default_rng(zlib.crc32(operation.encode()))
     middles = 10 ** rng.uniform(-8, 2, (2, 400)) * rng.choice([-1, 1], (2, 400))
-    if operation in ("sqrt", "log1p"):
+    if operation in ("sqrt", "log", "log1p"):
         middles = abs(middles)
     radii = abs(middles) * 10 ** rng.uniform(-18, -2, middles.shape)
     first, second = (Ball(m, r) for m, r in zip(middles, radii, strict=True))
@@ -141,6 +141,7 @@ def test_a_ball_holds_every_result_of_the_numbers_in_it(operation):
         "sqrt": lambda: (first.sqrt(), lambda a, b: mpmath.sqrt(a)),
         "exp": lambda: (first.exp(), lambda a, b: mpmath.exp(a)),
         "expm1": lambda: (first.expm1(), lambda a, b: mpmath.expm1(a)),
+        "log": lambda: (first.log(), lambda a, b: mpmath.log(a)),
         "log1p": lambda: (first.log1p(), lambda a, b: mpmath.log1p(a)),
     }[operation]()
     with mpmath.workdps(DIGITS):

@@ -126,7 +126,13 @@ def test_what_runs_while_tests_are_loaded_stands_apart(recorded):
     assert "room.py:Table.size" not in recorded[calls.LOADING]
 
 
-def test_a_later_line_of_a_test_counts_in_place_of_an_earlier_one(tmp_path):
-    lines = [{"test": "a", "seconds": s, "calls": []} for s in (1, 2)]
+def test_a_later_line_counts_in_place_of_an_earlier_one_but_what_was_loaded_was_loaded(tmp_path):
+    lines = [
+        {"test": test, "seconds": seconds, "calls": [f"{test} {seconds}"]}
+        for seconds in (1, 2)
+        for test in ("a", calls.LOADING)
+    ]
     (tmp_path / "calls").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert calls.known(tmp_path / "calls")["a"]["seconds"] == 2
+    found = calls.known(tmp_path / "calls")
+    assert found["a"]["calls"] == ["a 2"]
+    assert found[calls.LOADING]["calls"] == ["loading 1", "loading 2"]

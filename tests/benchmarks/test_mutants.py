@@ -209,4 +209,4 @@ def test_a_change_outside_every_function_concerns_who_calls_any_and_the_module_s
     known = {**module.calls.known(toy / "calls.jsonl"), elsewhere["test"]: elsewhere}
     first, *_ = module.mutants(file, (toy / file).read_bytes())
     own = [f"tests/audit/test_bound.py::test_{name}" for name in ("bound", "other")]
-    assert module.tests_of(toy, first, known) == [*own, elsewhere["test"]]
+    assert module.noticing(toy, first, known) == [*own, elsewhere["test"]]

@@ -7,6 +7,7 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.mechanisms.nzc import ImmutableNoise
 
 EVERY = mechanisms.every()
 
@@ -77,6 +78,10 @@ def test_noise_on_votes_refuses_teachers_that_share_data():
     """DaRRM's mechanisms alone are private there; everybody else refuses."""
     serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
     assert serving == {"darrm_sub", "darrm_opt"}
+
+
+def test_immutable_noise_is_the_papers_by_itself():
+    assert ImmutableNoise() == ImmutableNoise(constant=1e100, gamma=1e10, labels=1)
 
 
 def test_unknown_names_are_refused_with_the_allowed_ones():
