@@ -16,8 +16,12 @@ time. Each mutant is one line of JSON.
 No file is changed: each mutant has a process of its own, which loads the changed text instead.
 """
 
+from __future__ import annotations
+
 import argparse
 import ast
+import collections
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -32,7 +36,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,6 +52,8 @@ WARM = ("hypothesis", "matplotlib.figure", "pandas", "scipy.optimize", "scipy.st
 PATIENCE = 10.0, 2.0  # seconds of CPU for a test: so many, and so often what its file has taken
 AT_MOST = 1800  # seconds by the clock for all tests of a mutant
 MEMORY = 16 << 30  # bytes of address space of each process: a mutant may ask for everything
+# Rewriting asserts would load a module whose docstrings are tested from the disk.
+HOW = ("--assert=plain", *calls.IN_ONE_PROCESS)
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -201,7 +208,7 @@ def noticing(
     name = place((root / mutant.file).read_bytes(), mutant)
     own = f"tests/{file.parent.as_posix()}/test_{file.name}"
     called = f"{file.as_posix()}:{name}"
-    if name is None or called in known.get(calls.LOADING, {"calls": ()})["calls"]:
+    if name is None or _called_at_loading(mutant.file, name, known):
         of_file, own_tests = f"{file.as_posix()}:", own
         if not (root / own).is_file():  # the mechanisms have their tests together
             own_tests = str(Path(own).parent)
@@ -248,83 +255,148 @@ class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader
         return compile(self._text, self.path, "exec", dont_inherit=True)
 
 
-class Chosen:
-    """A plugin of pytest that runs some tests in an order, and writes down where it is."""
+class Session:
+    """A plugin of pytest that loads all tests once, and tries each mutant in a fork of that."""
 
-    def __init__(self, tests: list[str], known: dict[str, dict], notes: Path):
-        self.tests = tests
-        self._notes = notes
+    def __init__(self, root: Path, known: dict[str, dict], work: Callable[[Session], None]):
+        self._root, self._known, self._work = root, known, work
         self._seconds: dict[str, float] = {}
         for one in known.values():
             self._seconds[_file(one)] = self._seconds.get(_file(one), 0) + one["seconds"]
+        self._failed = False
+
+    def pytest_runtestloop(self, session):
+        """Do the work in place of running all tests."""
+        self._items = {item.nodeid: item for item in session.items}
+        self._functions = collections.defaultdict(list)
+        for one in gc.get_objects():
+            if type(one) is types.FunctionType:
+                self._functions[one.__code__.co_filename, one.__code__.co_qualname].append(one)
+        self._work(self)
+        return True
+
+    def pytest_runtest_logreport(self, report):
+        self._failed |= report.failed
+
+    def attempt(self, mutant: Mutant | None, tests: list[str]) -> str | None:
+        """Run tests with a mutant until one fails; returns what killed it, None if all pass."""
+        if not tests:
+            return None
+        with tempfile.TemporaryDirectory() as place:
+            notes, output = Path(place) / "test", Path(place) / "output"
+            if not (process := os.fork()):
+                try:
+                    status = self._run(mutant, tests, notes, output)
+                except BaseException as error:
+                    output.write_text(repr(error))
+                    status = pytest.ExitCode.INTERNAL_ERROR
+                os._exit(status)
+            watched = os.pidfd_open(process)
+            try:
+                select.select([watched], [], [], AT_MOST)
+            finally:
+                os.kill(process, signal.SIGKILL)  # nothing happens to one that has ended
+                os.close(watched)
+            status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            test = notes.read_text(encoding="utf-8") if notes.exists() else "loading the tests"
+            if status == pytest.ExitCode.OK:
+                return None
+            if status < 0:
+                ended = {-signal.SIGPROF: "time is up", -signal.SIGKILL: "time is up"}
+                return f"{ended.get(status, 'the process dies')}: {test}"
+            if status not in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+                raise RuntimeError(output.read_text(errors="replace")[-2000:])
+            return test
+
+    def _run(self, mutant: Mutant | None, tests: list[str], notes: Path, output: Path) -> int:
+        """Run tests in this process, which ends with it."""
+        sink = os.open(output, os.O_WRONLY | os.O_CREAT)
+        for stream in (1, 2):
+            os.dup2(sink, stream)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        if mutant and not self._replace(mutant):
+            return self._load_anew(mutant, tests, notes)
+        items = [self._items[test] for test in tests]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            self.watch(item, notes)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._failed:
+                return pytest.ExitCode.TESTS_FAILED
+        return pytest.ExitCode.OK
+
+    def watch(self, item: pytest.Item, notes: Path) -> None:
+        """Write down which test runs, and end the process if it takes too long."""
+        notes.write_text(item.nodeid, encoding="utf-8")
+        base, times = PATIENCE
+        seconds = base + times * self._seconds[item.nodeid.split("::")[0]]
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def _replace(self, mutant: Mutant) -> bool:
+        """Give a loaded function its changed code; False where loading is what a change changes."""
+        path = self._root / mutant.file
+        source = path.read_bytes()
+        name = place(source, mutant)
+        if name is None or _called_at_loading(mutant.file, name, self._known):
+            return False
+        outermost = name.split(".<locals>")[0]
+        before, after = (
+            _code(compile(text, path, "exec", dont_inherit=True), outermost)
+            for text in (source, mutant.apply(source))
+        )
+        functions = self._functions[str(path), outermost]
+        # A default is no part of the code.
+        if not functions or before == after or before.co_freevars != after.co_freevars:
+            return False
+        for function in functions:
+            function.__code__ = after
+        return True
+
+    def _load_anew(self, mutant: Mutant, tests: list[str], notes: Path) -> int:
+        """Load the package and the tests once more, with the mutant, and run them."""
+        signal.setitimer(signal.ITIMER_PROF, 20 * PATIENCE[0])
+        for name in list(sys.modules):
+            if name.split(".")[0] in ("private_ensembles", "tests"):
+                del sys.modules[name]
+        path = self._root / mutant.file
+        sys.meta_path.insert(0, Changed(path, mutant.apply(path.read_bytes())))
+        return pytest.main(["-x", *HOW, *_files(tests)], plugins=[Chosen(self, tests, notes)])
+
+
+class Chosen:
+    """A plugin of pytest that runs some tests in an order."""
+
+    def __init__(self, session: Session, tests: list[str], notes: Path):
+        self._session, self._tests, self._notes = session, tests, notes
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
         of_name = {item.nodeid: item for item in items}
-        items[:] = [of_name[test] for test in self.tests if test in of_name]
+        items[:] = [of_name[test] for test in self._tests if test in of_name]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item):
-        self._notes.write_text(item.nodeid, encoding="utf-8")
-        base, times = PATIENCE
-        seconds = base + times * self._seconds[item.nodeid.split("::")[0]]
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # its signal ends the process
+        self._session.watch(item, self._notes)
 
 
-def attempt(
-    root: Path, mutant: Mutant | None, tests: list[str], known: dict[str, dict]
-) -> str | None:
-    """Run tests with a mutant until one fails; returns what killed it, None if all pass."""
-    if not tests:
-        return None
-    with tempfile.TemporaryDirectory() as place:
-        notes = Path(place) / "test"
-        if not (process := os.fork()):
-            try:
-                status = _run(root, mutant, Chosen(tests, known, notes), Path(place) / "output")
-            except BaseException as error:
-                (Path(place) / "output").write_text(repr(error))
-                status = pytest.ExitCode.INTERNAL_ERROR
-            os._exit(status)
-        watched = os.pidfd_open(process)
-        try:
-            select.select([watched], [], [], AT_MOST)
-        finally:
-            os.kill(process, signal.SIGKILL)  # nothing happens to one that has ended
-            os.close(watched)
-        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        test = notes.read_text(encoding="utf-8") if notes.exists() else "loading the tests"
-        if status == pytest.ExitCode.OK:
-            return None
-        if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise RuntimeError(f"the calls are of other tests, as {tests[0]}")
-        if status < 0:
-            ended = {-signal.SIGPROF: "time is up", -signal.SIGKILL: "time is up"}
-            return f"{ended.get(status, 'the process dies')}: {test}"
-        if status == pytest.ExitCode.INTERNAL_ERROR:
-            raise RuntimeError((Path(place) / "output").read_text(errors="replace")[-2000:])
-        return test
+def _called_at_loading(file: str, name: str, known: dict[str, dict]) -> bool:
+    called = f"{Path(file).relative_to(PACKAGE).as_posix()}:{name}"
+    return called in known.get(calls.LOADING, {"calls": ()})["calls"]
 
 
-def _run(root: Path, mutant: Mutant | None, chosen: Chosen, output: Path) -> int:
-    """Run pytest in this process, which ends with it."""
-    os.chdir(root)
-    sink = os.open(output, os.O_WRONLY | os.O_CREAT)
-    for stream in (1, 2):
-        os.dup2(sink, stream)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, 20 * PATIENCE[0])
-    for name in list(sys.modules):
-        if name.split(".")[0] in ("private_ensembles", "tests"):
-            del sys.modules[name]
-    if mutant:
-        path = root / mutant.file
-        sys.meta_path.insert(0, Changed(path, mutant.apply(path.read_bytes())))
-    files = dict.fromkeys(test.split("::")[0] for test in chosen.tests)
-    # Rewriting asserts would load a module whose docstrings are tested from the disk.
-    how = ("-x", "--assert=plain", *calls.IN_ONE_PROCESS)
-    return pytest.main([*how, *files], plugins=[chosen])
+def _code(code: types.CodeType, name: str) -> types.CodeType:
+    """The code of a function in that of a module."""
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            if one.co_qualname == name:
+                return one
+            if name.startswith(f"{one.co_qualname}."):
+                return _code(one, name)
+    raise LookupError(name)
+
+
+def _files(tests: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(test.split("::")[0] for test in tests))
 
 
 def survey(
@@ -349,26 +421,37 @@ def survey(
     if chosen and found.keys() - {_identity(asdict(mutant)) for mutant in chosen}:
         raise ValueError(f"{results}: holds mutants of another seed or of other code")
     known = calls.known(recorded)
-    for mutant in chosen:
-        before = found.get(_identity(asdict(mutant)))
-        if before and (before["verdict"] == "killed" or not again):
-            continue
-        started, tests = time.monotonic(), noticing(root, mutant, known, seconds)
-        by = attempt(root, mutant, tests, known)
-        judged = {
-            **asdict(mutant),
-            "verdict": "killed" if by else "survived",
-            "by": by,
-            "tests": len(tests),
-            "seconds": round(time.monotonic() - started, 1),
-        }
-        found[_identity(judged)] = judged
-        with results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(judged, ensure_ascii=False) + "\n")
-    if number:
+
+    def judge(session: Session) -> None:
+        for mutant in chosen:
+            before = found.get(_identity(asdict(mutant)))
+            if before and (before["verdict"] == "killed" or not again):
+                continue
+            started, tests = time.monotonic(), noticing(root, mutant, known, seconds)
+            by = session.attempt(mutant, tests)
+            judged = {
+                **asdict(mutant),
+                "verdict": "killed" if by else "survived",
+                "by": by,
+                "tests": len(tests),
+                "seconds": round(time.monotonic() - started, 1),
+            }
+            found[_identity(judged)] = judged
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(judged, ensure_ascii=False) + "\n")
         killers = {(one["by"] or "").split(": ")[-1] for one in found.values()} & known.keys()
-        if failing := attempt(root, None, sorted(killers), known):
-            raise RuntimeError(f"fails without a mutant: {failing}")
+        if failing := session.attempt(None, sorted(killers)):
+            unfounded.append(failing)
+
+    unfounded: list[str] = []
+    if chosen:
+        os.chdir(root)
+        files = _files(test for test in known if test != calls.LOADING)
+        status = pytest.main(["-s", *HOW, *files], plugins=[Session(root, known, judge)])
+        if unfounded:
+            raise RuntimeError(f"fails without a mutant: {unfounded[0]}")
+        if status != pytest.ExitCode.OK:
+            raise RuntimeError(f"pytest ended with {status!r}")
     return list(found.values())
 
 

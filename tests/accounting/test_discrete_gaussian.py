@@ -203,6 +203,7 @@ def test_continuous_accounting_claims_too_little_for_discrete_noise():
         (lambda: dg.log_tail(1.5, 1.0), "start: must be whole"),
         (lambda: dg.log_tail(1, 1.0, side="both"), "side = 'both'"),
         (lambda: dg.Moves(-1, 1.0), "counts = -1"),
+        (lambda: dg.Moves(1.5, 1.0), "terms = 1.5: must be an integer"),
         (lambda: dg.epsilon(0.0, []), "delta = 0.0"),
     ],
 )

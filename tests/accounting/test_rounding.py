@@ -17,7 +17,7 @@ import pytest
 from mpmath import mpf
 
 import private_ensembles
-from private_ensembles.accounting.rounding import ELEMENTARY, Ball, log_sum
+from private_ensembles.accounting.rounding import ELEMENTARY, Ball, above, below, log_sum
 
 from .promises import DIGITS, PROMISES
 
@@ -192,3 +192,8 @@ def test_what_is_kept_elsewhere_exists():
             assert f"def {test}(" in (HOUSE.parents[1] / path).read_text(), where
         else:
             assert where in PROMISES, where
+
+
+def test_bounds_of_a_list_are_those_of_its_numbers():
+    for bound in (above, below):
+        assert bound([1.0, 3.0], 9).tolist() == [bound(1.0, 9), bound(3.0, 9)]

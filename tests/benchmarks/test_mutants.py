@@ -2,6 +2,9 @@
 
 import ast
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -117,7 +120,8 @@ def toy(tmp_path, monkeypatch):
     (package / "audit" / "bound.py").write_text(BOUND)
     (tests / "test_bound.py").write_text(TEST)
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\npythonpath = ["workflow"]\naddopts = "-m \'not slow\'"\n'
+        '[tool.pytest.ini_options]\npythonpath = ["workflow"]\n'
+        'addopts = "--import-mode=importlib"\n'
     )
     write_calls(tmp_path, {"test_bound": ["bound"], "test_other": ["other"]})
     return tmp_path
@@ -135,9 +139,32 @@ def write_calls(toy, by_test):
     (toy / "calls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+def alone(toy, code):
+    """Run code in a process of its own, since tests are loaded in it; returns its `found`."""
+    start = "import json; from pathlib import Path; from benchmarks import mutants as module; "
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{start}toy = Path({str(toy)!r})\n{code}\nprint(json.dumps(found))",
+        ],
+        env={**os.environ, "PYTHONPATH": str(module.ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def survey(toy, again=False):
+    given = f"toy, toy / 'calls.jsonl', toy / 'results.jsonl', 9, 0, {again}"
+    return alone(toy, f"found = module.survey({given})")
+
+
 def test_noticed_changes_are_killed_others_survive_and_a_second_run_goes_on(toy):
     results, place = toy / "results.jsonl", toy / module.PACKAGE / "audit" / "bound.py"
-    first = module.survey(toy, toy / "calls.jsonl", results, 9, 0)
+    first = survey(toy)
     verdicts = {(one["before"], one["after"]): one["verdict"] for one in first}
     assert verdicts == {
         ("x > 9", "pass"): "survived",
@@ -160,46 +187,48 @@ def test_noticed_changes_are_killed_others_survive_and_a_second_run_goes_on(toy)
 
     lines = results.read_text().splitlines()
     results.write_text("\n".join(lines[:-1]) + "\n")
-    module.survey(toy, toy / "calls.jsonl", results, 9, 0)
+    survey(toy)
     assert len(results.read_text().splitlines()) == 9
     place.write_text("y = 1 + 2 + 3 + 4 + 5\n")
     with pytest.raises(ValueError, match="of another seed or of other code"):
         module.survey(toy, toy / "calls.jsonl", results, 9, 0)
 
 
-@pytest.fixture
-def one_mutant(toy, monkeypatch):
-    file = f"{module.PACKAGE}/audit/bound.py"
-    chosen = [one for one in module.mutants(file, BOUND.encode()) if one.after == "(x / 7)"]
-    monkeypatch.setattr(module, "drawn", lambda *_: chosen)
-
-
-def test_survivors_are_tried_again_when_there_are_more_tests(toy, one_mutant):
-    results, tests = toy / "results.jsonl", toy / "tests" / "audit" / "test_bound.py"
-    for again, verdict in ((False, "survived"), (False, "survived"), (True, "killed")):
-        (judged,) = module.survey(toy, toy / "calls.jsonl", results, 1, 0, again)
-        assert judged["verdict"] == verdict
-        tests.write_text(TEST.replace("other(2)", "assert other(2) == 14"))
-
-
-def test_a_test_that_fails_without_a_mutant_is_named(toy, one_mutant):
+def test_survivors_are_tried_again_when_there_are_more_tests(toy):
+    survey(toy)
     tests = toy / "tests" / "audit" / "test_bound.py"
-    tests.write_text(TEST.replace("other(2)", "assert other(2) == 15"))
-    with pytest.raises(RuntimeError, match=r"fails without a mutant: .*::test_other"):
-        module.survey(toy, toy / "calls.jsonl", toy / "results.jsonl", 1, 0)
+    tests.write_text(TEST.replace("other(2)", "assert other(2) == 14"))
+    assert sum(one["verdict"] == "killed" for one in survey(toy)) == 3
+    assert sum(one["verdict"] == "killed" for one in survey(toy, again=True)) == 6
 
 
-def test_tests_that_do_not_end_and_modules_that_do_not_load_kill(toy, monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", (0.3, 1.0))
-    file = f"{module.PACKAGE}/audit/bound.py"
+def test_a_test_that_fails_without_a_mutant_is_named(toy):
+    tests = toy / "tests" / "audit" / "test_bound.py"
+    tests.write_text(TEST.replace("== 3", "== 4"))
+    with pytest.raises(AssertionError, match=r"fails without a mutant: .*::test_bound"):
+        survey(toy)
+
+
+def test_tests_that_do_not_end_and_modules_that_do_not_load_kill(toy):
     start, test = BOUND.index("x > 9"), "tests/audit/test_bound.py::test_bound"
-    known = module.calls.known(toy / "calls.jsonl")
-    for after, by in (
-        ("while True: pass", f"time is up: {test}"),
-        ("return )", "loading the tests"),
-    ):
-        mutant = module.Mutant(file, 2, "", "x > 9", after, start, start + 5)
-        assert module.attempt(toy, mutant, [test], known) == by
+    code = f"""
+module.PATIENCE = 0.3, 1.0
+known, found = module.calls.known(toy / "calls.jsonl"), []
+def work(session):
+    for after in ("while True: pass", "raise SystemExit"):
+        mutant = module.Mutant(
+            "{module.PACKAGE}/audit/bound.py", 2, "", "x > 9", after, {start}, {start + 5}
+        )
+        found.append(session.attempt(mutant, [{test!r}]))
+    text = "y = z\\n"
+    (toy / "{module.PACKAGE}/audit/bound.py").write_text(text)
+    mutant = module.Mutant("{module.PACKAGE}/audit/bound.py", 1, "", "y", "y = x", 0, 1)
+    found.append(session.attempt(mutant, [{test!r}]))
+import os, pytest
+os.chdir(toy)
+pytest.main(["-s", *module.HOW, "tests"], plugins=[module.Session(toy, known, work)])
+"""
+    assert alone(toy, code) == [f"time is up: {test}", test, "loading the tests"]
 
 
 def test_a_change_outside_every_function_concerns_who_calls_any_and_the_module_s_own_tests(toy):
