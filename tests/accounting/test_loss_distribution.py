@@ -114,3 +114,9 @@ def test_powers_of_a_spectrum_are_as_good_as_they_are_charged(times):
             parts = [mpf(float(x)) + mpf(float(x - float(x))) for x in (power.real, power.imag)]
             assert abs(mpmath.mpc(*parts) - exact) <= 16 * times * unit * abs(exact)
     assert _power(np.array([2.0 ** (-1001 / times)], np.clongdouble), times)[0] == 0
+
+
+def test_what_transforms_take_grows_with_the_masses():
+    masses = np.array([0.1, 0.2, 0.3])
+    once, twice = (fourier_error(scale * masses, 64, 10) for scale in (1, 2))
+    assert twice == pytest.approx(2 * once, abs=0)

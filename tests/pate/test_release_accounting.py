@@ -157,3 +157,8 @@ def test_bad_input_is_refused(change, message):
     }
     with pytest.raises(ValueError, match=message):
         release(**{**arguments, **change})
+
+
+def test_by_default_the_sensitivity_costs_a_fiftieth_of_the_conversion(counts):
+    p = choose_publication(confident_round(counts, *PARAMETERS[:3]), 1e-5)
+    assert p.sensitivity_rdp == pytest.approx(0.02 * math.log(1e5) / (p.order - 1))

@@ -116,3 +116,11 @@ def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
         curve = CostCurve(40.0, order, 10)
         value = smooth_sensitivity([[5000] + [0] * 9, [500] * 10], curve, 0.01)
         assert 0 <= value <= 2 * curve.ceiling
+
+
+def test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity():
+    profile = SensitivityProfile(np.array([[20, 4, 1], [15, 8, 2]]), CostCurve(4.0, 3.0, 3))
+    profile.at(2, 5)
+    known = profile.at_least(0.5)
+    assert known >= np.exp(-1.0) * profile.at(2)[0] > 0
+    assert known <= profile.smooth(0.5) * (1 + 1e-12)
