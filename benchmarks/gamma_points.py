@@ -21,22 +21,27 @@ from benchmarks import machine, process
 
 UNIFORM, COMMON = "uniform:0.5,1", "common:0.5,1"
 COMPARED = (
-    (501, 3, 0.1, 1e-5, UNIFORM),
     (501, 3, 0.1, 0.0, COMMON),
-    (501, 1, 0.1, 1e-5, COMMON),
+    (501, 3, 1.0, 1e-5, COMMON),
     (501, 20, 0.1, 1e-5, UNIFORM),
 )
+# The corners of what must take less than a minute: small budgets, where most rows bind.
 POINTS = (
     *COMPARED,
-    (501, 1.5, 1.0, 1e-3, COMMON),
     (1001, 1, 0.01, 1e-5, COMMON),
-    (1001, 1.5, 1.0, 1e-3, COMMON),
+    (1001, 1, 1.0, 1e-3, COMMON),
+    (1001, 1, 3.0, 1e-5, COMMON),
+    (1001, 2, 1.0, 1e-3, COMMON),
     (1001, 2, 3.0, 1e-3, UNIFORM),
+    (1001, 3, 0.01, 1e-3, UNIFORM),
     (1001, 3, 0.1, 0.0, COMMON),
-    (1001, 3, 0.1, 1e-5, UNIFORM),
-    (1001, 3, 3.0, 1e-5, COMMON),
-    (1001, 5, 0.01, 1e-3, UNIFORM),
-    (1001, 29, 0.1, 1e-5, UNIFORM),
+    (1001, 3, 0.1, 1e-3, COMMON),
+    (1001, 3, 0.1, 1e-3, UNIFORM),
+    (1001, 3, 1.0, 1e-5, COMMON),
+    (1001, 9, 0.1, 1e-3, UNIFORM),
+    (1001, 9, 1.0, 1e-5, COMMON),
+    (1001, 31, 0.1, 1e-5, UNIFORM),
+    (1001, 101, 0.01, 1e-5, COMMON),
 )
 LARGEST = ((2001, 40, 0.1, 1e-5, UNIFORM), (5001, 64, 0.1, 1e-5, UNIFORM))
 QUICK = ((203, 3, 0.1, 1e-5, COMMON),)

@@ -1,39 +1,59 @@
 """What tests would notice: small changes of the code at random, and whether a test fails.
 
-python benchmarks/mutants.py mutants.jsonl --number 400       try 400, or go on where it stopped
-python benchmarks/mutants.py mutants.jsonl --stages 1         by each module's own tests only
-python benchmarks/mutants.py mutants.jsonl --number 0         only say what the file holds
+python -m benchmarks.calls calls.jsonl                         first: which test calls what
+python -m benchmarks.mutants calls.jsonl mutants.jsonl         try 400, or go on where it stopped
+python -m benchmarks.mutants calls.jsonl mutants.jsonl --seconds 20    by the quickest tests only
+python -m benchmarks.mutants calls.jsonl mutants.jsonl --again      those that survived, once more
+python -m benchmarks.mutants calls.jsonl mutants.jsonl --number 0   only say what the file holds
 
 A mutant is one change in one of the packages whose code carries claims of privacy: an operator, a
-comparison, a constant, or a statement left out. It is killed when a test fails or does not end in
-time. The tests of its module come first, then those of its package, all others outside
-tests/workflow, and tests/workflow. Each mutant is one line of JSON.
+comparison, a constant, or a statement left out. Only tests that call the changed function are run,
+those of its module first and then the quickest, since no other can notice. A change outside every
+function, or in one that runs while tests are loaded, is tried on the tests that call any function
+of its file and on those of its module. A mutant is killed when a test fails or does not end in
+time. Each mutant is one line of JSON.
+
+No file is changed: each mutant has a process of its own, which loads the changed text instead.
 """
+
+from __future__ import annotations
 
 import argparse
 import ast
+import collections
+import gc
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import itertools
 import json
+import math
 import os
 import random
 import resource
-import shutil
+import select
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "workflow/private_ensembles"
+from benchmarks import calls
+
+ROOT = calls.ROOT
+PACKAGE = calls.PACKAGE
 CLAIMING = ("accounting", "audit", "darrm", "mechanisms", "noise", "pate")
-LEFT_OUT = (".git", ".snakemake", "__pycache__", ".venv", "venv", ".ci", "results", "data")
-SECONDS = (600, 1200, 3600, 3600)  # of each stage, after which a mutant counts as killed
+WARM = ("hypothesis", "matplotlib.figure", "pandas", "scipy.optimize", "scipy.stats", "torch")
+PATIENCE = 10.0, 2.0  # seconds of CPU for a test: so many, and so often what its file has taken
+AT_MOST = 1800  # seconds by the clock for all tests of a mutant
 MEMORY = 16 << 30  # bytes of address space of each process: a mutant may ask for everything
+# Rewriting asserts would load a module whose docstrings are tested from the disk.
+HOW = ("--assert=plain", *calls.IN_ONE_PROCESS)
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -128,7 +148,8 @@ def _of(node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, "constant", repr(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield node, "constant", repr(node.value + 1)
+        larger = node.value + 1
+        yield node, "constant", repr(larger if larger != node.value else 2 * node.value)
     if isinstance(node, DROPPED) and not _is_text(node):
         yield node, "dropped line", "pass"
 
@@ -151,95 +172,286 @@ def drawn(root: Path, number: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(every, number)
 
 
-def stages(root: Path, file: str) -> list[list[str]]:
-    """Return pytest's arguments of each stage for a mutant of a file; earlier ones are left out."""
-    module = Path(file).relative_to(PACKAGE)
-    folder = Path("tests") / module.parts[0]
-    own = Path("tests") / module.parent / f"test_{module.name}"
-    # The mechanisms have their tests together.
-    first = own if (root / own).is_file() else own.parent
-    left_out = ["--ignore", "tests/workflow", "--ignore", str(folder)]
-    return [
-        ["-n0", str(first)],
-        [str(folder)],
-        ["tests", *left_out],
-        ["tests/workflow"],
-    ]
+def place(source: bytes, mutant: Mutant) -> str | None:
+    """Return the qualified name of the function in which a mutant is; None outside of all."""
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def inside(node: ast.AST, prefix: str, found: str | None) -> str | None:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.stmt):
+                continue
+            start = starts[child.lineno - 1] + child.col_offset
+            end = starts[child.end_lineno - 1] + child.end_col_offset
+            if not (start <= mutant.start and mutant.end <= end):
+                continue
+            if isinstance(child, ast.ClassDef):
+                return inside(child, f"{prefix}{child.name}.", found)
+            if isinstance(child, ast.FunctionDef):
+                name = f"{prefix}{child.name}"
+                return inside(child, f"{name}.<locals>.", name)
+            return inside(child, prefix, found)
+        return found
+
+    return inside(ast.parse(source), "", None)
 
 
-def run(root: Path, arguments: list[str], seconds: float) -> str | None:
-    """Run tests until one fails; returns its name, "time is up", or None if all pass."""
-    # No bytecode: a change within a second of the last one might go unseen.
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
-    process = subprocess.Popen(
-        [*command, *arguments],
-        cwd=root,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        preexec_fn=_limit_memory,
+def noticing(
+    root: Path, mutant: Mutant, known: dict[str, dict], seconds: float = math.inf
+) -> list[str]:
+    """Return the tests that can notice a mutant: its module's own first, then the quickest.
+
+    seconds: of those that take longer, leave out the slowest, and of others rather than its own.
+    """
+    file = Path(mutant.file).relative_to(PACKAGE)
+    name = place((root / mutant.file).read_bytes(), mutant)
+    own = f"tests/{file.parent.as_posix()}/test_{file.name}"
+    called = f"{file.as_posix()}:{name}"
+    if name is None or _called_at_loading(mutant.file, name, known):
+        of_file, own_tests = f"{file.as_posix()}:", own
+        if not (root / own).is_file():  # the mechanisms have their tests together
+            own_tests = str(Path(own).parent)
+        found = [
+            one
+            for one in known.values()
+            if _file(one).startswith(own_tests) or any(c.startswith(of_file) for c in one["calls"])
+        ]
+    else:
+        found = [one for one in known.values() if called in one["calls"]]
+    found = [one for one in found if one["test"] != calls.LOADING]
+    found.sort(key=lambda one: one["seconds"] * (1 if _file(one) == own else 5))
+    taken = itertools.accumulate(one["seconds"] for one in found)
+    found = [one for one, until in zip(found, taken, strict=True) if until <= seconds]
+    # What a file prepares is prepared once only if its tests stay together.
+    together: dict[str, float] = {}
+    for one in found:
+        together[_file(one)] = together.get(_file(one), 0) + one["seconds"]
+    found.sort(
+        key=lambda one: (_file(one) != own, together[_file(one)], _file(one), one["seconds"])
     )
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return "time is up"
-    if process.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        return None
-    if process.returncode == pytest.ExitCode.USAGE_ERROR:
-        raise RuntimeError(f"pytest {' '.join(arguments)}: {output[-2000:]}")
-    lines = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return lines[0].split(" - ")[0] if lines else "tests could not be run"
+    return [one["test"] for one in found]
 
 
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+def _file(one: dict) -> str:
+    return one["test"].split("::")[0]
 
 
-def judge(root: Path, mutant: Mutant, stages_run: int) -> dict:
-    """Return a mutant with its verdict, and what killed it at which stage after how long."""
-    path, started = root / mutant.file, time.monotonic()
-    source = path.read_bytes()
-    path.write_bytes(mutant.apply(source))
-    try:
-        for stage, arguments in enumerate(stages(root, mutant.file)[:stages_run], 1):
-            if by := run(root, arguments, SECONDS[stage - 1]):
-                break
-    finally:
-        path.write_bytes(source)
-    seconds = round(time.monotonic() - started, 1)
-    verdict = "killed" if by else "survived"
-    return {**asdict(mutant), "verdict": verdict, "stage": stage, "by": by, "seconds": seconds}
+class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
+    """Loads one module from a changed text, in place of the one on the disk."""
+
+    def __init__(self, path: Path, text: bytes):
+        names = path.with_suffix("").parts
+        start = len(names) - 1 - names[::-1].index("private_ensembles")
+        super().__init__(".".join(names[start:]).removesuffix(".__init__"), str(path))
+        self._text = text
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != self.name:
+            return None
+        return importlib.util.spec_from_file_location(fullname, self.path, loader=self)
+
+    def get_code(self, fullname):
+        return compile(self._text, self.path, "exec", dont_inherit=True)
 
 
-def survey(root: Path, results: Path, number: int, seed: int, stages_run: int) -> list[dict]:
+class Session:
+    """A plugin of pytest that loads all tests once, and tries each mutant in a fork of that."""
+
+    def __init__(self, root: Path, known: dict[str, dict], work: Callable[[Session], None]):
+        self._root, self._known, self._work = root, known, work
+        self._seconds: dict[str, float] = {}
+        for one in known.values():
+            self._seconds[_file(one)] = self._seconds.get(_file(one), 0) + one["seconds"]
+        self._failed = False
+
+    def pytest_runtestloop(self, session):
+        """Do the work in place of running all tests."""
+        self._items = {item.nodeid: item for item in session.items}
+        self._functions = collections.defaultdict(list)
+        for one in gc.get_objects():
+            if type(one) is types.FunctionType:
+                self._functions[one.__code__.co_filename, one.__code__.co_qualname].append(one)
+        self._work(self)
+        return True
+
+    def pytest_runtest_logreport(self, report):
+        self._failed |= report.failed
+
+    def attempt(self, mutant: Mutant | None, tests: list[str]) -> str | None:
+        """Run tests with a mutant until one fails; returns what killed it, None if all pass."""
+        if not tests:
+            return None
+        with tempfile.TemporaryDirectory() as place:
+            notes, output = Path(place) / "test", Path(place) / "output"
+            if not (process := os.fork()):
+                try:
+                    status = self._run(mutant, tests, notes, output)
+                except BaseException as error:
+                    output.write_text(repr(error))
+                    status = pytest.ExitCode.INTERNAL_ERROR
+                os._exit(status)
+            watched = os.pidfd_open(process)
+            try:
+                select.select([watched], [], [], AT_MOST)
+            finally:
+                os.kill(process, signal.SIGKILL)  # nothing happens to one that has ended
+                os.close(watched)
+            status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            test = notes.read_text(encoding="utf-8") if notes.exists() else "loading the tests"
+            if status == pytest.ExitCode.OK:
+                return None
+            if status < 0:
+                ended = {-signal.SIGPROF: "time is up", -signal.SIGKILL: "time is up"}
+                return f"{ended.get(status, 'the process dies')}: {test}"
+            if status not in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+                raise RuntimeError(output.read_text(errors="replace")[-2000:])
+            return test
+
+    def _run(self, mutant: Mutant | None, tests: list[str], notes: Path, output: Path) -> int:
+        """Run tests in this process, which ends with it."""
+        sink = os.open(output, os.O_WRONLY | os.O_CREAT)
+        for stream in (1, 2):
+            os.dup2(sink, stream)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        if mutant and not self._replace(mutant):
+            return self._load_anew(mutant, tests, notes)
+        items = [self._items[test] for test in tests]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            self.watch(item, notes)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._failed:
+                return pytest.ExitCode.TESTS_FAILED
+        return pytest.ExitCode.OK
+
+    def watch(self, item: pytest.Item, notes: Path) -> None:
+        """Write down which test runs, and end the process if it takes too long."""
+        notes.write_text(item.nodeid, encoding="utf-8")
+        base, times = PATIENCE
+        seconds = base + times * self._seconds[item.nodeid.split("::")[0]]
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def _replace(self, mutant: Mutant) -> bool:
+        """Give a loaded function its changed code; False where loading is what a change changes."""
+        path = self._root / mutant.file
+        source = path.read_bytes()
+        name = place(source, mutant)
+        if name is None or _called_at_loading(mutant.file, name, self._known):
+            return False
+        outermost = name.split(".<locals>")[0]
+        before, after = (
+            _code(compile(text, path, "exec", dont_inherit=True), outermost)
+            for text in (source, mutant.apply(source))
+        )
+        functions = self._functions[str(path), outermost]
+        # A default is no part of the code.
+        if not functions or before == after or before.co_freevars != after.co_freevars:
+            return False
+        for function in functions:
+            function.__code__ = after
+        return True
+
+    def _load_anew(self, mutant: Mutant, tests: list[str], notes: Path) -> int:
+        """Load the package and the tests once more, with the mutant, and run them."""
+        signal.setitimer(signal.ITIMER_PROF, 20 * PATIENCE[0])
+        for name in list(sys.modules):
+            if name.split(".")[0] in ("private_ensembles", "tests"):
+                del sys.modules[name]
+        path = self._root / mutant.file
+        sys.meta_path.insert(0, Changed(path, mutant.apply(path.read_bytes())))
+        return pytest.main(["-x", *HOW, *_files(tests)], plugins=[Chosen(self, tests, notes)])
+
+
+class Chosen:
+    """A plugin of pytest that runs some tests in an order."""
+
+    def __init__(self, session: Session, tests: list[str], notes: Path):
+        self._session, self._tests, self._notes = session, tests, notes
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        of_name = {item.nodeid: item for item in items}
+        items[:] = [of_name[test] for test in self._tests if test in of_name]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self._session.watch(item, self._notes)
+
+
+def _called_at_loading(file: str, name: str, known: dict[str, dict]) -> bool:
+    called = f"{Path(file).relative_to(PACKAGE).as_posix()}:{name}"
+    return called in known.get(calls.LOADING, {"calls": ()})["calls"]
+
+
+def _code(code: types.CodeType, name: str) -> types.CodeType:
+    """The code of a function in that of a module."""
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            if one.co_qualname == name:
+                return one
+            if name.startswith(f"{one.co_qualname}."):
+                return _code(one, name)
+    raise LookupError(name)
+
+
+def _files(tests: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(test.split("::")[0] for test in tests))
+
+
+def survey(
+    root: Path,
+    recorded: Path,
+    results: Path,
+    number: int,
+    seed: int,
+    again: bool = False,
+    seconds: float = math.inf,
+) -> list[dict]:
     """Judge the mutants that a file of results does not hold yet, and return all of them.
 
-    A mutant that survived fewer stages than are run now is judged again. Raises ValueError where
-    the file is of another seed or other code.
+    again: those that survived, too. seconds: as `noticing`. Raises ValueError where the file is of
+    another seed or other code, RuntimeError where a test that killed a mutant fails without any.
     """
-    known = []
+    found = {}
     if results.exists():
-        known = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
-    found = {_identity(one): one for one in known}
+        lines = results.read_text(encoding="utf-8").splitlines()
+        found = {_identity(one): one for one in map(json.loads, lines)}
     chosen = drawn(root, number, seed) if number else []
-    if chosen and len(known) <= number and found.keys() - {_identity(asdict(m)) for m in chosen}:
+    if chosen and found.keys() - {_identity(asdict(mutant)) for mutant in chosen}:
         raise ValueError(f"{results}: holds mutants of another seed or of other code")
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "copy"
-        shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    known = calls.known(recorded)
+
+    def judge(session: Session) -> None:
         for mutant in chosen:
             before = found.get(_identity(asdict(mutant)))
-            if before and (before["verdict"] == "killed" or before["stage"] >= stages_run):
+            if before and (before["verdict"] == "killed" or not again):
                 continue
-            judged = judge(copy, mutant, stages_run)
+            started, tests = time.monotonic(), noticing(root, mutant, known, seconds)
+            by = session.attempt(mutant, tests)
+            judged = {
+                **asdict(mutant),
+                "verdict": "killed" if by else "survived",
+                "by": by,
+                "tests": len(tests),
+                "seconds": round(time.monotonic() - started, 1),
+            }
             found[_identity(judged)] = judged
             with results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(judged, ensure_ascii=False) + "\n")
+        killers = {(one["by"] or "").split(": ")[-1] for one in found.values()} & known.keys()
+        if failing := session.attempt(None, sorted(killers)):
+            unfounded.append(failing)
+
+    unfounded: list[str] = []
+    if chosen:
+        os.chdir(root)
+        files = _files(test for test in known if test != calls.LOADING)
+        status = pytest.main(["-s", *HOW, *files], plugins=[Session(root, known, judge)])
+        if unfounded:
+            raise RuntimeError(f"fails without a mutant: {unfounded[0]}")
+        if status != pytest.ExitCode.OK:
+            raise RuntimeError(f"pytest ended with {status!r}")
     return list(found.values())
 
 
@@ -272,13 +484,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("calls", type=Path, help="what benchmarks/calls.py has written")
     parser.add_argument("results", type=Path, help="file of the results, a line each")
     parser.add_argument("--number", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--stages", type=int, default=4, choices=(1, 2, 3, 4))
+    parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    text = "of tests for each mutant: the quickest, its module's own rather than others"
+    parser.add_argument("--seconds", type=float, default=math.inf, help=text)
     options = parser.parse_args()
-    judged = survey(ROOT, options.results, options.number, options.seed, options.stages)
-    print(summary(judged))
+    for name in WARM:
+        importlib.import_module(name)
+    where = ROOT, options.calls.resolve(), options.results.resolve()
+    how = options.number, options.seed, options.again, options.seconds
+    print(summary(survey(*where, *how)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """What tests of more than one room use: a stand-in for Snakemake's job object, and small runs.
 
-Also how tests are shared out: one process for each core (`-n auto`), of one thread each. Whole
-files go to whoever is free, so that what a file prepares is prepared once; what several files need
-is made by the first that asks for it. The tests of `ALONE` are slow and need nothing of each other,
-so they go one by one.
+Also how tests are shared out: one process for each core and one more (`-n auto`), of one thread
+each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
+is free, so that what a file prepares is prepared once; what several files need is made by the first
+that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ from hypothesis import settings
 from .warm_snakemake import WarmSnakemake
 
 ROOT = Path(__file__).resolve().parents[1]
-# Before any test loads NumPy: they run side by side, one for each core.
+# Before any test loads NumPy: they run side by side.
 PINNED = {
     name: os.environ.get(name)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -37,6 +37,13 @@ settings.load_profile("steady")
 def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
     items.sort(key=lambda item: "workflow" not in item.path.relative_to(ROOT).parts)
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers():
+    """Return how many processes `-n auto` stands for: one more than xdist would take."""
+    cores = yield
+    return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,6 +6,7 @@ runs in a process, a folder and an environment of its own, as if it had been sta
 of the workflow is loaded before the fork, and jobs are started as ever.
 """
 
+import ast
 import gc
 import json
 import os
@@ -66,13 +67,19 @@ class WarmSnakemake:
 
 def _serve():
     import docutils.core  # what the Snakefile and its modules load of others
+    import jsonschema
+    import nbformat
     import pydantic
     import requests
     import snakemake.cli
+    import snakemake.profiles
+    import snakemake.storage
     import snakemake.workflow
     import yte
 
-    assert {docutils, pydantic, requests, yte}
+    assert {docutils, jsonschema, nbformat, pydantic, requests, yte}
+    snakemake.cli.get_argument_parser()  # loads all plugins
+    _remember_syntax_trees()
     # The children live for a short time: what they leave, the system takes back.
     gc.freeze()
     gc.disable()
@@ -84,6 +91,18 @@ def _serve():
             snakemake.workflow.Workflow._rundir = request["folder"]
             _run(snakemake.cli.main, **request)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _remember_syntax_trees():
+    """Parse the workflow's files once: fingerprints need the trees of all of them in each run."""
+    parse = ast.parse
+    texts = [path.read_text() for path in (Path(__file__).parents[1] / "workflow").rglob("*.py")]
+    known = {text: parse(text) for text in texts}
+
+    def remembered(source, *arguments, **named):
+        return known.get(source) or parse(source, *arguments, **named)
+
+    ast.parse = remembered
 
 
 def _run(main, folder, arguments, environment, timeout, memory, place):

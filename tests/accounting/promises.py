@@ -379,6 +379,52 @@ def _worst_teachers(values, teacher_epsilon, teacher_Delta, epsilon):
     return worst
 
 
+def _label(rng, largest):
+    """Pr[label 1 | ones], some of them 0, 1 or nearly so."""
+    votes = rng.random(int(rng.integers(2, largest + 2)))
+    ends = rng.random(len(votes))
+    votes = np.where(ends < 0.1, 0.0, np.where(ends > 0.9, 1.0, votes))
+    return np.where((ends > 0.1) & (ends < 0.2), 1 - log_uniform(rng, -15, -1), votes).tolist()
+
+
+def teachers_of_a_label(rng, function):
+    votes = _label(rng, 9)
+    K, worst = len(votes) - 1, mpf(0)
+    for chances in ([mpf(v) for v in votes], [1 - mpf(v) for v in votes]):
+        for ones in range(K + 1):
+            lost = [
+                weight * max(mpf(0), 1 - chances[beside] / chances[ones])
+                for weight, beside in ((ones, ones - 1), (K - ones, ones + 1))
+                if weight and chances[ones]
+            ]
+            worst = max(worst, mpmath.fsum(lost))
+    yield mpf(function(votes)), min(worst, mpf(K)), worst > 1e-6
+
+
+def two_labels_epsilon(rng, function):
+    votes, epsilon = _label(rng, 2), log_uniform(rng, -6, 1)
+    K, growth, worst = len(votes) - 1, mpmath.exp(mpf(epsilon)), mpf(1)
+    pairs = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=2))
+    bits = list(itertools.product((0, 1), repeat=K))
+    for teachers in itertools.combinations_with_replacement(pairs, K):
+        counts = [
+            [sum(pair[b][q] for pair, b in zip(teachers, bit, strict=True)) for q in (0, 1)]
+            for bit in bits
+        ]
+        for labels in itertools.product((0, 1), repeat=2):
+            first = second = mpf(0)
+            for bit, both in zip(bits, counts, strict=True):
+                told = mpf(1)
+                for n, label in zip(both, labels, strict=True):
+                    told *= mpf(votes[n]) if label else 1 - mpf(votes[n])
+                first += told * growth ** sum(bit)
+                second += told * growth ** (K - sum(bit))
+            if second:
+                worst = max(worst, first / second)
+    exact = min(mpmath.log(worst), K * mpf(epsilon))  # which no ratio exceeds, but for rounding
+    yield mpf(function(votes, epsilon)), exact, exact > 1e-6
+
+
 def _shared(rng):
     values = np.sort(rng.random(int(rng.integers(2, 4)))).tolist()
     return values, log_uniform(rng, -6, 1), float(rng.choice([0.0, log_uniform(rng, -9, -1)]))
@@ -756,6 +802,8 @@ PROMISES = {
     "audit.divergence:exact_epsilon": exact_epsilon,
     "audit.divergence:delta_curve": delta_curve,
     "audit.divergence:renyi_curve": renyi_curve,
+    "audit.joint_labels:teachers_of_a_label": teachers_of_a_label,
+    "audit.joint_labels:two_labels_epsilon": two_labels_epsilon,
     "audit.shared_data:shared_data_delta": shared_data_delta,
     "audit.shared_data:shared_data_curve": shared_data_curve,
     "audit.shared_data:shared_data_epsilon": shared_data_epsilon,

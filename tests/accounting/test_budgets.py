@@ -77,6 +77,7 @@ def test_majority_costs_one_teacher_under_both_adjacencies():
     [
         ({"queries": 0}, "queries"),
         ({"delta_total": 0.0}, "delta_total"),
+        ({"delta_total": 1.0}, "delta_total"),
         ({"interval": 0.0}, "interval"),
         ({"largest_epsilon": math.inf}, "largest_epsilon"),
     ],

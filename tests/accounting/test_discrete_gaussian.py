@@ -225,6 +225,7 @@ def test_a_fine_lattice_is_as_near_to_continuous_noise_as_theorem_5_says(sigma, 
         (lambda: dg.log_tail(1.5, 1.0), "start: must be whole"),
         (lambda: dg.log_tail(1, 1.0, side="both"), "side = 'both'"),
         (lambda: dg.Moves(-1, 1.0), "counts = -1"),
+        (lambda: dg.Moves(1.5, 1.0), "terms = 1.5: must be an integer"),
         (lambda: dg.epsilon(0.0, []), "delta = 0.0"),
         (lambda: dg.fine_distance(1e-9, 2), "sigma = 1e-09: must be at least"),
     ],
@@ -232,3 +233,15 @@ def test_a_fine_lattice_is_as_near_to_continuous_noise_as_theorem_5_says(sigma, 
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_delta_takes_a_list_as_it_takes_an_array():
+    moves = dg.Moves(2, 3.0)
+    assert moves.delta([0.0, 1.0]).tolist() == moves.delta(np.array([0.0, 1.0])).tolist()
+
+
+def test_the_error_of_log_tails_grows_with_the_standard_deviation():
+    """A ratio's few round-offs add up along the tail (docs/discrete-noise.md)."""
+    (_, near), (_, far) = (dg._log_tails(sigma, 1, 1) for sigma in (1.0, 4000.0))
+    assert near == 1e-12
+    assert far >= 32 * 4000 * np.finfo(float).eps / 2

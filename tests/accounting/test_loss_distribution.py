@@ -10,6 +10,7 @@ from mpmath import mpf
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.loss_distribution import (
+    _power,
     compose,
     dominating_masses,
     fourier_error,
@@ -99,3 +100,23 @@ def test_a_delta_that_leaks_exceed_has_no_finite_epsilon():
     total = compose(leaking, 0.01, 10)
     assert total.epsilon(5e-3, 1e-4) == math.inf
     assert total.epsilon(2e-2, 1e-4) < 1
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 152, 5000])
+def test_powers_of_a_spectrum_are_as_good_as_they_are_charged(times):
+    rng = np.random.default_rng(times)
+    base = np.exp(-rng.exponential(2 / times, 50) + 1j * rng.uniform(-3, 3, 50))
+    found = _power(base.astype(np.clongdouble), times)
+    unit = float(np.finfo(np.longdouble).eps) / 2
+    with mpmath.workdps(60):
+        for value, power in zip(base.tolist(), found, strict=True):
+            exact = mpmath.mpc(value) ** times
+            parts = [mpf(float(x)) + mpf(float(x - float(x))) for x in (power.real, power.imag)]
+            assert abs(mpmath.mpc(*parts) - exact) <= 16 * times * unit * abs(exact)
+    assert _power(np.array([2.0 ** (-1001 / times)], np.clongdouble), times)[0] == 0
+
+
+def test_what_transforms_take_grows_with_the_masses():
+    masses = np.array([0.1, 0.2, 0.3])
+    once, twice = (fourier_error(scale * masses, 64, 10) for scale in (1, 2))
+    assert twice == pytest.approx(2 * once, abs=0)

@@ -57,6 +57,20 @@ def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
     assert holds(least_holding(holds, 0.05, 10.0))
 
 
+def test_points_at_which_the_claim_surely_fails_are_not_asked():
+    asked = []
+
+    def holds(noise):
+        asked.append(noise)
+        return noise >= 3
+
+    plain = least_holding(holds, 0.05, 10.0, points=1000)
+    every, asked[:] = len(asked), []
+    assert least_holding(holds, 0.05, 10.0, points=1000, fails=lambda noise: noise < 2.9) == plain
+    assert len(asked) < every / 10
+    assert least_holding(holds, 0.05, 10.0, points=1000, fails=lambda noise: noise < 0) == plain
+
+
 def test_a_grid_is_refused_where_nothing_can_be_proven():
     with pytest.raises(ValueError, match="low, high"):
         least_holding(lambda noise: True, 2.0, 1.0)

@@ -17,7 +17,7 @@ import pytest
 from mpmath import mpf
 
 import private_ensembles
-from private_ensembles.accounting.rounding import ELEMENTARY, Ball, log_sum
+from private_ensembles.accounting.rounding import ELEMENTARY, Ball, above, below, log_sum
 
 from .promises import DIGITS, PROMISES
 
@@ -29,6 +29,7 @@ CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
 FEWER = {
     "accounting.adaptive:adaptive_epsilon": 20,
     **dict.fromkeys((f"accounting.adaptive:Curve.{name}" for name in CURVE), 30),
+    "audit.joint_labels:two_labels_epsilon": 20,
     "accounting.discrete_gaussian:delta": 8,
     "pate.gnmax:gnmax_sigma": 20,
 }
@@ -136,12 +137,12 @@ def _definitions(node, prefix):
 
 
 @pytest.mark.parametrize(
-    "operation", ["add", "multiply", "divide", "sqrt", "exp", "expm1", "log1p"]
+    "operation", ["add", "multiply", "divide", "sqrt", "exp", "expm1", "log", "log1p"]
 )
 def test_a_ball_holds_every_result_of_the_numbers_in_it(operation):
     rng = np.random.default_rng(zlib.crc32(operation.encode()))
     middles = 10 ** rng.uniform(-8, 2, (2, 400)) * rng.choice([-1, 1], (2, 400))
-    if operation in ("sqrt", "log1p"):
+    if operation in ("sqrt", "log", "log1p"):
         middles = abs(middles)
     radii = abs(middles) * 10 ** rng.uniform(-18, -2, middles.shape)
     first, second = (Ball(m, r) for m, r in zip(middles, radii, strict=True))
@@ -152,6 +153,7 @@ def test_a_ball_holds_every_result_of_the_numbers_in_it(operation):
         "sqrt": lambda: (first.sqrt(), lambda a, b: mpmath.sqrt(a)),
         "exp": lambda: (first.exp(), lambda a, b: mpmath.exp(a)),
         "expm1": lambda: (first.expm1(), lambda a, b: mpmath.expm1(a)),
+        "log": lambda: (first.log(), lambda a, b: mpmath.log(a)),
         "log1p": lambda: (first.log1p(), lambda a, b: mpmath.log1p(a)),
     }[operation]()
     with mpmath.workdps(DIGITS):
@@ -202,3 +204,8 @@ def test_what_is_kept_elsewhere_exists():
             assert f"def {test}(" in (HOUSE.parents[1] / path).read_text(), where
         else:
             assert where in PROMISES, where
+
+
+def test_bounds_of_a_list_are_those_of_its_numbers():
+    for bound in (above, below):
+        assert bound([1.0, 3.0], 9).tolist() == [bound(1.0, 9), bound(3.0, 9)]

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from private_ensembles.audit import (
     delta_curve,
+    divergence,
     exact_delta,
     exact_epsilon,
     renyi_curve,
@@ -286,3 +287,21 @@ def test_delta_and_orders_out_of_range_are_named():
         worst_pair(matrix, ONE_PAIR)
     with pytest.raises(ValueError, match="epsilons"):
         delta_curve(matrix, ONE_PAIR, [-1.0])
+
+
+def test_a_single_label_tells_nothing_and_no_label_is_no_mechanism():
+    assert exact_delta([[1.0], [1.0]], ONE_PAIR, 0.0) <= 1e-14
+    with pytest.raises(ValueError, match="prob_matrix: shape"):
+        exact_delta(np.ones((2, 0)), ONE_PAIR, 0.0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_difference_at_an_epsilon_is_rounded_to_its_side(sign):
+    """Also where next to nothing is left of it."""
+    below = np.random.default_rng(4).uniform(0.1, 0.3, (200, 1))
+    above = below * math.exp(1.0) * (1 + sign * 16 * np.finfo(float).eps)
+    found = divergence._deltas(above, below, 1.0, sign)[0]
+    with mpmath.workdps(40):
+        for value, one, other in zip(found, above[:, 0], below[:, 0], strict=True):
+            exact = max(mpmath.mpf(one) - mpmath.e * mpmath.mpf(other), 0)
+            assert sign * (mpmath.mpf(value) - exact) >= 0

@@ -46,6 +46,7 @@ DRAWS = {
     "multivariate_normal",
     "normal",
     "permutation",
+    "permuted",
     "poisson",
     "rand",
     "randbelow",
@@ -79,6 +80,7 @@ PRIVATE = {
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
     "noise/sources.py Seeded.add_gaussian": AUDITED,
+    "noise/sources.py Seeded.subsets": AUDITED,
     "pate/mechanisms.py _check_and_label": AUDITED,
     "pate/mechanisms.py lnmax": AUDITED,
     "pate/release_accounting.py publish": f"{HERE}test_published_costs",
@@ -93,8 +95,10 @@ PRIVATE = {
 PUBLIC = "which records or queries: public"
 SIMULATED = "simulates data or an estimate; nothing private goes in"
 TRAINING = "trains on what is released already, or makes no privacy claim"
+LOT = "breaks ties: no claim rests on it"
 STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
+    "noise/sources.py Seeded.fairest": LOT,
     "experiments/dpbag.py split_thirds": PUBLIC,
     "mechanisms/families/noise_function.py OnTeachers.draw": STAND_IN,
     "darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
@@ -235,7 +239,8 @@ def test_published_costs():
 @pytest.mark.parametrize("noise", ["reproducible", "secure"])
 def test_a_step_of_dp_sgd(noise):
     """One record whose gradient is turned round: two norms apart, under noise of sigma norms."""
-    runs, norm, sigma = 24_000, 0.1, 4.0
+    # With a cut at 3.2 a twin shows in the fewest runs: it is missed less than once in 1e7 tries.
+    runs, norm, sigma = 16_000, 0.1, 4.0
     # Phi(u / 2 - epsilon / u) - e^epsilon Phi(-u / 2 - epsilon / u) with u = 2 / sigma.
     claimed = analytic_epsilon(math.sqrt(2) * sigma / 2, DELTA)
     images = torch.full((2, 1, 1), 255, dtype=torch.uint8)
@@ -263,7 +268,7 @@ def test_a_step_of_dp_sgd(noise):
             )
             weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
             lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
-            return (lead > 3).astype(int)
+            return (lead > 3.2).astype(int)
 
         return sample
 

@@ -13,6 +13,7 @@ from private_ensembles.audit import (
     leading_pairs,
     neighbour_pairs,
     reduced_histograms,
+    sorted_histograms,
     two_class_matrix,
     two_class_pairs,
 )
@@ -91,3 +92,10 @@ def test_two_class_matrix_is_the_histogram_table():
 def test_bad_input_is_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize(("teachers", "classes"), [(0, 3), (4, 1)])
+def test_histograms_up_to_renaming_are_of_the_same_sizes(teachers, classes):
+    for count in (enumerate_histograms, reduced_histograms, sorted_histograms):
+        with pytest.raises(ValueError, match=r"n_teachers = 0|n_classes = 1"):
+            count(teachers, classes)

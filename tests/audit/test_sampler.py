@@ -149,3 +149,16 @@ def test_epsilon_and_interval_arguments_out_of_range_are_named():
         clopper_pearson([3], 2, 0.1)
     with pytest.raises(ValueError, match="error"):
         clopper_pearson([1], 2, 0.0)
+
+
+def test_delta_is_asked_for_at_epsilon_zero_as_well():
+    found = delta_lower_bound(
+        biased_coin,
+        [0.0],
+        [0.5],
+        0.0,
+        labels=(0, 1),
+        runs=2000,
+        generator=np.random.default_rng(0),
+    )
+    assert 0.4 < found.value < 0.5

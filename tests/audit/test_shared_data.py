@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.poisson_binomial import pmf
-from private_ensembles.audit import shared_data_delta, shared_data_epsilon, worst_teachers
+from private_ensembles.audit import (
+    shared_data,
+    shared_data_delta,
+    shared_data_epsilon,
+    worst_teachers,
+)
 from private_ensembles.audit.shared_data import corner_multisets, corner_pmfs, teacher_corners
 from private_ensembles.darrm import certify, gamma_subsampling
 from private_ensembles.darrm.release import label_probability
@@ -146,3 +151,16 @@ def test_tiny_leaks_are_bounded_from_above():
             says = [high * a + (1 - high) * b, (1 - high) * a + high * b]
             true = mpmath.log(says[0] / says[1])
         assert shared_data_epsilon([low, q], 0.7, 0.0, 0.0) >= true
+
+
+def test_the_loss_at_each_epsilon_is_rounded_up(monkeypatch):
+    """Whatever the two sides are: next to nothing may be left of their difference."""
+    rng = np.random.default_rng(5)
+    below = rng.uniform(0.1, 0.3, 200)
+    above = below * math.exp(1.0) * (1 + 4 * np.finfo(float).eps)
+    for one in zip(above, below, strict=True):
+        sides = [tuple(np.array([[side]]) for side in one)]
+        monkeypatch.setattr(shared_data, "_sides", lambda *_, sides=sides: sides)
+        found = shared_data.shared_data_curve([0.5, 0.5], 0.1, 0.0, [1.0])[0]
+        with mpmath.workdps(40):
+            assert found >= mpmath.mpf(one[0]) - mpmath.e * mpmath.mpf(one[1])

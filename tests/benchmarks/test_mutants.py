@@ -2,6 +2,9 @@
 
 import ast
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -17,7 +20,7 @@ def area(radius: int = 2) -> float:
         raise ValueError(f"radius = {radius + 0}: must be positive")
     \xcf\x83 = -radius
     \xcf\x83 += 1
-    return pi * \xcf\x83 ** 2 if True else None
+    return pi * \xcf\x83 ** 2 if True else 1e30
 '''
 WANTED = [
     ("constant", "2", "3"),
@@ -33,11 +36,12 @@ WANTED = [
     ("dropped line", "σ += 1", "pass"),
     ("operator", "σ += 1", "σ -= 1"),
     ("constant", "1", "2"),
-    ("dropped line", "return pi * σ ** 2 if True else None", "pass"),
+    ("dropped line", "return pi * σ ** 2 if True else 1e30", "pass"),
     ("operator", "pi * σ ** 2", "(pi / σ ** 2)"),
     ("operator", "σ ** 2", "(σ * 2)"),
     ("constant", "2", "3"),
     ("constant", "True", "False"),
+    ("constant", "1e30", "2e+30"),
 ]
 
 
@@ -63,43 +67,104 @@ def test_mutants_of_the_packages_that_claim_privacy_are_drawn_once_each_from_a_s
         ast.parse(one.apply((root / one.file).read_bytes()))
 
 
-def test_own_tests_come_first_then_the_package_then_the_rest(root):
-    own, package, rest, workflow = module.stages(root, f"{module.PACKAGE}/darrm/search.py")
-    assert own == ["-n0", "tests/darrm/test_search.py"]
-    assert package == ["tests/darrm"]
-    assert rest[0] == "tests"
-    assert {"tests/darrm", "tests/workflow"} <= set(rest)
-    assert workflow == ["tests/workflow"]
-    assert module.stages(root, f"{module.PACKAGE}/mechanisms/gnmax.py")[0][1] == "tests/mechanisms"
+def test_a_change_belongs_to_the_innermost_function_around_it():
+    source = b"""
+limit = 1 + 1
+
+class Table:
+    size: int = 2
+
+    def width(self, more=3):
+        def half(x):
+            if x:
+                return x / 4
+            return 5
+        return half(lambda: 6)
+"""
+    places = {one.before: module.place(source, one) for one in module.mutants("a.py", source)}
+    assert places["1"] is places["2"] is None
+    assert places["3"] == places["6"] == "Table.width"
+    assert places["4"] == places["return 5"] == "Table.width.<locals>.half"
+
+
+BOUND = """def bound(x):
+    x > 9
+    return x + 1
+
+
+def other(x):
+    return x * 7
+"""
+TEST = """from private_ensembles.audit.bound import bound, other
+
+
+def test_bound():
+    assert bound(2) == 3
+
+
+def test_other():
+    other(2)
+"""
 
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """A repository of one module with a claim, and a test that leaves one of its lines alone."""
+    """A repository of one module with a claim, tests that leave some lines alone, and its calls."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take most of the time
     monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
-    package, tests = tmp_path / module.PACKAGE / "audit", tmp_path / "tests" / "audit"
-    for folder in (package, tests):
+    package, tests = tmp_path / module.PACKAGE, tmp_path / "tests" / "audit"
+    for folder in (package, *(package / name for name in module.CLAIMING)):
         folder.mkdir(parents=True)
-    for name in module.CLAIMING:
-        (package.parent / name).mkdir(exist_ok=True)
-    (package / "bound.py").write_text("def bound(x):\n    x > 9\n    return x + 1\n")
-    (tests / "test_bound.py").write_text(
-        "import importlib.util, pathlib\n"
-        f"path = pathlib.Path(__file__).parents[2] / '{module.PACKAGE}' / 'audit' / 'bound.py'\n"
-        "spec = importlib.util.spec_from_file_location('bound', path)\n"
-        "bound = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(bound)\n\n\n"
-        "def test_bound():\n    assert bound.bound(2) == 3\n"
+        (folder / "__init__.py").touch()
+    tests.mkdir(parents=True)
+    (package / "audit" / "bound.py").write_text(BOUND)
+    (tests / "test_bound.py").write_text(TEST)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\npythonpath = ["workflow"]\n'
+        'addopts = "--import-mode=importlib"\n'
     )
-    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-n0"\n')
+    write_calls(tmp_path, {"test_bound": ["bound"], "test_other": ["other"]})
     return tmp_path
 
 
-def test_noticed_changes_are_killed_others_survive_and_a_second_run_goes_on(toy, tmp_path):
-    results = tmp_path / "results.jsonl"
-    before = (toy / module.PACKAGE / "audit" / "bound.py").read_bytes()
-    first = module.survey(toy, results, 6, 0, 2)
+def write_calls(toy, by_test):
+    lines = [
+        {
+            "test": f"tests/audit/test_bound.py::{test}",
+            "seconds": 0.1,
+            "calls": [f"audit/bound.py:{name}" for name in names],
+        }
+        for test, names in by_test.items()
+    ]
+    (toy / "calls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def alone(toy, code):
+    """Run code in a process of its own, since tests are loaded in it; returns its `found`."""
+    start = "import json; from pathlib import Path; from benchmarks import mutants as module; "
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{start}toy = Path({str(toy)!r})\n{code}\nprint(json.dumps(found))",
+        ],
+        env={**os.environ, "PYTHONPATH": str(module.ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def survey(toy, again=False):
+    given = f"toy, toy / 'calls.jsonl', toy / 'results.jsonl', 9, 0, {again}"
+    return alone(toy, f"found = module.survey({given})")
+
+
+def test_noticed_changes_are_killed_others_survive_and_a_second_run_goes_on(toy):
+    results, place = toy / "results.jsonl", toy / module.PACKAGE / "audit" / "bound.py"
+    first = survey(toy)
     verdicts = {(one["before"], one["after"]): one["verdict"] for one in first}
     assert verdicts == {
         ("x > 9", "pass"): "survived",
@@ -108,25 +173,69 @@ def test_noticed_changes_are_killed_others_survive_and_a_second_run_goes_on(toy,
         ("return x + 1", "pass"): "killed",
         ("x + 1", "(x - 1)"): "killed",
         ("1", "2"): "killed",
+        ("return x * 7", "pass"): "survived",
+        ("x * 7", "(x / 7)"): "survived",
+        ("7", "8"): "survived",
     }
-    assert {one["stage"] for one in first if one["verdict"] == "survived"} == {2}
-    assert all("test_bound" in one["by"] for one in first if one["verdict"] == "killed")
-    assert (toy / module.PACKAGE / "audit" / "bound.py").read_bytes() == before
+    killers = {one["by"] for one in first if one["verdict"] == "killed"}
+    assert killers == {"tests/audit/test_bound.py::test_bound"}
+    assert {one["tests"] for one in first} == {1}
+    assert place.read_text() == BOUND
     text = module.summary(first)
-    assert text.startswith("all: 3 of 6 killed\n")
-    assert text.count("\nsurvived ") == 3
+    assert text.startswith("all: 3 of 9 killed\n")
+    assert text.count("\nsurvived ") == 6
 
     lines = results.read_text().splitlines()
     results.write_text("\n".join(lines[:-1]) + "\n")
-    module.survey(toy, results, 6, 0, 2)
-    assert len(results.read_text().splitlines()) == 6
-    assert json.loads(results.read_text().splitlines()[-1]).keys() == json.loads(lines[-1]).keys()
+    survey(toy)
+    assert len(results.read_text().splitlines()) == 9
+    place.write_text("y = 1 + 2 + 3 + 4 + 5\n")
     with pytest.raises(ValueError, match="of another seed or of other code"):
-        (toy / module.PACKAGE / "audit" / "bound.py").write_text("y = 1 + 2 + 3 + 4\n")
-        module.survey(toy, results, 6, 0, 2)
+        module.survey(toy, toy / "calls.jsonl", results, 9, 0)
 
 
-def test_tests_that_do_not_end_kill(toy, monkeypatch):
-    path = toy / "tests" / "audit" / "test_bound.py"
-    path.write_text("import time\n\n\ndef test_bound():\n    time.sleep(60)\n")
-    assert module.run(toy, ["tests"], 2) == "time is up"
+def test_survivors_are_tried_again_when_there_are_more_tests(toy):
+    survey(toy)
+    tests = toy / "tests" / "audit" / "test_bound.py"
+    tests.write_text(TEST.replace("other(2)", "assert other(2) == 14"))
+    assert sum(one["verdict"] == "killed" for one in survey(toy)) == 3
+    assert sum(one["verdict"] == "killed" for one in survey(toy, again=True)) == 6
+
+
+def test_a_test_that_fails_without_a_mutant_is_named(toy):
+    tests = toy / "tests" / "audit" / "test_bound.py"
+    tests.write_text(TEST.replace("== 3", "== 4"))
+    with pytest.raises(AssertionError, match=r"fails without a mutant: .*::test_bound"):
+        survey(toy)
+
+
+def test_tests_that_do_not_end_and_modules_that_do_not_load_kill(toy):
+    start, test = BOUND.index("x > 9"), "tests/audit/test_bound.py::test_bound"
+    code = f"""
+module.PATIENCE = 0.3, 1.0
+known, found = module.calls.known(toy / "calls.jsonl"), []
+def work(session):
+    for after in ("while True: pass", "raise SystemExit"):
+        mutant = module.Mutant(
+            "{module.PACKAGE}/audit/bound.py", 2, "", "x > 9", after, {start}, {start + 5}
+        )
+        found.append(session.attempt(mutant, [{test!r}]))
+    text = "y = z\\n"
+    (toy / "{module.PACKAGE}/audit/bound.py").write_text(text)
+    mutant = module.Mutant("{module.PACKAGE}/audit/bound.py", 1, "", "y", "y = x", 0, 1)
+    found.append(session.attempt(mutant, [{test!r}]))
+import os, pytest
+os.chdir(toy)
+pytest.main(["-s", *module.HOW, "tests"], plugins=[module.Session(toy, known, work)])
+"""
+    assert alone(toy, code) == [f"time is up: {test}", test, "loading the tests"]
+
+
+def test_a_change_outside_every_function_concerns_who_calls_any_and_the_module_s_own_tests(toy):
+    file = f"{module.PACKAGE}/audit/bound.py"
+    (toy / file).write_text("y = 1\n" + BOUND)
+    elsewhere = {"test": "tests/test_a.py::test_a", "seconds": 1, "calls": ["audit/bound.py:other"]}
+    known = {**module.calls.known(toy / "calls.jsonl"), elsewhere["test"]: elsewhere}
+    first, *_ = module.mutants(file, (toy / file).read_bytes())
+    own = [f"tests/audit/test_bound.py::test_{name}" for name in ("bound", "other")]
+    assert module.noticing(toy, first, known) == [*own, elsewhere["test"]]

@@ -141,7 +141,7 @@ def _merge(below, above):
             "model = 'cnn': must be one of darrm_cnn, mnist_cnn, svhn_cnn, mlp, linear",
         ),
         ({"datasets__mnist__classes": [5]}, "classes = [5]: must be a list of at least 2 values"),
-        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, ensemble, opacus"),
+        ({"teachers__backend": "jax"}, "backend = 'jax': must be one of auto, opacus"),
         ({"teachers__per_job": 0}, "teachers.per_job = 0: must be an integer >= 1"),
         ({"teachers__checkpoint_seconds": -1}, "seconds = -1: must be a number >= 0"),
         (

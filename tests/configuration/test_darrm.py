@@ -28,10 +28,10 @@ def checked(**values):
     return check(changed(**values)).darrm
 
 
-def test_sweeps_leave_out_m_beyond_k_and_below_the_least_share():
-    sweeps = checked(darrm__sweeps__m=[1, 3, 9, 33], darrm__sweeps__least_share=0.02).sweeps
+def test_sweeps_leave_out_m_beyond_k():
+    sweeps = checked(darrm__sweeps__m=[1, 3, 9, 33]).sweeps
     assert sweeps.allowances(11) == [1, 3, 9]
-    assert sweeps.allowances(201) == [9, 33]
+    assert sweeps.allowances(201) == [1, 3, 9, 33]
 
 
 def test_labels_are_released_for_the_list_and_the_tables():

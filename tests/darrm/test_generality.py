@@ -125,3 +125,8 @@ def test_lemma_b_11_fails_where_teachers_lean_to_different_labels():
     assert (larger >= cancels).all()
     assert error_of_pmf(cancels, alpha) < 1e-15
     assert error_of_pmf(larger, alpha) > 0.01
+
+
+def test_an_algorithm_that_differs_from_its_mirror_at_one_count_alone_is_refused():
+    with pytest.raises(ValueError, match=r"Pr\[1 \| 1\] = 0.4 and Pr\[1 \| 2\] = 0.55 must add up"):
+        gamma_from_probabilities([0.0, 0.4, 0.55, 1.0])

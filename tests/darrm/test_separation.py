@@ -6,6 +6,7 @@ import pytest
 from private_ensembles.darrm import separation
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.worst_case import eight_corner_worst_case
 
 from . import oracle
 
@@ -48,7 +49,8 @@ def test_cuts_lie_apart(problem):
 def test_exact_corners_exceed_the_limit_and_miss_nothing(problem, seed):
     gamma = oracle.random_gamma(np.random.default_rng(seed), 9)
     g = problem.odd_vector(gamma)
-    bound = separation.exact_corners(problem, g, 10.0)[1]
+    bound = eight_corner_worst_case(problem, g)[0].upper
+    assert separation.exact_corners(problem, g, 10.0) == ([], 10.0)
     limit = bound - 0.01
     found, largest = separation.exact_corners(problem, g, limit)
     costs = [float(oracle.cost(gamma, 1, 0.3, 0.01, counts)) for counts in found]

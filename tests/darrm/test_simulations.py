@@ -1,12 +1,14 @@
 """Parameters, bounds and amplification of the paper's simulations, and the sweeps beyond them."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.darrm import simulations
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.error import error_at, expected_error
 from private_ensembles.darrm.gamma import (
@@ -242,3 +244,12 @@ def test_sweep_holds_every_family_as_computed_alone():
     best = {row["m"]: row for row in rows if row["family"] == "gamma_opt"}
     for row in rows:
         assert best[row["m"]]["error_bound"] <= row["expected_error"] + 1e-12
+
+
+def test_no_private_gamma_errs_less_than_half_the_gap_in_utility_below_the_best(monkeypatch):
+    found = optimize_gamma(11, 3, 0.1, 1e-5, prior="common:0.5,1", solver="highs")
+    wider = replace(found, utility_upper_bound=found.utility + 0.02)
+    monkeypatch.setattr(simulations, "optimize_gamma", lambda *_, **__: wider)
+    best = next(iter(sweep(11, 0.1, 1e-5, [3], prior="common:0.5,1", solver="highs")))
+    assert best["error_bound"] == pytest.approx(best["expected_error"] - 0.01)
+    assert best["error_bound"] > 0

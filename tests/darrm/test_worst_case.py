@@ -1,11 +1,14 @@
 """Largest costs over families of corners: exact ones, bounds, and when to stop."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm import worst_case
+from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
 from private_ensembles.darrm.worst_case import (
     eight_corner_worst_case,
     series_worst_case,
@@ -84,3 +87,38 @@ def test_worst_assignment_attains_the_cost_that_is_claimed_for_it():
     assert worst.counts.sum() == 5
     exact = oracle.cost(gamma, 2, 0.5, 0.03, worst.counts)
     assert float(exact) == pytest.approx(worst.upper, abs=1e-12)
+
+
+def test_the_remainder_bounds_the_terms_that_are_left_out():
+    """A difference of order r > R is at most 2^(r - R) times those of order R."""
+    problem = PrivacyProblem(1001, 3, 0.1, 1e-6, 1e-5)
+    for n in (3, 10, 1000):
+        sizes = [1.0, 0.8, 0.5, 0.3]
+        left_out = sum(
+            math.comb(n, r) * problem.Delta**r * problem.c * 0.3 * 2.0 ** (r - 3)
+            for r in range(3, min(n, 40) + 1)
+        )
+        assert worst_case._remainder(problem, n, sizes) >= left_out > 0
+    assert worst_case._remainder(problem, 2, sizes) == 0
+
+
+def test_every_teacher_at_an_end_moves_where_it_gains_most():
+    rng = np.random.default_rng(2)
+    problem = PrivacyProblem(5, 2, 0.1, 1e-3, 3e-3)
+    t, n, D, c = 2, 3, problem.Delta, problem.c
+    for _ in range(50):
+        V = rng.uniform(-1, 1, (t + 1, n + 1))
+        for i, b in ((0, 1), (1, 2), (2, 1), (1, 0), (1, 3)):
+            here, there = V[i], V[t - i]
+            gains = {"0,0": 0.0, "1,1": 0.0}
+            if b < n:
+                gains["D,0"] = D * (here[b + 1] - here[b])
+                gains["0,D"] = -c * D * (there[b + 1] - there[b])
+            if b > 0:
+                gains["1-D,1"] = -D * (here[b] - here[b - 1])
+                gains["1,1-D"] = c * D * (there[b] - there[b - 1])
+            found = dict(zip(CORNERS, worst_case._corner_choice(problem, V, i, b), strict=True))
+            for size, ends in ((n - b, ("0,0", "0,D", "D,0")), (b, ("1,1", "1-D,1", "1,1-D"))):
+                if size:
+                    best = max((end for end in ends if end in gains), key=gains.get)
+                    assert found[best] == size

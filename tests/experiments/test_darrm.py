@@ -40,7 +40,7 @@ SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic
 SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
 PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
 MECHANISMS = [mechanism.name for mechanism in mechanisms.of_one_label()]
-PRIVATE = ("darrm_sub", "darrm_opt", "majority_private")
+PRIVATE = ("darrm_sub", "darrm_opt", "majority_private", "committee")
 
 
 def cache(seed, n=40):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from private_ensembles.accounting.composition import simple
 from private_ensembles.experiments.darrm_tables import gnmax_sigmas, label_accuracy, privacy_loss
 from private_ensembles.pate.gnmax import sigma_quantities
 from private_ensembles.published.comparison import compare
@@ -47,10 +48,22 @@ def test_publishing_all_private_teachers_costs_less_than_twenty_labels(m):
     assert (twenty["epsilon_disjoint_shards"] < twenty["epsilon_all_teachers"]).all()
 
 
-def test_few_labels_cost_less_than_all_teachers():
+def test_what_supposes_teachers_trained_anew_is_never_called_tightest():
+    """Labels of teachers that are trained once may cost more than composition says."""
     few = privacy_loss(PAPER[:1], K=11, m=1, queries=[2], delta_prime=1e-2).iloc[0]
-    assert few["tightest"] == few["epsilon_total_optimal"] < few["epsilon_all_teachers"]
-    assert "composition" in few["tightest_reason"]
+    assert few["epsilon_total_optimal"] < few["epsilon_all_teachers"] == few["tightest"]
+    assert "post-processing" in few["tightest_reason"]
+
+
+@pytest.mark.parametrize("m", [1, 3, 5, 7])
+def test_a_committee_costs_the_same_at_one_query_and_at_ten_thousand(m):
+    table = privacy_loss(PAPER[:1], K=11, m=m, queries=[1, 10_000], delta_prime=1e-4)
+    assert table["epsilon_committee"].nunique() == 1
+    assert table["delta_committee"].nunique() == 1
+    epsilon, delta = PAPER[0]["epsilon"], PAPER[0]["Delta"]
+    assert table["epsilon_committee"][0] <= simple(epsilon, delta, m).epsilon
+    assert table["epsilon_committee"][0] == pytest.approx(m * epsilon, rel=1e-4)
+    assert table["delta_committee"][0] == pytest.approx(m * delta)
 
 
 def test_table_4_holds_the_paper_search_and_the_tighter_scales():

@@ -19,6 +19,7 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.experiments import own_votes
 from private_ensembles.noise import secure
+from private_ensembles.report import style
 
 K, QUERIES = 7, 6
 DRAW = own_votes.release
@@ -31,6 +32,7 @@ class FixedCoins:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.randbelow, self.choice = self.random.randrange, self.random.choice
+        self.SystemRandom = lambda: self.random
         self.token_bytes = self.urandom = self.random.randbytes
 
     def gaussian(self, sigma):
@@ -60,6 +62,7 @@ def settings_for(name):
     private = mechanism.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
+        "privacy_model": sorted(mechanism.privacy_models)[0],
         "adjacency": "add_remove" if private else "replace_one",
         "teacher_epsilon": 0.3 if private else None,
     }
@@ -114,6 +117,8 @@ def published(root, neighbours, fake_snakemake, monkeypatch):
             return kept[0]
 
         monkeypatch.setattr(own_votes, "release", release)
+        # Letters drawn one by one: to cut fonts for PDFs would take most of the time.
+        monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
         script = root / "workflow" / "scripts" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
         left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]

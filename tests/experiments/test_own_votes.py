@@ -87,3 +87,23 @@ def test_a_chosen_mechanism_that_does_not_apply_releases_nothing():
     wrong = replace(plan, task=replace(plan.task, privacy_model="shared_data"))
     with pytest.raises(ValueError, match="private for disjoint_shards only"):
         own_votes.release(wrong, given, seed=1)
+
+
+@pytest.mark.parametrize("noise", ["secure", "reproducible"])
+def test_one_committee_answers_own_votes_of_private_teachers_that_share_data(noise):
+    """Every teacher votes for its own class alone, so that the members show."""
+    settings = SETTINGS | {"mechanisms": ["committee", "darrm_sub"]}
+    settings |= {"privacy_model": "shared_data", "adjacency": "add_remove", "teacher_epsilon": 0.9}
+    given = Votes(9, np.full(200, -1), np.tile(np.arange(9), (200, 1)))
+    budget = BUDGET | {"epsilon": 1.0, "labels_wanted": 150, "noise": noise}
+    plan = own_votes.plan_for(given, settings, budget, seed=1)
+    assert plan.chosen.mechanism == "committee"
+    released = own_votes.release(plan, given, seed=1)
+    assert len(set(released[:150])) == 1
+    assert set(released[150:]) == {-1}
+    table = own_votes.public_table(plan)
+    assert table["epsilon"][0] == pytest.approx(0.9, rel=1e-4)
+    # Of counts nobody can tell who said what.
+    counted = Votes(9, given.labels, counts=given.histogram())
+    with pytest.raises(ValueError, match="committee: needs each teacher's votes, not counts"):
+        own_votes.plan_for(counted, settings, budget, seed=1)

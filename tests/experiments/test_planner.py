@@ -66,7 +66,8 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
     )
     assert {plan.mechanism for plan in plans[len(usable) :]} == {
         "ladder",  # three classes
-        *("majority_private", "darrm_opt", "darrm_sub"),  # teachers that are not private
+        "lnmax_exact",
+        *("majority_private", "committee", "darrm_opt", "darrm_sub"),  # no private teachers
     }
     for plan in usable:
         assert plan.epsilon <= task.epsilon

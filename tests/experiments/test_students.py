@@ -107,6 +107,7 @@ def test_student_is_evaluated_beyond_the_pool(inputs, kind):
     assert [row["epoch"] for row in history] == epochs
     if epochs:
         assert history[-1]["accuracy"] == summary["accuracy"]
+    assert run(data, kind, watched=False)[1:] == (summary, [])
 
 
 @pytest.mark.parametrize("kind", MAKERS)

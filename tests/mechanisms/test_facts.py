@@ -6,7 +6,9 @@ import unicodedata
 import pytest
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.mechanisms.nzc import ImmutableNoise
 
 EVERY = mechanisms.every()
 
@@ -74,9 +76,23 @@ def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_al
 
 
 def test_noise_on_votes_refuses_teachers_that_share_data():
-    """DaRRM's mechanisms alone are private there; everybody else refuses."""
+    """DaRRM's mechanisms and committees alone are private there; everybody else refuses."""
     serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
-    assert serving == {"darrm_sub", "darrm_opt"}
+    assert serving == {"darrm_sub", "darrm_opt", "committee"}
+
+
+def test_lnmax_says_what_optimal_composition_of_its_pure_labels_costs():
+    task = {"lnmax": {"scale": 20.0, "queries": [100, 1000]}, "delta": 1e-5}
+    totals = EVERY["lnmax"].printed_totals(task)
+    assert totals == {
+        f"lnmax-{queries}": (queries, optimal_homogeneous(0.1, 0.0, queries, 1e-5).epsilon)
+        for queries in (100, 1000)
+    }
+    assert EVERY["lnmax"].printed_totals(task, secure=True) == {}
+
+
+def test_immutable_noise_is_the_papers_by_itself():
+    assert ImmutableNoise() == ImmutableNoise(constant=1e100, gamma=1e10, labels=1)
 
 
 def test_unknown_names_are_refused_with_the_allowed_ones():

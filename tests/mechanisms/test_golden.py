@@ -23,9 +23,15 @@ NEXT = 1 + 1e-6
 # Ours are closed forms on two classes where the planner took quadratures.
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
+WERE_THERE = [
+    mechanism
+    for mechanism in mechanisms.of_one_label()
+    if mechanism.name in GOLDEN["one_label"][0]["mechanisms"]
+]
+
 
 @pytest.mark.parametrize("place", range(len(GOLDEN["one_label"])))
-@pytest.mark.parametrize("mechanism", mechanisms.of_one_label(), ids=lambda one: one.name)
+@pytest.mark.parametrize("mechanism", WERE_THERE, ids=lambda one: one.name)
 def test_one_label_of_a_budget_is_what_it_was(place, mechanism):
     case = GOLDEN["one_label"][place]
     row, given = case["mechanisms"][mechanism.name], case["budget"]

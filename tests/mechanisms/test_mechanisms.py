@@ -11,11 +11,20 @@ from private_ensembles.experiments import planner_study
 from private_ensembles.mechanisms.confident_gnmax import served_probability
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.votes.cache import Votes
 
 BASE = Task(
     epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
 )
 NAMES = mechanisms.offered()
+
+
+def base(name, **change):
+    """The task, in a privacy model that the mechanism is for."""
+    model = sorted(mechanisms.load(name).privacy_models)[0]
+    return replace(BASE, privacy_model=model, **change)
+
+
 DARRM = {"darrm_opt", "darrm_sub"}
 TWO_CLASSES = {"ladder", "lnmax_exact"} | DARRM
 
@@ -24,6 +33,14 @@ def counts(task, seed=0):
     generator = np.random.default_rng(seed)
     p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
     return generator.multinomial(task.n_teachers, p)
+
+
+def votes(histogram, seed=0):
+    """Votes with these counts, by teachers of whom nobody is like himself on two queries."""
+    n_classes = histogram.shape[1]
+    ordered = np.stack([np.repeat(np.arange(n_classes), row) for row in histogram])
+    shuffled = np.random.default_rng(seed).permuted(ordered, axis=1)
+    return Votes(n_classes, np.full(len(shuffled), -1), shuffled)
 
 
 def free_points(mechanism):
@@ -45,7 +62,7 @@ def free_points(mechanism):
 @pytest.mark.parametrize("epsilon", [0.7, 3.0])
 def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilon):
     mechanism = mechanisms.load(name)
-    task = replace(BASE, n_classes=n_classes, labels=labels, epsilon=epsilon)
+    task = base(name, n_classes=n_classes, labels=labels, epsilon=epsilon)
     if mechanism.refusal(task):
         assert (name in TWO_CLASSES and n_classes == 4) or (name in DARRM and labels > 1)
         return
@@ -62,21 +79,24 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
     mechanism = mechanisms.load(name)
-    task = replace(BASE, labels=60, epsilon=20.0)
+    task = base(name, labels=60, epsilon=20.0)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     one = np.tile(counts(task)[:1], (60, 1))
     expected = mechanism.distribution(one, parameters)[0]
     generator = np.random.default_rng(3)
     seen = np.concatenate(
-        [mechanism.release(one, parameters, Seeded(generator)) for _ in range(200)]
+        [
+            mechanism.release_votes(votes(one, seed), parameters, Seeded(generator))
+            for seed in range(200)
+        ]
     )
     for label in range(2):
         share, n = (seen == label).mean(), len(seen)
         sd = np.sqrt(max(expected[label] * (1 - expected[label]), 1 / n) / n)
         assert abs(share - expected[label]) < 5 * sd
     capped = mechanism.calibrate(replace(task, labels=5))
-    released = mechanism.release(counts(task), capped, Seeded(generator))
+    released = mechanism.release_votes(votes(counts(task)), capped, Seeded(generator))
     assert released.dtype == np.int64
     assert (released >= 0).sum() <= 5
 
@@ -85,7 +105,7 @@ def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
-    task = replace(BASE, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
+    task = base(name, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
     row = planner_study.audit_row(name, task)
     unaudited = ("for two classes only", "rests on the teachers' own privacy", "one teacher costs")
     unaudited += ("for an odd number of teachers",)
@@ -119,21 +139,29 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
         ("majority_private", {"teacher_epsilon": None}, "needs teachers that are private"),
         ("majority_private", {"teacher_epsilon": 0.6}, "one teacher costs (1.2, 0), more than"),
         ("majority_private", {"teacher_Delta": 1e-4}, "one teacher costs (0.6, 0.000235)"),
+        ("committee", {"teacher_epsilon": None}, "needs teachers that are private"),
+        ("committee", {"teacher_epsilon": 0.6}, "one teacher costs (1.2, 0), more than"),
+        ("committee", {"counts_only": True}, "needs each teacher's votes, not counts"),
+        (
+            "committee",
+            {"privacy_model": "disjoint_shards"},
+            "on disjoint shards all teachers together cost what one does: majority_private",
+        ),
     ],
 )
 def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
-    assert mechanisms.load(name).refusal(replace(BASE, labels=1)) is None
-    assert reason in mechanisms.load(name).refusal(replace(BASE, **change))
+    assert mechanisms.load(name).refusal(base(name, labels=1)) is None
+    assert reason in mechanisms.load(name).refusal(replace(base(name), **change))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("labels", [1, 40])
 def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
-    mechanism, task = mechanisms.load(name), replace(BASE, labels=labels, secure=True)
+    mechanism, task = mechanisms.load(name), base(name, labels=labels, secure=True)
     if mechanism.refusal(task):
         assert labels > 1
         return
-    released = mechanism.release(counts(task), mechanism.calibrate(task), Secure())
+    released = mechanism.release_votes(votes(counts(task)), mechanism.calibrate(task), Secure())
     assert set(released) <= {-1, 0, 1}
     if name in ("gnmax_improved", "gnmax_analytic", "confident_gnmax", "ladder"):
         assert mechanism.refusal(replace(task, labels=40)) is None

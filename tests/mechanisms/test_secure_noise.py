@@ -55,7 +55,7 @@ class Listing:
 
     def __init__(self, patch):
         self.draws, self.moved, self.columns = [], [], None
-        for name in ("add_discrete_gaussian", "coins", "fair_bits", "largest"):
+        for name in ("add_discrete_gaussian", "coins", "fair_bits", "largest", "subsets"):
             patch.setattr(secure, name, getattr(self, name))
         patch.setattr(secure, "add_fine_gaussian", self.too_many)
         for name in ("uniform", "normal"):
@@ -89,6 +89,10 @@ class Listing:
 
     def fair_bits(self, shape):
         return self.column([0, 1], [0.5, 0.5])
+
+    def subsets(self, number, size, most):
+        every = np.array(list(itertools.combinations(range(size), most)))
+        return every[self.column(range(len(every)), np.full(len(every), 1 / len(every)))]
 
     def largest(self, noisy):
         die = self.column(range(6), [1 / 6] * 6)  # six sides choose among 1, 2 or 3 that tie
@@ -227,6 +231,7 @@ def random_setting(mechanism, generator):
     size["labels"] = int(generator.integers(1, size["queries"] + 1))
     if not mechanism.hides_votes:  # every assignment of corners is listed
         size["n_teachers"] = int(generator.choice([3, 5]))
+        size["privacy_model"] = sorted(mechanism.privacy_models)[0]
         size["teacher_epsilon"] = size["epsilon"] * float(generator.uniform(0.1, 0.9))
         size["teacher_Delta"] = size["delta"] * float(generator.choice([0, 0.05]))
     if mechanism.name == "dpbag":
@@ -309,7 +314,7 @@ def private_teachers(mechanism, listing, task, parameters, epsilon):
     if "shared_data" not in mechanism.privacy_models:
         return votes_delta(1, corners, epsilon)
     if task.labels > 1:
-        return votes_delta(K, corners, epsilon)
+        return votes_delta(getattr(parameters, "members", K), corners, epsilon)
     laws = [listing.law(mechanism, parameters, (K - ones, ones)) for ones in range(K + 1)]
     return teachers_delta(np.array([law[2] for law in laws]), corners, epsilon)
 

@@ -41,3 +41,18 @@ def test_fine_noise_of_a_seed_is_continuous_noise():
     noisy.append(Seeded(generator(0, "test")).add_fine_gaussian(COUNTS, 2.0))
     np.testing.assert_array_equal(*noisy)
     assert (Secure().add_fine_gaussian(COUNTS, 2.0) % 2**20 != 0).any()
+
+
+@pytest.mark.parametrize("noise", [Secure(), Seeded(generator(0, "test"))])
+def test_subsets_are_uniform_and_ties_are_broken_evenly(noise):
+    drawn = noise.subsets(3000, 5, 2)
+    assert drawn.shape == (3000, 2)
+    assert (drawn[:, 0] != drawn[:, 1]).all()
+    pairs = np.bincount(np.sort(drawn, axis=1) @ [5, 1], minlength=25)
+    assert (pairs > 0).sum() == 10
+    assert np.abs(pairs[pairs > 0] - 300).max() < 115  # seven standard deviations
+    tied = noise.fairest(np.tile([[5, 1, 5]], (3000, 1)))
+    assert set(tied) == {0, 2}
+    assert abs((tied == 0).sum() - 1500) < 200
+    assert noise.fairest(COUNTS).tolist() == [0, 2]
+    assert sorted(noise.subsets(1, 4, 4)[0]) == [0, 1, 2, 3]

@@ -49,6 +49,12 @@ def test_distribution_is_that_of_every_outcome_of_the_noise(row, sigma):
     np.testing.assert_allclose(found, exact, rtol=1e-10, atol=1e-8 if len(row) == 4 else 1e-13)
 
 
+def test_two_classes_come_from_the_law_of_their_lead():
+    noise, found = discrete_gaussian.law(1.7, 2), lattice_distribution([[7, 4], [4, 7]], 1.7)
+    trailing = float(noise.at_least(np.array(4)) + noise.exactly(np.array(3)) / 2)
+    assert found.tolist() == [[1 - trailing, trailing], [trailing, 1 - trailing]]
+
+
 def test_rows_keep_their_order_and_classes_their_places():
     counts = np.array([list(row) for row in itertools.permutations([5, 3, 1])] * 2)
     found = lattice_distribution(counts, 1.5)

@@ -7,7 +7,7 @@ import pytest
 
 from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.label_walk import LabelWalk
+from private_ensembles.pate.label_walk import LabelWalk, Votes
 
 TEACHERS, CLASSES = 14, 3
 ROWS = np.array(
@@ -22,9 +22,10 @@ ROWS = np.array(
 def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
     curve = CostCurve(sigma, order, CLASSES, noise)
     ordered = -np.sort(-ROWS, axis=1)
-    walk = LabelWalk(ordered, curve)
+    votes = Votes(ordered, curve.tails)
+    walk = LabelWalk(votes, curve)
     moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2
-    here = curve.beta(walk.log_q)
+    here = curve.beta(votes.log_q)
     for d in range(4):
         sensitivity, cost = (part[0] for part in walk.local(np.array([d])))
         for row in range(0, len(ROWS), 5):
@@ -36,7 +37,7 @@ def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order, no
 
 def test_what_is_dropped_is_far_from_the_plateau_and_counts_nothing():
     curve = CostCurve(2.0, 2.0, CLASSES)
-    walk = LabelWalk(np.array([[14, 0, 0], [6, 5, 3]], np.int64), curve)
+    walk = LabelWalk(Votes(np.array([[14, 0, 0], [6, 5, 3]], np.int64), curve.tails), curve)
     before = walk.local(np.array([0]))[0][0]
     walk.drop_below(before[0] * 100)
     after = walk.local(np.array([0]))[0][0]

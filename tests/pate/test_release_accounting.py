@@ -126,8 +126,8 @@ def test_an_order_at_which_a_condition_fails_is_lowered_with_a_warning():
     with pytest.warns(RuntimeWarning, match="C5 or C6 fails at order 4: "):
         p = choose_publication(one, math.exp(-3.0), target_epsilon=2.0)
     assert p.order < 4
-    assert one.conditions_violated(p.order) == []
-    assert one.conditions_violated(4.0) == ["C6"]
+    assert one.conditions_violated(p.order) == ()
+    assert one.conditions_violated(4.0) == ("C6",)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +157,8 @@ def test_bad_input_is_refused(change, message):
     }
     with pytest.raises(ValueError, match=message):
         release(**{**arguments, **change})
+
+
+def test_by_default_the_sensitivity_costs_a_fiftieth_of_the_conversion(counts):
+    p = choose_publication(confident_round(counts, *PARAMETERS[:3]), 1e-5)
+    assert p.sensitivity_rdp == pytest.approx(0.02 * math.log(1e5) / (p.order - 1))

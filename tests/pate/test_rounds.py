@@ -137,3 +137,9 @@ def test_unanimous_votes_may_fail_the_published_threshold():
 def test_bad_arguments_are_named(change, name):
     with pytest.raises(ValueError, match=name):
         answer_probability(**{"counts": [[3, 1]], "threshold": 2, "sigma1": 1.0} | change)
+
+
+@pytest.mark.parametrize("scales", [(0.0, 2.0), (3.0, 0.0)])
+def test_noise_of_no_scale_is_refused_of_the_threshold_and_of_the_label(scales):
+    with pytest.raises(ValueError, match=r"sigma = 0\.0"):
+        confident_round(COUNTS, 5.0, *scales)

@@ -177,7 +177,12 @@ def test_the_papers_rules_of_thumb_are_appendix_b6s():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((0.0, 1.0), "delta"), ((1e-5, 0.0), "target_epsilon"), ((1e-5, 1.0, 5.0), "factor")],
+    [
+        ((0.0, 1.0), "delta"),
+        ((1.0, 1.0), "delta"),
+        ((1e-5, 0.0), "target_epsilon"),
+        ((1e-5, 1.0, 5.0), "factor"),
+    ],
 )
 def test_the_papers_rules_of_thumb_refuse_what_they_are_not_for(arguments, message):
     delta, epsilon, *factor = arguments

@@ -6,6 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.composition import general
+from private_ensembles.pate import small_print
+from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
 from private_ensembles.pate.small_print import (
     ROUND_ONE,
     corollary11,
@@ -133,3 +136,43 @@ def test_roughly_1300_unanswered_is_1238_by_table_1():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("kind", ["classical", "analytic"])
+def test_strong_composition_adds_what_labels_and_thresholds_cost(kind):
+    both = Releases(90, 50.0, 70, 40.0)
+    share = small_print.DELTA_GLYPH / 4
+
+    def composed(times, mu):
+        each = share / times
+        one = mu * math.sqrt(2 * math.log(1.25 / each))
+        if kind == "analytic":
+            one = exact_data_independent_epsilon(mu**2 / 2, each)
+        return general(one, 0.0, times, share).epsilon
+
+    expected = composed(70, math.sqrt(2) / 40) + composed(90, 1 / 50)
+    assert small_print._strong([both], kind) == pytest.approx(expected)
+
+
+def test_what_one_gaussian_mechanism_would_cost_is_that_of_the_sizes_in_the_text():
+    candidates = data_independent_candidates()
+
+    def found(*parts):  # queries, sigma1, answers, sigma2
+        rho = sum(n / (2 * s1**2) + a / s2**2 for n, s1, a, s2 in parts)
+        return pytest.approx(exact_data_independent_epsilon(rho, 1e-8), rel=1e-12)
+
+    assert candidates["one Gaussian mechanism: every query answered"] == (
+        found((12_000, 500, 12_000, 100)),
+        found((6_000, 1500, 6_000, 100), (10_000, 2000, 10_000, 200)),
+    )
+    assert candidates["one Gaussian mechanism: with thresholds, 10,422 answers"] == (
+        found((12_000, 500, 10_762, 100)),
+        found((6_000, 1500, 3_400, 100), (10_000, 2000, 7_022, 200)),
+    )
+    assert candidates["one Gaussian mechanism: with thresholds"][1] == found(
+        (6_000, 1500, 3_400, 100), (10_000, 2000, 941, 200)
+    )
+    labels = "one Gaussian mechanism: labels only"
+    for name, answers in ((labels, 941), (f"{labels}, 10,422 answers", 7_022)):
+        expected = found((0, 1, 3_400, 100), (0, 1, answers, 200))
+        assert candidates[name] == (found((0, 1, 10_762, 100)), expected)

@@ -25,7 +25,7 @@ def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teache
     counts = np.vstack([counts, np.eye(m, dtype=int)[:1] * teachers, counts[:3]])
     weights = rng.random(len(counts))
     curve = CostCurve(sigma, order, m)
-    assert curve.check_conditions() == []
+    assert curve.check_conditions() == ()
     slow = ByQuery(sigma, order, m, curve.log_q0())
     per_query = [slow.by_distance(row) for row in counts.tolist()]
     longest = max(map(len, per_query))
@@ -53,6 +53,21 @@ def test_branch_and_bound_asks_for_few_distances():
     assert asked < 60
 
 
+@pytest.mark.parametrize("m", [2, 4])
+def test_another_order_s_profile_is_a_new_one_s(m):
+    rng = np.random.default_rng(m)
+    counts = np.array(
+        [rng.multinomial(150, rng.dirichlet([3.0] + [0.4] * (m - 1))) for _ in range(30)]
+    )
+    weights = rng.random(30)
+    profile = SensitivityProfile(counts, CostCurve(10.0, 8.0, m), weights)
+    profile.smooth(0.03)
+    for order in (3.0, 6.5, 8.0):
+        fresh = SensitivityProfile(counts, CostCurve(10.0, order, m), weights)
+        for beta in (0.02, 0.1):
+            assert profile.at_order(order).smooth(beta) == fresh.smooth(beta)
+
+
 def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
     # B.2's check: 30 teachers against noise of 40 votes can never agree enough.
     curve = CostCurve(40.0, 14.0, 10)
@@ -67,7 +82,7 @@ def test_where_no_histogram_uses_the_data_dependent_bound_sensitivity_is_zero():
 def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order, noise):
     teachers, m, beta = 16, 3, 0.2
     curve = CostCurve(sigma, order, m, noise)
-    assert curve.check_conditions() == []
+    assert curve.check_conditions() == ()
     rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
     cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order, noise=noise)[:, 0], strict=True))
     smooth = {row: smooth_sensitivity([row], curve, beta) for row in rows}
@@ -101,3 +116,11 @@ def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
         curve = CostCurve(40.0, order, 10)
         value = smooth_sensitivity([[5000] + [0] * 9, [500] * 10], curve, 0.01)
         assert 0 <= value <= 2 * curve.ceiling
+
+
+def test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity():
+    profile = SensitivityProfile(np.array([[20, 4, 1], [15, 8, 2]]), CostCurve(4.0, 3.0, 3))
+    profile.at(2, 5)
+    known = profile.at_least(0.5)
+    assert known >= np.exp(-1.0) * profile.at(2)[0] > 0
+    assert known <= profile.smooth(0.5) * (1 + 1e-12)

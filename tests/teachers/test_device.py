@@ -7,6 +7,7 @@ import torch
 from private_ensembles.teachers.device import (
     CACHE_BYTES,
     choose_device,
+    first_line,
     is_out_of_memory,
     pass_bytes,
     scaled,
@@ -52,8 +53,22 @@ def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(monk
 def test_lack_of_memory_is_told_from_other_failures():
     assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory"))
     assert is_out_of_memory(MemoryError())
+    for text in (
+        "CUDA error: out of memory\nCUDA kernel errors might be reported later",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+    ):
+        assert is_out_of_memory(RuntimeError(text))
     assert not is_out_of_memory(RuntimeError("shapes do not fit"))
     assert not is_out_of_memory(ValueError("can't allocate memory"))
     with pytest.raises(RuntimeError) as caught:
         torch.empty(1 << 60, dtype=torch.uint8)
     assert is_out_of_memory(caught.value)
+
+
+def test_a_failure_in_one_line():
+    assert (
+        first_line(RuntimeError("CUDA error: out of memory\nmore")) == "CUDA error: out of memory"
+    )
+    assert first_line(MemoryError()) == "MemoryError"

@@ -146,6 +146,18 @@ def test_the_accountant_sees_the_sampling_that_was_done(monkeypatch):
     assert 0 < epsilon_pld(1.0, plan.sample_rate, plan.steps, 1e-5) < math.inf
 
 
+def test_no_bit_depends_on_the_threads_that_draw_noise():
+    before = torch.get_num_threads()
+    ends = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            ends.append(train(*problem("mlp"), noise_multiplier=12.0))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(vector(a), vector(b)) for a, b in zip(*ends, strict=True))
+
+
 def test_secure_noise_needs_no_seed_and_repeats_nothing():
     models, images, labels, shards = problem()
     seeds = {"sampling_seeds": [None] * 3, "noise_seeds": [None] * 3}

@@ -1,11 +1,12 @@
-"""ensemble: independent teachers, by either backend, in one job or several, killed or not."""
+"""ensemble: independent teachers, trained either way, in one job or several, killed or not."""
 
 import numpy as np
 import pytest
 import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.teachers.ensemble import TRAINERS, choose_backend, train_ensemble
+from private_ensembles.teachers import ensemble
+from private_ensembles.teachers.ensemble import TRAINERS, train_ensemble, trains_together
 from private_ensembles.teachers.slices import slice_members, slice_names
 from private_ensembles.teachers.voting import cast_votes
 
@@ -25,9 +26,13 @@ LABELS = SOURCE.integers(0, 2, 60).astype(np.uint8)
 SHARDS = np.arange(60).reshape(3, 20)
 
 
-def train(kind, shards=SHARDS, **changes):
+def train(kind, shards=SHARDS, together=None, **changes):
+    """together: whether all at once, plain ones on a CPU, too; None as by default."""
     arguments = {"pixel_max": 16, "n_classes": 2, "seed": 0, "parameters": PARAMETERS[kind]}
-    return train_ensemble(kind, IMAGES, LABELS, shards, **(arguments | changes))
+    with pytest.MonkeyPatch.context() as patch:
+        if together is not None:
+            patch.setattr(ensemble, "trains_together", lambda *choice: together)
+        return train_ensemble(kind, IMAGES, LABELS, shards, **(arguments | changes))
 
 
 def weights(teacher):
@@ -41,31 +46,32 @@ def same(first, second):
     )
 
 
+# Plain teachers train together on a GPU only; here on the CPU, to test that without one.
 WAYS = pytest.mark.parametrize(
-    ("kind", "backend"), [(k, b) for k in ("plain", "private") for b in ("ensemble", "opacus")]
+    ("kind", "together"), [(k, t) for k in ("plain", "private") for t in (True, False)]
 )
 
 
 @WAYS
-def test_teacher_depends_on_its_own_shard_only(kind, backend):
-    three, two = train(kind, backend=backend), train(kind, SHARDS[:2], backend=backend)
+def test_teacher_depends_on_its_own_shard_only(kind, together):
+    three, two = train(kind, together=together), train(kind, SHARDS[:2], together=together)
     assert same(three[:2], two)
-    swapped = train(kind, SHARDS[[0, 2, 1]], backend=backend)
+    swapped = train(kind, SHARDS[[0, 2, 1]], together=together)
     assert same(three[:1], swapped[:1])
     assert not torch.equal(weights(three[1]), weights(swapped[1]))
 
 
 @WAYS
-def test_teachers_on_equal_shards_differ_by_their_own_randomness(kind, backend):
-    first, second = train(kind, SHARDS[[0, 0]], backend=backend)
+def test_teachers_on_equal_shards_differ_by_their_own_randomness(kind, together):
+    first, second = train(kind, SHARDS[[0, 0]], together=together)
     assert not torch.equal(weights(first), weights(second))
 
 
 @pytest.mark.parametrize("kind", ["plain", "private"])
 @pytest.mark.parametrize("model", ["linear", "darrm_cnn"])
-def test_backends_give_the_same_teachers_and_votes_up_to_rounding(kind, model):
+def test_both_ways_give_the_same_teachers_and_votes_up_to_rounding(kind, model):
     parameters = PARAMETERS[kind] | {"model": model}
-    one, two = (train(kind, parameters=parameters, backend=b) for b in ("opacus", "ensemble"))
+    one, two = (train(kind, parameters=parameters, together=t) for t in (False, True))
     for a, b in zip(one, two, strict=True):
         assert all((a[name] - b[name]).abs().max() < 1e-5 for name in a)
     how = {"model": model, "pixel_max": 16, "n_classes": 2}
@@ -74,11 +80,11 @@ def test_backends_give_the_same_teachers_and_votes_up_to_rounding(kind, model):
 
 @WAYS
 @pytest.mark.parametrize("per_job", [1, 2])
-def test_slices_trained_by_other_jobs_in_any_order_are_the_ensemble(kind, backend, per_job):
-    whole = train(kind, backend=backend)
+def test_slices_trained_by_other_jobs_in_any_order_are_the_ensemble(kind, together, per_job):
+    whole = train(kind, together=together)
     names = slice_names(len(SHARDS), per_job)
     parts = {
-        name: train(kind, members=slice_members(len(SHARDS), name), backend=backend)
+        name: train(kind, members=slice_members(len(SHARDS), name), together=together)
         for name in reversed(names)
     }
     assert same(whole, [teacher for name in names for teacher in parts[name]])
@@ -104,43 +110,43 @@ class Fragile(Checkpoint):
 
 @WAYS
 @pytest.mark.parametrize("saves", [1, 2, (2, 1)])
-def test_killed_training_resumes_to_the_same_bits(kind, backend, saves, tmp_path):
+def test_killed_training_resumes_to_the_same_bits(kind, together, saves, tmp_path):
     parameters = PARAMETERS[kind] | {"epochs": 3}
     if kind == "plain":
         parameters["momentum"] = 0.9
     # 20 images in batches of 8: three steps in an epoch
-    whole = train(kind, parameters=parameters, backend=backend)
+    whole = train(kind, parameters=parameters, together=together)
     path, lines = tmp_path / "checkpoint", []
     for number in saves if isinstance(saves, tuple) else (saves,):
         with pytest.raises(Killed):
-            train(kind, parameters=parameters, backend=backend, checkpoint=Fragile(path, number))
+            train(kind, parameters=parameters, together=together, checkpoint=Fragile(path, number))
     resumed = Fragile(path, 1000, report=lines.append)
-    assert same(whole, train(kind, parameters=parameters, backend=backend, checkpoint=resumed))
+    assert same(whole, train(kind, parameters=parameters, together=together, checkpoint=resumed))
     assert lines == [f"{path}: training goes on from there"]
     # what was done before was not done again
-    steps = 3 if backend == "opacus" else 9
+    steps = 9 if together else 3
     before = sum(saves) if isinstance(saves, tuple) else saves
     assert 1000 - resumed.left == steps - before
     assert list(tmp_path.iterdir()) == []
 
 
 @WAYS
-def test_checkpoint_of_another_training_is_refused(kind, backend, tmp_path):
+def test_checkpoint_of_another_training_is_refused(kind, together, tmp_path):
     path, lines = tmp_path / "checkpoint", []
     with pytest.raises(Killed):
-        train(kind, backend=backend, seed=1, checkpoint=Fragile(path, 2, "seed 1"))
+        train(kind, together=together, seed=1, checkpoint=Fragile(path, 2, "seed 1"))
     mine = Fragile(path, 1000, "seed 0", report=lines.append)
-    assert same(train(kind, backend=backend), train(kind, backend=backend, checkpoint=mine))
+    assert same(train(kind, together=together), train(kind, together=together, checkpoint=mine))
     assert lines == [f"{path}: belongs to another training: training starts anew"]
 
 
-def test_backend_is_chosen_by_kind_and_device():
-    assert choose_backend("auto", "private", "cpu") == "ensemble"
-    assert choose_backend("auto", "plain", "cpu") == "opacus"
-    assert choose_backend("auto", "plain", "cuda") == "ensemble"
-    assert choose_backend("opacus", "private", "cuda") == "opacus"
-    with pytest.raises(ValueError, match="backend = 'jax': must be one of auto, ensemble, opacus"):
-        choose_backend("jax", "plain", "cpu")
+def test_all_but_plain_teachers_on_a_cpu_train_together_unless_told_otherwise():
+    assert trains_together("auto", "private", "cpu")
+    assert not trains_together("auto", "plain", "cpu")
+    assert trains_together("auto", "plain", "cuda")
+    assert not trains_together("opacus", "private", "cuda")
+    with pytest.raises(ValueError, match="backend = 'jax': must be one of auto, opacus"):
+        trains_together("jax", "plain", "cpu")
 
 
 def test_colour_images_train_and_vote():
@@ -164,10 +170,10 @@ def test_seed_and_path_change_every_teacher(change):
 
 
 @WAYS
-def test_progress_is_told_in_the_end_at_least(kind, backend):
+def test_progress_is_told_in_the_end_at_least(kind, together):
     lines = []
-    train(kind, backend=backend, progress=lines.append)
-    done = "3 teachers" if backend == "opacus" else "6 steps"
+    train(kind, together=together, progress=lines.append)
+    done = "6 steps" if together else "3 teachers"
     assert lines[-1].startswith(f"3 {kind} teachers: {done} in ")
     assert lines[-1].endswith(" images/s")
 
@@ -181,9 +187,17 @@ def test_unknown_kind_and_parameter_are_refused():
         train("plain", parameters=PRIVATE)
 
 
-def test_gpu_out_of_memory_is_one_line_that_says_what_to_do(monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED\nat line 1"),
+        MemoryError(),
+    ],
+)
+def test_out_of_memory_is_one_line_that_says_what_to_do(error, monkeypatch):
     def full(*arguments, **parameters):
-        raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB")
+        raise error
 
     monkeypatch.setitem(TRAINERS, "plain", full)
     with pytest.raises(ValueError, match="teacher 1 of 3: out of memory on cpu") as caught:
@@ -197,9 +211,13 @@ def test_gpu_out_of_memory_is_one_line_that_says_what_to_do(monkeypatch):
 def test_gpu_trains_the_same_teachers_within_rounding(kind, model):
     parameters = PARAMETERS[kind] | {"model": model}
     on_cpu, *on_gpu = (
-        train(kind, parameters=parameters, device=device, backend=backend)
-        for device, backend in (("cpu", "opacus"), ("cuda", "opacus"), ("cuda", "ensemble"))
+        train(kind, parameters=parameters, device=device, together=together)
+        for device, together in (("cpu", False), ("cuda", False), ("cuda", True))
     )
+    how = {"model": model, "pixel_max": 16, "n_classes": 2}
+    votes = cast_votes(on_cpu, IMAGES, **how)
     for other in on_gpu:
+        # where two logits are as good as equal, rounding decides
+        assert (votes == cast_votes(other, IMAGES, **how, device="cuda")).mean() > 0.99
         for a, b in zip(on_cpu, other, strict=True):
             assert all(torch.allclose(a[name], b[name], atol=1e-4) for name in a)

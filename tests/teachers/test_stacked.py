@@ -1,6 +1,7 @@
 """stacked: the sums that Opacus computes, whatever the lengths of batches and of passes."""
 
 import copy
+import weakref
 
 import pytest
 import torch
@@ -175,8 +176,29 @@ def test_out_of_memory_halves_the_passes_and_changes_no_bit(error, monkeypatch):
     assert short.sizes == [24, 12, 6, 6, 6, 6, 1]
 
 
-def test_memory_for_not_even_the_smallest_pass_is_one_line(monkeypatch):
-    Short(monkeypatch, 1, torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"))
+def test_what_a_failed_pass_had_allocated_is_gone_before_the_next(monkeypatch):
+    work, held, given_back = Gradients._pass, [], []
+
+    def full(gradients, parameters, owners, records):
+        if len(owners) <= 6:
+            return work(gradients, parameters, owners, records)
+        mine = torch.empty(1 << 20)
+        held.append(weakref.ref(mine))
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Gradients, "_pass", full)
+    monkeypatch.setattr(
+        torch.cuda, "empty_cache", lambda: given_back.append([ref() is None for ref in held])
+    )
+    sums("mlp", 0.5, lengths=(30, 0, 40, 25), blocks=24)
+    assert given_back == [[True], [True, True]]
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate"), MemoryError()]
+)
+def test_memory_for_not_even_the_smallest_pass_is_one_line(error, monkeypatch):
+    Short(monkeypatch, 1, error)
     with pytest.raises(ValueError, match="out of memory on cpu with 4 blocks of 4") as caught:
         sums("mlp", 0.5, blocks=16)
     assert "\n" not in str(caught.value)
@@ -196,6 +218,18 @@ def test_a_pass_is_as_large_as_memory_allows(monkeypatch):
         sizes.append(Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=1.0).blocks)
     assert sizes[0] == stacked.LEAST_BLOCKS
     assert sizes[2] == pytest.approx(16 * sizes[1], rel=0.2)  # linear in the room
+
+
+@pytest.mark.parametrize("clip", [1.0, None])
+def test_no_tensor_of_a_pass_has_more_numbers_than_32_bits_count(clip, monkeypatch):
+    monkeypatch.setattr(stacked, "pass_bytes", lambda device: 1 << 50)
+    models, images, labels, _ = problem("darrm_cnn")
+    gradients = Gradients(models[0], images, labels, pixel_max=255, max_grad_norm=clip, width=32)
+    size = sum(p.numel() for p in models[0].parameters())
+    # each record's clipped gradient, and the first convolution's 16 channels of 8 x 9 pixels
+    for numbers in ((32 if clip else 1) * size, 32 * 16 * 8 * 9):
+        assert gradients.blocks * numbers < 2**31
+    assert gradients.blocks > 1000
 
 
 def test_rows_are_state_dicts_and_nothing_else_passes():

@@ -22,8 +22,10 @@ KEYS = {
 }
 
 
-# Runs that are killed and resumed (test_kills.py) end in the results of "tiny" as well.
-@pytest.mark.parametrize("name", [pytest.param("tiny", marks=pytest.mark.slow), "tiny_pate"])
+# Runs that are killed and resumed (test_kills.py) end in the results of "tiny" as well. The next
+# test is of what PATE has of its own.
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
 def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
     name, finish_run, tmp_path, copy_workflow, run_snakemake
 ):
@@ -34,6 +36,24 @@ def test_one_core_and_two_give_the_same_results_from_two_fresh_copies(
     assert done.returncode == 0, done.stdout + done.stderr
     one, two = comparison.contents(folder), comparison.contents(finish_run(name))
     assert {file.rsplit(".", 1)[1] for file in one} == KINDS[name]
+    assert comparison.differences(one, two) == []
+
+
+def test_labels_accounts_and_students_made_again_on_one_core_are_the_same(
+    finished_tiny_pate_run, tmp_path, run_snakemake
+):
+    folder = shutil.copytree(finished_tiny_pate_run, tmp_path / "copy")
+    again = ("release_pate_labels", "account_votes", "train_student")
+    made = sorted((folder / "results/pate").rglob("*.csv"))
+    before = {path: path.stat().st_mtime_ns for path in made}
+    done = run_snakemake(
+        *(folder, "--configfile", "tests/config/tiny_pate.yaml", "--cores", "1"),
+        *("--forcerun", *again, "--until", "tabulate_students"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    anew = {path.parent.name for path in made if path.stat().st_mtime_ns > before[path]}
+    assert anew >= {"labels", "privacy", "students", "tables"}
+    one, two = comparison.contents(folder), comparison.contents(finished_tiny_pate_run)
     assert comparison.differences(one, two) == []
 
 

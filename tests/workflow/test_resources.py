@@ -14,13 +14,13 @@ SNAKEMAKE_MB = 300
 # Peaks (MB) at full size, by the jobs' logs, where tiny votes say little: Glyph's 25,000 queries of
 # 150 classes.
 FULL_SIZE = {
-    "account_votes": 297,
+    "account_votes": 428,
     "release_nzc_labels": 208,
     "release_pate_labels": 195,
     "compare_equal_budgets": 428,
-    "compare_noise": 514,
+    "compare_noise": 414,
     "draw_threshold_effects": 490,
-    "plan_mechanisms": 240,
+    "plan_mechanisms": 170,
     "synthesize_votes": 101,
 }
 

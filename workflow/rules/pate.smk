@@ -26,7 +26,7 @@ rule account_votes:
     benchmark:
         "results/benchmarks/account_votes/task={task}.tsv"
     resources:
-        mem_mb=growing(1000),
+        mem_mb=growing(1200),
     script:
         "../scripts/account_votes.py"
 

@@ -16,6 +16,7 @@ with io.job(snakemake) as job:
             *(inputs, facts, labels, options.settings),
             seed=options.seed,
             path=(*options.stream, *stream),
+            watched=options.keep_student,
             device=choose_device(options.device, job.threads),
             checkpoint=f"{options.checkpoint}.{name}.pt",
             progress=job.progress,

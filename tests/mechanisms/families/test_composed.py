@@ -28,3 +28,11 @@ def test_largest_within_keeps_the_budget_and_is_tight():
 def test_one_label_takes_what_all_may_cost_together(labels, leak):
     one = label_epsilon(2.0, labels, 1e-5, leak)
     assert 1.9999 < composed.composed(one, labels, 1e-5, leak) <= 2.0
+
+
+def test_what_many_labels_leak_is_composed_as_well():
+    """The Rényi curve of randomised response knows of no leak."""
+    for labels in (301, 1000):
+        leaking = composed.composed(0.01, labels, 1e-5, 5e-9)
+        assert leaking == composed.optimal_homogeneous(0.01, 5e-9, labels, 1e-5).epsilon
+        assert leaking > composed.optimal_homogeneous(0.01, 0.0, labels, 1e-5).epsilon

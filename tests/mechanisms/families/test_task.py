@@ -28,3 +28,12 @@ BASE = Task(
 def test_a_task_out_of_range_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         replace(BASE, **change)
+
+
+def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
+    task = replace(BASE, teacher_epsilon=1.0, teacher_Delta=1e-5, adjacency="replace_one")
+    cost = task.teacher_cost()
+    exactly = replace(task, epsilon=cost.epsilon, delta=cost.delta)
+    assert exactly.teacher_refusal() is None
+    for less in ({"epsilon": cost.epsilon * 0.99}, {"delta": cost.delta * 0.99}):
+        assert "more than the budget" in replace(exactly, **less).teacher_refusal()

@@ -99,7 +99,6 @@ class Sweeps(types.Section):
 
     K: types.Sizes
     m: types.Allowances
-    least_share: types.Share = about("Every m below this share of K is left out.")
     epsilon: types.Epsilons
     Delta: types.Deltas
     prior: types.Prior
@@ -107,7 +106,7 @@ class Sweeps(types.Section):
 
     def allowances(self, K: int) -> list[int]:
         """Return the m that are solved at K teachers."""
-        return [m for m in self.m if self.least_share * K <= m <= K]
+        return [m for m in self.m if m <= K]
 
 
 class SigmaFigure(types.Section):

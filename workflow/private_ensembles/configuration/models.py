@@ -20,8 +20,8 @@ LEARNING_RATE = "Step size of (DP-)SGD."
 class Teachers(types.MainSection):
     """How ensembles are trained."""
 
-    backend: Literal["auto", "ensemble", "opacus"] = about(
-        "All teachers of a job in one computation, or one after the other."
+    backend: Literal["auto", "opacus"] = about(
+        "The faster way for the kind of teachers and the device, or one teacher after the other."
     )
     per_job: types.Count = about("Most teachers in one job.")
     checkpoint_seconds: types.NotNegative = about("Seconds between two checkpoints.")

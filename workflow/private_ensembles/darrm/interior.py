@@ -35,16 +35,18 @@ def centre(
     rows: NDArray[np.float64],
     tolerance: float,
     right: NDArray[np.float64] | None = None,
+    curvature: NDArray[np.float64] | float = 0.0,
 ) -> Centre:
     """Maximise cost @ x over rows @ x <= right, 0 <= x <= 1, up to a relative gap of `tolerance`.
 
-    cost : (n,); rows : (m, n); right : (m,), default 1. Mehrotra's predictor-corrector method
-    (Nocedal and Wright, Numerical Optimization, 14.2) on
+    cost : (n,); rows : (m, n); right : (m,), default 1; curvature : (n, n), positive semidefinite,
+    default 0: x @ curvature @ x / 2 is taken off what is maximised. Mehrotra's predictor-corrector
+    method (Nocedal and Wright, Numerical Optimization, 14.2 and 16.6) on
 
-        rows @ x + s = right, x + z = 1, rows.T @ y + v - u = cost, all variables >= 0,
+        rows @ x + s = right, x + z = 1, rows.T @ y + v - u = cost - curvature @ x, all >= 0,
 
     whose steps need one n x n matrix. The multipliers bound the optimum by weak duality whatever
-    the tolerance. Ends early, with its best point, where rounding allows no more.
+    the tolerance and the curvature. Ends early, with its best point, where rounding allows no more.
     """
     n = len(cost)
     right = np.ones(len(rows)) if right is None else right
@@ -53,22 +55,24 @@ def centre(
     scale = 0.1 * max(float(np.abs(cost).mean()), 1e-300)
     primal, dual = [x, z, s], [scale / x, scale / z, scale / s]
     best, idle = Centre(x, dual[2], np.inf), 0
+    curvature = np.zeros((n, n)) + curvature
     blocks = _blocks(rows)
     for _ in range(MOST_STEPS):
         used, priced = rows @ primal[0], dual[2] @ rows
-        gap = _gap(cost, right, primal[0], dual[2], used, priced)
+        bent = curvature @ primal[0]
+        gap = _gap(cost - bent, right, primal[0], dual[2], used, priced)
         idle = 0 if gap < best.gap else idle + 1
         if gap < best.gap:
             best = Centre(primal[0], dual[2], gap)
         if best.gap <= tolerance or idle > PATIENCE:
             break
-        factor = _factor(rows, blocks, primal, dual)
+        factor = _factor(rows, blocks, primal, dual, curvature)
         if factor is None:
             break
         products = [p * d for p, d in zip(primal, dual, strict=True)]
         mean = sum(map(np.sum, products)) / sum(map(len, products))
         # What is lacking of rows @ x + s = right and of rows.T @ y + v - u = cost.
-        residuals = right - primal[2] - used, cost - priced - dual[1] + dual[0]
+        residuals = right - primal[2] - used, cost - bent - priced - dual[1] + dual[0]
         down, up = _step(rows, residuals, primal, dual, factor, [-p for p in products])
         ahead = [
             (p + _length(primal, down) * a) @ (d + _length(dual, up) * b)
@@ -77,7 +81,11 @@ def centre(
         target = mean * (sum(ahead) / (mean * sum(map(len, products)))) ** 3
         wanted = [target - p - a * b for p, a, b in zip(products, down, up, strict=True)]
         down, up = _step(rows, residuals, primal, dual, factor, wanted)
-        primal, dual = _moved(primal, down), _moved(dual, up)
+        # Where x changes the prices, both must go the same way for what is lacking to shrink.
+        lengths = [TO_THE_BOUNDARY * _length(primal, down), TO_THE_BOUNDARY * _length(dual, up)]
+        if curvature.any():
+            lengths = [min(lengths)] * 2
+        primal, dual = _moved(primal, down, lengths[0]), _moved(dual, up, lengths[1])
     return best
 
 
@@ -109,9 +117,7 @@ def _step(
     return [dx, -dx, ds], [(ux - u * dx) / x, (vz + v * dx) / z, (ys - y * ds) / s]
 
 
-def _moved(values: list[NDArray], steps: list[NDArray]) -> list[NDArray]:
-    """The values after most of the step that keeps them positive."""
-    length = min(1.0, TO_THE_BOUNDARY * _length(values, steps))
+def _moved(values: list[NDArray], steps: list[NDArray], length: float) -> list[NDArray]:
     return [value + length * step for value, step in zip(values, steps, strict=True)]
 
 
@@ -132,13 +138,14 @@ def _factor(
     blocks: list[tuple[NDArray, slice]],
     primal: list[NDArray],
     dual: list[NDArray],
+    curvature: NDArray,
 ) -> tuple[NDArray, bool] | None:
-    """Cholesky factor of rows.T diag(y/s) rows + diag(u/x + v/z); None where rounding wins."""
+    """Cholesky factor of rows.T diag(y/s) rows + curvature + diag(u/x + v/z), if rounding lets."""
     from scipy.linalg import LinAlgError, blas, cho_factor
 
     (x, z, s), (u, v, y) = primal, dual
     weights = np.sqrt(y / s)
-    matrix = np.diag(u / x + v / z)
+    matrix = curvature + np.diag(u / x + v / z)
     for group, columns in blocks:
         scaled = rows[group, columns] * weights[group, None]
         matrix[columns, columns] += blas.dsyrk(1.0, scaled.T, lower=1)

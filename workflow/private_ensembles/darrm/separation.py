@@ -7,14 +7,13 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     eight_corner_worst_case,
     exact_assignments,
     first_order_assignments,
-    peaks,
-    three_corner_costs,
 )
 
 CUTS_PER_ROUND = 256
@@ -74,10 +73,13 @@ def exact_corners(
 ) -> tuple[list[NDArray[np.int64]], float]:
     """Assignments to all corners that exceed `limit`, and the largest f known.
 
-    Some of them if they are easily found; else the worst of all, and then f is a bound on all.
+    Some of them if they are easily found; else the worst of all, and then f is a bound on all. None
+    and `limit` where no f exceeds it.
     """
-    found = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
+    found, private = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
     if found:
         return found, max(problem.cost(np.abs(g), counts) for counts in found)
+    if private:
+        return [], limit
     worst, _ = eight_corner_worst_case(problem, g, effort=EFFORT)
     return ([worst.counts] if worst.upper > limit else []), worst.upper

@@ -16,9 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.poisson_binomial import binomial_table
+from private_ensembles.darrm.planes import (
+    TAIL,
+    moved_terms,
+    peaks,
+    pure_move_assignments,
+    three_corner_costs,
+)
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
 
-TAIL = 1e-19
 # Table entries that an exact eight-corner maximum may work out, about ten seconds' worth.
 EFFORT = 5e8
 LARGEST_ORDER = 4
@@ -26,6 +32,8 @@ LARGEST_ORDER = 4
 REFRESHED = 8
 PEAKS = 4
 SIZE_ROUNDING = 1e-12
+# Teachers beyond which a look at all pure moves first saves more than it costs.
+SEEDED = 201
 
 
 @dataclass(frozen=True)
@@ -38,55 +46,6 @@ class WorstCase:
 
     upper: float
     counts: NDArray[np.int64]
-
-
-def moved_terms(K: int, Delta: float) -> int:
-    """Number of terms after which the tail of Bin(K, Delta) is below TAIL.
-
-    Pr[Bin(K, Delta) >= s] <= C(K, s) Delta^s <= (K Delta)^s / s!.
-    """
-    if Delta == 0:
-        return 1
-    for s in range(1, K + 1):
-        if s * math.log(K * Delta) - math.lgamma(s + 1) < math.log(TAIL):
-            return s
-    return K + 1
-
-
-def _triangle(g: NDArray, p: float) -> NDArray[np.float64]:
-    """Row i holds T_p^i g on 0..K-i, zero beyond."""
-    K = len(g) - 1
-    table = np.zeros((K + 1, K + 1))
-    table[0] = g
-    for i in range(1, K + 1):  # sequential in the number of teachers at this corner
-        last = table[i - 1, : K + 2 - i]
-        table[i, : K + 1 - i] = (1 - p) * last[:-1] + p * last[1:]
-    return table
-
-
-def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.float64]:
-    """f at every assignment of teachers to the corners (D,0), H, (1,1-D).
-
-    Returns an array (K+1, K+1) indexed [teachers at H, teachers at (1,1-D)]; the rest are at
-    (D,0); -inf where the counts exceed K. If gamma is non-decreasing in |l - K/2|, G is
-    non-decreasing in each p_i, so f is largest on the lower-right frontier of the feasible
-    region, whose vertices are these three: their maximum is then exact (DESIGN 5.2).
-    """
-    K, D, c = problem.K, problem.Delta, problem.c
-    i, b = np.ogrid[: K + 1, : K + 1]
-    a = K - i - b
-    outside = a < 0
-    a = np.where(outside, 0, a)
-    terms = moved_terms(K, D)
-    weights = binomial_table(K, D, terms)
-    up, down = _triangle(g, problem.high), _triangle(g, problem.low)
-    left, right = np.zeros((K + 1, K + 1)), np.zeros((K + 1, K + 1))
-    for s in range(terms):  # few terms: those of Bin(K, Delta) above TAIL
-        left[:, : K + 1 - s] += weights[a[:, : K + 1 - s], s] * up[:, s:]
-        right[:, s:] += weights[b[:, s:], s] * down[:, : K + 1 - s]
-    f = left - c * right
-    f[outside] = -np.inf
-    return f
 
 
 def three_corner_worst_case(problem: PrivacyProblem, g: NDArray[np.float64]) -> WorstCase:
@@ -111,6 +70,14 @@ def _slices(problem: PrivacyProblem, g: NDArray[np.float64]) -> Iterator[NDArray
         W[0] = (1 - low) * V[0, :-1] + low * V[0, 1:]
         V = W
         yield V
+
+
+def _hull(above: NDArray[np.bool_]) -> tuple[slice, slice]:
+    """The smallest box that holds every True; nothing where there is none."""
+    rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
+    if not len(rows):
+        return slice(0, 0), slice(0, 0)
+    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
 def _best_shift(differences: NDArray, order: int, sign: float) -> NDArray[np.float64]:
@@ -221,9 +188,7 @@ def _boxes(
         f = V - c * V[::-1]
         if f.max() <= floor - gain:
             continue
-        above = f > floor - gain
-        rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
-        yield V, sizes, (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+        yield V, sizes, _hull(f > floor - gain)
 
 
 def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
@@ -302,20 +267,21 @@ def _bound(
     return bound
 
 
-def peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:
-    """Indices of at most `keep` local maxima of a matrix above `floor`, largest first."""
-    peak = f > floor
-    if not peak.any():
-        return np.zeros(0, int), np.zeros(0, int)
-    padded = np.pad(f, 1, constant_values=-np.inf)
-    rows, columns = f.shape
-    for di in (-1, 0, 1):
-        for dk in (-1, 0, 1):
-            if (di, dk) != (0, 0):
-                peak &= f >= padded[1 + di : 1 + di + rows, 1 + dk : 1 + dk + columns]
-    i, k = np.nonzero(peak)
-    order = np.argsort(-f[i, k], kind="stable")[:keep]
-    return i[order], k[order]
+def _bounds_above(
+    problem: PrivacyProblem,
+    V: NDArray[np.float64],
+    box: tuple[slice, slice],
+    sizes: list[float],
+    floor: float,
+) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
+    """`_bound` where it may exceed `floor`: in what part of the box, and the bounds there."""
+    f = _first_order(problem, V, box)
+    inner = _hull(f > floor - _higher_orders(problem, V.shape[1] - 1, sizes))
+    rows, columns = (
+        slice(outer.start + part.start, outer.start + part.stop)
+        for outer, part in zip(box, inner, strict=True)
+    )
+    return (rows, columns), _bound(problem, V, (rows, columns), f[inner], sizes)
 
 
 def _corner_choice(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
@@ -362,15 +328,16 @@ def eight_corner_worst_case(
 
 def exact_assignments(
     problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
-) -> list[NDArray[np.int64]]:
+) -> tuple[list[NDArray[np.int64]], bool]:
     """Assignments to all corners whose f exceeds `floor`: the best moves where the bound peaks.
 
-    Of the peaks of `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most
-    PEAKS for each number of teachers at H and its mirror image.
+    Returns them, and whether no f exceeds `floor`, since no bound does. Of the peaks of
+    `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most PEAKS for each
+    number of teachers at H and its mirror image.
     """
     places = []
     for V, sizes, box in _boxes(problem, g, series_order(problem), floor):
-        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
+        box, bound = _bounds_above(problem, V, box, sizes, floor)
         t = len(V) - 1
         for row, column in zip(*peaks(bound, floor, PEAKS), strict=True):
             i, b = box[0].start + int(row), box[1].start + int(column)
@@ -382,7 +349,7 @@ def exact_assignments(
         value, _, moves = _best_moves(problem, weights, left[None], right[None], b)
         if value > floor:
             found.append(assignment_counts(up=i, down=t - i, **moves))
-    return found
+    return found, not places
 
 
 def _best_moves(
@@ -414,6 +381,15 @@ def _best_moves(
     return float(f.flat[k]), int(row), moves
 
 
+def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An assignment with a large f: the better it is, the less of what follows has to be met."""
+    if problem.K > SEEDED:
+        found = pure_move_assignments(problem, g, 1, -np.inf)
+        if found:
+            return found[0]
+    return three_corner_worst_case(problem, g).counts
+
+
 @functools.lru_cache(maxsize=4)
 def _eight_corner_worst_case(
     problem: PrivacyProblem, buffer: bytes, effort: float, prune: bool
@@ -423,7 +399,7 @@ def _eight_corner_worst_case(
     if D == 0:
         return series_worst_case(problem, g), True
     order = series_order(problem)
-    counts = three_corner_worst_case(problem, g).counts
+    counts = _likely_worst(problem, g)
     best = problem.cost(np.abs(g), counts)
     terms = moved_terms(K, D)
     weights = binomial_table(K, D, terms)
@@ -431,8 +407,9 @@ def _eight_corner_worst_case(
     spent = 0
     for V, sizes, box in _boxes(problem, g, order, best if prune else -np.inf):
         t = len(V) - 1
-        bound = _bound(problem, V, box, _first_order(problem, V, box), sizes)
-        for column in range(bound.shape[1]):
+        box, bound = _bounds_above(problem, V, box, sizes, best if prune else -np.inf)
+        likely = (bound > best).any(axis=0) if prune else np.ones(bound.shape[1], dtype=bool)
+        for column in np.nonzero(likely)[0]:
             rows = np.nonzero(bound[:, column] > best)[0] if prune else np.arange(len(bound))
             if not len(rows):
                 continue

@@ -141,8 +141,7 @@ def run(
                 for draw, index in enumerate(chosen):
                     path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
                     drawn_from = source or Seeded(generator(seed, *path), by_class=True)
-                    asked = both_counts(K)[counts[index]]
-                    got = mechanism.sample(asked, given, drawn_from)
+                    got = mechanism.answer(cache.of(index), given, drawn_from)
                     released[i, j, draw] = got
                     rows.append(
                         {

@@ -31,7 +31,6 @@ _EVERYTHING = (
     "number of queries: labels made from them are post-processing. For DaRRM, not for "
     "GNMax on plain teachers."
 )
-_PER_LABEL = "Optimal composition of the {Q} labels, each at its cost per query."
 # What a search for sigma must have found.
 _SIGMAS = (
     "order_rdp",
@@ -120,8 +119,12 @@ def privacy_loss(
     epsilon_disjoint_shards    one teacher's own cost, for replace_one (group privacy): what a
                                neighbour changes if every record reaches one private teacher
                                only, by any fixed partition; any Q
+    epsilon_committee          m of the teachers, drawn once, answer all queries by majority: their
+                               composition at delta_committee, for any Q (`mechanisms.committee`)
 
-    ``tightest`` is the least of the first two, which hold for DaRRM in the table's privacy model.
+    ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
+    teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
+    teachers that are trained anew for every label (docs/darrm-many-labels.md).
     Raises ValueError for m, Q or K not integers >= 1.
     """
     rows = []
@@ -129,13 +132,12 @@ def privacy_loss(
         epsilon, Delta = float(dataset["epsilon"]), float(dataset["Delta"])
         per_query = multiply(m, epsilon), multiply(m, Delta)
         one_teacher = replace_one(epsilon, Delta)
+        committee = optimal_homogeneous(epsilon, Delta, min(m, K), per_query[1])
         sigma = gnmax_sigma(*per_query, method="rdp", order_max=order_max, order_step=order_step)
         for Q in queries:
             total = general(*per_query, Q, delta_prime)
             optimal = optimal_homogeneous(*per_query, Q, total.delta)
             everything = optimal_homogeneous(epsilon, Delta, K, total.delta)
-            tightest = min(optimal.epsilon, everything.epsilon)
-            reason = _EVERYTHING if everything.epsilon < optimal.epsilon else _PER_LABEL
             rows.append(
                 {
                     "dataset": dataset["name"],
@@ -154,8 +156,10 @@ def privacy_loss(
                     "epsilon_total_gnmax": analytic_epsilon(sigma, total.delta, labels=Q),
                     "epsilon_disjoint_shards": one_teacher.epsilon,
                     "delta_disjoint_shards": one_teacher.delta,
-                    "tightest": tightest,
-                    "tightest_reason": reason.format(K=K, Q=Q),
+                    "tightest": everything.epsilon,
+                    "tightest_reason": _EVERYTHING.format(K=K),
+                    "epsilon_committee": committee.epsilon,
+                    "delta_committee": committee.delta,
                 }
             )
     return pd.DataFrame(rows)

@@ -90,9 +90,8 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
     for mechanism in mechanisms.of_one_label():
         task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
-        proven = mechanism.cost(task, parameters).proven
-        if mechanism.costs_once and budget.get("teachers"):
-            proven = _trained(budget, task.adjacency, task.delta)
+        trained = _as_trained(mechanism, task, budget, task.adjacency)
+        proven = mechanism.cost(trained, parameters).proven
         yield ledger_row(
             mechanism.name,
             where,
@@ -152,11 +151,12 @@ def _of_replaced(
     """One label of teachers that have this cost, (epsilon, Delta), where a record is replaced."""
     # Where everything leaks a task has no budget; a bit less is as good.
     Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
-    teacher = replace(given.budget, teacher_epsilon=cost[0], teacher_Delta=Delta, delta_gamma=leak)
+    stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
+    spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
+    teacher = replace(given.budget, **stated, delta=spent, delta_gamma=leak)
     task = mechanism.terms(teacher)
-    proven = mechanism.audited_bound(task, given.parameters[mechanism.name])
-    if mechanism.costs_once and budget.get("teachers"):
-        proven = _trained(budget, "replace_one", task.delta)
+    trained = _as_trained(mechanism, task, budget, "replace_one")
+    proven = mechanism.audited_bound(trained, given.parameters[mechanism.name])
     return ledger_row(
         mechanism.name,
         words,
@@ -166,6 +166,16 @@ def _of_replaced(
         proven_epsilon=proven,
         proof=_REPLACED,
     )
+
+
+def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
+    """The task with what its teachers' training proves of one, where labels cost no more than that.
+
+    DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
+    """
+    if not (mechanism.costs_once and budget.get("teachers")):
+        return task
+    return replace(task, teacher_epsilon=_trained(budget, adjacency, task.teacher_Delta))
 
 
 def _trained(budget: Mapping, adjacency: str, Delta: float) -> float:

@@ -56,6 +56,7 @@ def plan_for(
         n_teachers=votes.n_teachers,
         n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",
+        counts_only=votes.votes is None,
     )
     counts, labels = planner_study.profile_votes(settings, task, seed)
     plans = planner.plan(task, counts, labels, settings["mechanisms"], meter)
@@ -98,7 +99,7 @@ def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int
         noise = Secure()
     else:
         noise = Seeded(randomness.generator(seed, "own votes", "release"))
-    return mechanism.release(votes.histogram(), chosen.parameters, noise)
+    return mechanism.release_votes(votes, chosen.parameters, noise)
 
 
 def private_table(

@@ -358,8 +358,11 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
     interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
     found = _confident_account([confident, interactive], settings, rounds["printed"])
     orders = order_grid(settings["orders"])
-    alone = compose_rounds([confident], settings["delta"], conversion="classic", orders=orders)
-    first_round = {"answered_first": alone.expected_answers, "epsilon_first": alone.epsilon}
+    cost = confident.threshold_rdp(orders) + confident.label_rdp(orders)
+    first_round = {
+        "answered_first": confident.answer_probability.sum(),
+        "epsilon_first": rdp_to_dp(orders, cost, settings["delta"], "classic")[0],
+    }
     return found | _marked({}, first_round)
 
 

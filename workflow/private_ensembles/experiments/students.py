@@ -66,16 +66,19 @@ def run_student(
     facts: Mapping[str, int],
     released: tuple[np.ndarray, np.ndarray] | None,
     settings: Mapping,
+    *,
+    watched: bool = True,
     **conditions,
 ) -> tuple[Student, dict[str, float], list[dict[str, float]]]:
     """Train one student and evaluate it on the test part beyond the pool.
 
     inputs, facts: of :func:`read_inputs`. released: queries (indices into the pool, the first
     settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
-    whole private training part with its true labels. settings: method, pool, parameters.
-    conditions: keywords of `student.training.Conditions`, but for `observe`. Returns the student,
-    its summary (labels, accuracy, correct, evaluated) and its accuracy by epoch (empty for
-    forests). Evaluation labels reach the observer alone, never the training.
+    whole private training part with its true labels. settings: method, pool, parameters. watched:
+    whether it is evaluated after every epoch. conditions: keywords of
+    `student.training.Conditions`, but for `observe`. Returns the student, its summary (labels,
+    accuracy, correct, evaluated) and its accuracy by epoch (empty for forests). Evaluation labels
+    reach the observer alone, never the training.
     """
     held_out = slice(settings["pool"], None)
     evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]
@@ -84,6 +87,10 @@ def run_student(
         released = np.arange(len(pool)), inputs["train_labels"].astype(np.int64)
     else:
         pool = inputs["test"][: settings["pool"]]
+
+    def accuracy(scores) -> float:
+        return (scores(evaluation).argmax(axis=1) == truth).mean()
+
     student = train_student(
         settings["method"],
         pool,
@@ -92,7 +99,7 @@ def run_student(
         settings["parameters"],
         **{"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {},
         **conditions,
-        observe=lambda scores: (scores(evaluation).argmax(axis=1) == truth).mean(),
+        observe=accuracy if watched else None,
     )
     correct = student.correct(evaluation, truth)
     summary = {

@@ -5,6 +5,7 @@ delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon), `
 what an adversary can do with all of them. Nothing here looks at votes.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -12,14 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_epsilon
+from private_ensembles.accounting.adaptive import Pairs, adaptive_epsilon
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
 from private_ensembles.experiments.ledger import Given
-from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.task import Task
 
+Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
 RETRAINED = "teachers trained anew for every label"
@@ -48,17 +49,18 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
         for mechanism in mechanisms.of_one_label():
             task = mechanism.terms(given.budget)
             audited = mechanism.audited(task, given.parameters[mechanism.name])
+            curve, pairs = _remembered(audited.curve), audited.label_pairs()
             for Q in queries:
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.epsilon, "delta": task.delta}
-                    | _together(task, audited, Q, delta_prime, mechanism.costs_once)
+                    | _together(task, curve, pairs, Q, delta_prime, mechanism.costs_once)
                 )
     return pd.DataFrame(rows)
 
 
 def _together(
-    task: Task, audited: Audited, Q: int, delta_prime: float, costs_once: bool
+    task: Task, curve: Curve, pairs: Pairs | None, Q: int, delta_prime: float, costs_once: bool
 ) -> dict[str, object]:
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
     total = general(task.epsilon, task.delta, Q, delta_prime)
@@ -70,10 +72,10 @@ def _together(
         found = dict.fromkeys(found, 0.0)
     else:
         found |= total_budgets(task.epsilon, task.delta, Q, delta)
-        found |= {"general": total.epsilon, "pld": _pld(task, audited, Q, delta)}
-        if (pairs := audited.label_pairs()) is not None:
+        found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
+        if pairs is not None:
             found["label"] = adaptive_epsilon(pairs, Q, delta).upper
-    if task.privacy_model == "shared_data":
+    if task.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
         once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
@@ -87,16 +89,21 @@ def _together(
     }
 
 
-def _pld(task: Task, audited: Audited, Q: int, delta: float) -> float:
+def _remembered(curve: Curve) -> Curve:
+    """The same curve, worked out once for each of the grids of all Q."""
+    known = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
+    return lambda epsilons: known(epsilons.tobytes())
+
+
+def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
-    ends = {largest_loss(audited.curve), 4 * task.epsilon}
+    ends = {largest_loss(curve), 4 * task.epsilon}
     return min(
-        pld_epsilon(audited.curve, Q, delta, largest_epsilon=end, interval=end / _POINTS)
-        for end in ends
+        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / _POINTS) for end in ends
     )
 
 
-def largest_loss(curve: Callable[[NDArray], NDArray]) -> float:
+def largest_loss(curve: Curve) -> float:
     """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
 

@@ -198,16 +198,22 @@ def _canonical(node, telling: list[ast.AST]) -> str:
     if not isinstance(node, ast.AST):
         return repr(node)
     kind = type(node)
+    if kind is ast.Load:  # every third node, and nothing in it
+        return "Load()"
     if kind in _TELLING or (kind is ast.Constant and isinstance(node.value, str)):
         telling.append(node)
     fields = []
-    for name, value in ast.iter_fields(node):
+    for name in kind._fields:
+        value = getattr(node, name, None)
         if name == "body" and kind in _DOCUMENTED and _is_docstring(value):
             value = value[1:]
-        if value is None and kind is ast.Constant:
-            if name == "value":
+        if value is None or value == []:
+            if name == "value" and kind is ast.Constant:
                 fields.append("value=None")
-        elif value is not None and value != [] and name not in ("type_comment", "type_ignores"):
+        elif isinstance(value, str):
+            if name != "type_comment":
+                fields.append(f"{name}={value!r}")
+        elif name != "type_ignores":
             fields.append(f"{name}={_canonical(value, telling)}")
     return f"{kind.__name__}({','.join(fields)})"
 

@@ -96,6 +96,12 @@ def largest(noisy: np.ndarray) -> np.ndarray:
     return labels
 
 
+def subsets(number: int, size: int, most: int) -> np.ndarray:
+    """Return independent uniform subsets of 0..size-1, `most` places each: int64 (number, most)."""
+    drawn = [secrets.SystemRandom().sample(range(size), most) for _ in range(number)]
+    return np.array(drawn, dtype=np.int64).reshape(number, most)
+
+
 def uniform(shape: int | tuple[int, ...]) -> np.ndarray:
     """Return independent uniform numbers in (0, 1), float64 with 52 bits of system entropy."""
     size = int(np.prod(shape))

@@ -38,6 +38,14 @@ class Seeded:
         """Return the place of each row's largest number; ties have probability 0."""
         return np.argmax(noisy, axis=1)
 
+    def fairest(self, counts: NDArray) -> NDArray[np.int64]:
+        """Return the place of each row's largest whole number; every tied one is as likely."""
+        return np.argmax(counts + self.generator.random(np.shape(counts)), axis=1)
+
+    def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
+        """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""
+        return self.generator.permuted(np.tile(np.arange(size), (number, 1)), axis=1)[:, :most]
+
 
 @dataclass(frozen=True)
 class Secure:
@@ -57,6 +65,14 @@ class Secure:
     def largest(self, noisy: NDArray) -> NDArray[np.int64]:
         """Return the place of each row's largest number; fair dice decide among ties."""
         return exact.largest(noisy)
+
+    def fairest(self, counts: NDArray) -> NDArray[np.int64]:
+        """Return the place of each row's largest whole number; fair dice decide among ties."""
+        return exact.largest(counts)
+
+    def subsets(self, number: int, size: int, most: int) -> NDArray[np.int64]:
+        """Return independent uniform subsets of 0..size-1, `most` places each, (number, most)."""
+        return exact.subsets(number, size, most)
 
 
 def source(generator: np.random.Generator | None) -> Seeded | Secure:

@@ -77,7 +77,7 @@ class CostCurve:
         """log B_L(q): no neighbour has a smaller q (Proposition 21)."""
         return self._closed(log_q, -2)
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019 (a handful of small frozen curves a run)
+    @functools.lru_cache(maxsize=1024)  # noqa: B019 (small frozen curves, one an order)
     def log_q0(self) -> float:
         """log of the largest q <= 1/2 at which the data-dependent bound is below lambda/sigma^2.
 
@@ -102,12 +102,12 @@ class CostCurve:
             low, high = float(grid[last]), float(grid[last + 1])
         return low
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019
+    @functools.lru_cache(maxsize=1024)  # noqa: B019
     def log_q1(self) -> float:
         """log B_L(q0); -inf where the data-dependent bound applies nowhere."""
         return float(self.lower(self.log_q0())) if np.isfinite(self.log_q0()) else -np.inf
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019
+    @functools.lru_cache(maxsize=1024)  # noqa: B019
     def plateau(self) -> float:
         """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
 
@@ -130,15 +130,16 @@ class CostCurve:
         """ceiling - beta(B_L(q)): Algorithm 3 above q0, where beta is constant."""
         return self.ceiling - self.beta(self.lower(log_q))
 
-    def check_conditions(self, points: int = 2000) -> list[str]:
-        """Conditions C5 and C6 on a grid of log q; returns the violated ones, [] if none.
+    @functools.lru_cache(maxsize=1024)  # noqa: B019
+    def check_conditions(self, points: int = 2000) -> tuple[str, ...]:
+        """Conditions C5 and C6 on a grid of log q; returns the violated ones, () if none.
 
         C5: beta is non-decreasing up to q0 <= 1/2 and B_U(q0) < 1. C6: beta(B_U(q)) - beta(q) is
         non-decreasing up to B_L(q0). Differences below 1e-9 of the ceiling are rounding.
         """
         log_q0 = self.log_q0()
         if not np.isfinite(log_q0):
-            return ["q0: the data-dependent bound applies nowhere"]
+            return ("q0: the data-dependent bound applies nowhere",)
         tolerance = _ROUNDING * self.ceiling
         violated = []
         depth = -log_q0 * np.geomspace(1, max(60.0, 800 / max(-log_q0, 1e-9)), points)
@@ -148,7 +149,7 @@ class CostCurve:
         grid = grid[grid <= self.log_q1()]
         if len(grid) > 1 and (np.diff(self.rise(grid)[0]) < -tolerance).any():
             violated.append("C6")
-        return violated
+        return tuple(violated)
 
     def helps(self, teachers: int) -> bool:
         """Whether any histogram of so many votes uses the data-dependent bound (B.2's check).

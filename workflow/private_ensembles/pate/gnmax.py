@@ -226,7 +226,7 @@ def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return np.argmax(counts + noise, axis=1)
 
 
-def _standardised_leads(n_teachers: int, sigma: float) -> np.ndarray:
+def _standardised_leads(n_teachers: int, sigma: float | np.ndarray) -> np.ndarray:
     return (2.0 * np.arange(n_teachers + 1) - n_teachers) / (math.sqrt(2) * sigma)
 
 
@@ -252,6 +252,17 @@ def check_sigma(sigma: float) -> float:
 
 def _analytic_holds(sigma: float, epsilon: float, delta: float) -> bool:
     return bool(gaussian_delta(math.sqrt(2) / sigma, epsilon) <= delta)
+
+
+def _label_surely_fails(
+    sigmas: np.ndarray, epsilon: float, delta: float, n_teachers: int
+) -> np.ndarray:
+    """Tell of each of ``sigmas`` (A,) whether :func:`_label_holds` says no, or False if in doubt.
+
+    Doubt: within 1e-12, to which two orders of the same operations on numbers below 2 agree.
+    """
+    leads = _standardised_leads(n_teachers, sigmas[:, None])
+    return (excess(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(axis=1)
 
 
 def _label_holds(sigma: float, epsilon: float, delta: float, n_teachers: int) -> bool:
@@ -287,4 +298,8 @@ def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
     # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
     low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
-    return least_holding(holds, low, high, points=_GRID, relative=1e-10)
+
+    def fails(sigmas: np.ndarray) -> np.ndarray:
+        return _label_surely_fails(sigmas, epsilon, delta, n_teachers)
+
+    return least_holding(holds, low, high, points=_GRID, relative=1e-10, fails=fails)

@@ -19,7 +19,7 @@ from scipy.special import log_ndtr
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import chunks, merge
+from private_ensembles.pate.histograms import blocks, chunks, merge
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.
@@ -95,26 +95,37 @@ def _integrate(
     first: where rows start.
     """
     step = grid[1] - grid[0]
-    z = grid + gap[:, None]
+    # Many pairs have the same gap.
+    distinct, which = np.unique(gap, return_inverse=True)
+    z = grid + distinct[:, None]
     log_below = log_ndtr(z)
-    everyone = np.add.reduceat(multiplicity[:, None] * log_below, first, axis=0)
-    sizes = np.diff(np.append(first, len(gap)))
-    log_f = np.repeat(everyone, sizes, axis=0)
-    log_f -= log_below
-    log_f -= 0.5 * np.square(z)
-    top = log_f.max(axis=1)
-    log_f -= top[:, None]
-    # Classes that can never win have their peak outside the grid; the caller discards them.
+    half_squares = 0.5 * np.square(z)
+    top, total, truncation = np.empty((3, len(gap)))
+    for _, pairs, starts in blocks(first, len(gap), len(grid)):
+        below = log_below[which[pairs]]
+        everyone = np.add.reduceat(multiplicity[pairs, None] * below, starts, axis=0)
+        log_f = np.repeat(everyone, np.diff(np.append(starts, len(below))), axis=0)
+        log_f -= below
+        log_f -= half_squares[which[pairs]]
+        top[pairs] = log_f.max(axis=1)
+        log_f -= top[pairs, None]
+        total[pairs], truncation[pairs] = _sum(log_f)
     with np.errstate(all="ignore"):
-        total = np.exp(log_f).sum(axis=1)
-        truncation = np.zeros(len(gap))
-        for end, inner in ((0, 1), (-1, -2)):
-            fall = np.exp(log_f[:, end] - log_f[:, inner])
-            beyond = np.exp(log_f[:, end]) * fall / (1 - fall)
-            truncation += np.where(fall < 1, beyond, np.inf)
-    log_probability = np.minimum(0.0, top + np.log(total) + math.log(step) - _LOG_ROOT)
-    error = 2 * _DISCRETISATION + 2 * truncation / total
+        log_probability = np.minimum(0.0, top + np.log(total) + math.log(step) - _LOG_ROOT)
+        error = 2 * _DISCRETISATION + 2 * truncation / total
     # Near the integrand's peak no logarithm is larger than about log Pr[j] + 100, and each term
     # carries a few round-offs of its size.
     error += 64 * UNIT_ROUNDOFF * (256 + np.abs(log_probability))
     return log_probability, error
+
+
+def _sum(log_f: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum of exp(log_f) over the grid, (pairs,), and what lies beyond its ends at most."""
+    truncation = np.zeros(len(log_f))
+    # Classes that can never win have their peak outside the grid; the caller discards them.
+    with np.errstate(all="ignore"):
+        for end, inner in ((0, 1), (-1, -2)):
+            fall = np.exp(log_f[:, end] - log_f[:, inner])
+            beyond = np.exp(log_f[:, end]) * fall / (1 - fall)
+            truncation += np.where(fall < 1, beyond, np.inf)
+        return np.exp(log_f, out=log_f).sum(axis=1), truncation

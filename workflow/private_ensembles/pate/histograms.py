@@ -6,6 +6,8 @@ queries and classes has far fewer different problems in it than entries.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.pate.rdp import check_counts
 
-# Numbers worked on at a time.
+# Numbers worked on at a time, and how many of them in one pass.
 _CHUNK = 2_000_000
+_BLOCK = 50_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,19 @@ def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[n
     sizes: (n,) numbers that each item takes.
     """
     return np.split(items, np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK)) + 1)
+
+
+def blocks(
+    first: NDArray[np.int64], pairs: int, width: int
+) -> Iterator[tuple[slice, slice, NDArray[np.int64]]]:
+    """Rows a few at a time, as fit in a core's cache: rows, their pairs, starts among those.
+
+    first: (rows,) where each row starts among so many `pairs`. width: numbers that a pair takes.
+    """
+    ends = np.append(first[1:], pairs)
+    cuts = np.flatnonzero(np.diff(ends * width // _BLOCK)) + 1
+    for low, high in itertools.pairwise([0, *cuts.tolist(), len(first)]):
+        yield slice(low, high), slice(first[low], ends[high - 1]), first[low:high] - first[low]
 
 
 def merge(counts: ArrayLike) -> Merged:

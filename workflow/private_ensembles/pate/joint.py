@@ -29,7 +29,7 @@ from scipy.ndimage import maximum_filter1d
 from scipy.special import expit
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.pate.label_walk import LabelWalk
+from private_ensembles.pate.label_walk import LabelWalk, Votes
 from private_ensembles.pate.rdp import check_orders
 from private_ensembles.pate.rounds import Round
 from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal, together
@@ -122,7 +122,7 @@ class JointProfile(Profile):
         # The label's cost where it is constant: no second class, or no votes that use Theorem 6.
         self._constant = 0.0 if one.counts.shape[1] == 1 else float(order) / one.sigma2**2
         rows, self._weights, self._leads = merge_equal(one.counts, np.ones(len(leads)), leads)
-        self._walk = LabelWalk(rows, self._curve) if self._curve else None
+        self._walk = LabelWalk(Votes(rows, self._curve.tails), self._curve) if self._curve else None
         self.together = together(rows)
         if self._walk:
             self._walk.drop_below(NOTHING * self.at(0)[0] / len(leads))

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.pate.histograms import Merged, chunks, merge
+from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
 # piece's own quadrature error is below e^-40.
@@ -65,18 +65,33 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
         x, weights = np.polynomial.legendre.leggauss(nodes)
         half = (tops - bottoms) / 2
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
-        z = np.repeat(t, sizes, axis=0) + gap[pairs][:, None]
-        density, log_below = 0.5 * np.exp(-np.abs(z)), _log_below(z)
-        everyone = np.add.reduceat(merged.multiplicity[pairs][:, None] * log_below, first, axis=0)
-        others = np.repeat(everyone, sizes, axis=0) - log_below
-        added = (density * np.exp(others)) @ weights * np.repeat(half, sizes)
+        integrand = np.empty((len(pairs), nodes))
+        for mine, inside, starts in blocks(first, len(pairs), nodes):
+            z = np.repeat(t[mine], sizes[mine], axis=0) + gap[pairs[inside]][:, None]
+            multiplicity = merged.multiplicity[pairs[inside]]
+            integrand[inside] = _integrand(z, multiplicity, starts, sizes[mine])
+        added = integrand @ weights * np.repeat(half, sizes)
         probability += np.bincount(pairs, added, minlength=len(gap))
     return np.minimum(probability, 1.0)[merged.home]
 
 
-def _log_below(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log F(z) of the standard Laplace distribution."""
-    return np.where(z < 0, z - math.log(2), np.log1p(-0.5 * np.exp(-np.maximum(z, 0))))
+def _integrand(
+    z: NDArray[np.float64],
+    multiplicity: NDArray[np.int64],
+    first: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (pairs, nodes)."""
+    density = 0.5 * np.exp(-np.abs(z))
+    log_below = z - math.log(2)
+    # A piece lies between two neighbouring counts: z changes its sign nowhere, but for rounding.
+    beyond = z[:, -1] >= 0
+    log_below[beyond] = np.where(z[beyond] < 0, log_below[beyond], np.log1p(-density[beyond]))
+    everyone = np.add.reduceat(multiplicity[:, None] * log_below, first, axis=0)
+    others = np.repeat(everyone, sizes, axis=0)
+    others -= log_below
+    density *= np.exp(others, out=others)
+    return density
 
 
 def _above(merged: Merged, gap: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -59,8 +59,13 @@ class Round:
 
     def log_q(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Proposition 7's bound for the labels' noise; of these votes or others."""
-        counts = self.counts if counts is None else counts
+        if counts is None:
+            return self._own_log_q
         return gnmax_log_q(counts, self.sigma2, noise=self.noise)
+
+    @functools.cached_property
+    def _own_log_q(self) -> NDArray[np.float64]:
+        return self.log_q(self.counts)
 
     def threshold_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Rényi cost of all thresholds, lambda / (2 sigma1^2) each, (orders,)."""
@@ -97,17 +102,26 @@ class Round:
         curve = CostCurve(self.sigma2, float(order), self.counts.shape[1], self.noise)
         return curve if curve.helps(self.teachers) else None
 
-    def conditions_violated(self, order: float) -> list[str]:
-        """Conditions C5, C6 that fail for the labels' cost at this order; [] if none does."""
+    def conditions_violated(self, order: float) -> tuple[str, ...]:
+        """Conditions C5, C6 that fail for the labels' cost at this order; () if none does."""
         curve = self.curve(order)
-        return [] if curve is None else curve.check_conditions()
+        return () if curve is None else curve.check_conditions()
 
     def profile(self, order: float) -> SensitivityProfile | None:
         """Sensitivities of the expected label cost; None where it is constant."""
         curve = self.curve(order)
         if curve is None:
             return None
-        return SensitivityProfile(self.counts, curve, self.answer_probability)
+        if not self._profiles:
+            profile = SensitivityProfile(self.counts, curve, self.answer_probability)
+            self._profiles.append(profile)
+            return profile
+        return self._profiles[0].at_order(order)
+
+    @functools.cached_property
+    def _profiles(self) -> list[SensitivityProfile]:
+        """The first profile that was asked for, of which others are made."""
+        return []
 
 
 def certain_epsilon(

@@ -15,15 +15,17 @@ Algorithms 3-5 with Theorem 24. Four facts replace the walk of Algorithm 4 from 
 from __future__ import annotations
 
 import abc
+import copy
 import functools
 import heapq
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.label_walk import LabelWalk
+from private_ensembles.pate.label_walk import LabelWalk, Votes
 from private_ensembles.pate.rdp import check_counts
 
 # Part of a sum that a float of it cannot show.
@@ -115,13 +117,24 @@ class SensitivityProfile(Profile):
             raise ValueError("weights: must be one number >= 0 per query")
         if counts.shape[1] != curve.n_classes:
             raise ValueError(f"counts: {counts.shape[1]} classes, must be {curve.n_classes}")
-        self.curve = curve
         self.teachers = int(counts[0].sum())
         rows, self._weights = merge_equal(counts, weights)
-        self._walk = LabelWalk(rows, curve) if curve.helps(self.teachers) else None
         self.together = together(rows)
+        self._votes = Votes(rows, curve.tails)
+        self._begin(curve)
+
+    def _begin(self, curve: CostCurve) -> None:
+        self.curve = curve
+        self._walk = LabelWalk(self._votes, curve) if curve.helps(self.teachers) else None
         if self._walk and self._weights.any():
             self._walk.drop_below(NOTHING * self.at(0)[0] / self._weights.sum())
+
+    def at_order(self, order: float) -> SensitivityProfile:
+        """The same votes' at another order: what does not depend on it is worked out once."""
+        other = copy.copy(self)
+        other.__dict__.pop("_known", None)
+        other._begin(replace(self.curve, order=float(order)))
+        return other
 
     def _sums(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
         if self._walk is None:

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy, log_softmax
 from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
+from private_ensembles.student.adam import Adam
 from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.training import Conditions, Training
@@ -63,6 +64,7 @@ def train_network(
     identity = identity_of(
         {
             "training": asdict(training),
+            "optimizer": "adam",
             "n_classes": n_classes,
             "unlabelled": unlabelled,
             "pixel_max": pixel_max,
@@ -138,7 +140,7 @@ class _Run:
             seed=torch_seed(seed, *path, "initialisation"),
         ).to(self.device)
         self.model.train()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=self.training.learning_rate)
+        self.optimizer = Adam(self.model.parameters())
         self.generators = {
             name: torch.Generator().manual_seed(torch_seed(seed, *path, name))
             for name in ("batches", "distortions", "perturbations")
@@ -150,7 +152,7 @@ class _Run:
         """All that training on from here depends on."""
         return {
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.optimizer.state,
             "generators": {name: g.get_state() for name, g in self.generators.items()},
             "epoch": self.epoch,
             "observed": list(self.observed),
@@ -159,7 +161,7 @@ class _Run:
     def restore(self, state):
         """Take up the training where `state` was taken."""
         self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.state = state["optimizer"]
         for name, generator in self.generators.items():
             generator.set_state(state["generators"][name])
         self.epoch = state["epoch"]
@@ -179,12 +181,10 @@ class _Run:
         batches = list(self._batches())
         for step, (labelled, others) in enumerate(batches):
             progress = (self.epoch + step / len(batches)) / self.training.epochs
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.training.learning_rate * min(1.0, 2 * (1 - progress))
-            self.optimizer.zero_grad(set_to_none=True)
+            self.model.zero_grad(set_to_none=True)
             loss = self._loss(labelled, others)
             loss.backward()
-            self.optimizer.step()
+            self.optimizer.step(self.training.learning_rate * min(1.0, 2 * (1 - progress)))
             losses.append(loss.detach())
             seen += len(labelled) + len(others)
         self.epoch += 1

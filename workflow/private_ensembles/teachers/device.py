@@ -4,6 +4,15 @@ import torch
 
 # Room for one pass on a CPU: more than the caches hold makes passes slower, not faster.
 CACHE_BYTES = 16 << 20
+# How libraries without a type of their own for it say that memory is short: PyTorch on a CPU, the
+# CUDA driver, cuBLAS and cuDNN.
+OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "CUDA error: out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "DEVICE_ALLOCATION_FAILED",
+)
 
 
 def choose_device(device, threads=1):
@@ -47,5 +56,9 @@ def is_out_of_memory(error):
     """Tell whether an exception says that memory is short, on a GPU or on the CPU."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
-    # PyTorch has no type for it on a CPU
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in OUT_OF_MEMORY)
+
+
+def first_line(error):
+    """The first line of what an exception says, or its type where it says nothing."""
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -5,6 +5,8 @@ as `dpsgd.train_private_teacher` does, so the two differ by rounding only. What 
 the same `schedule` and holds for either.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
@@ -73,7 +75,7 @@ def train_private_ensemble(
         ]
         mine = parameters[active]
         summed = gradients(mine, batches)
-        noise = torch.stack([_noise(models[0], mine, noises[i]) for i in active])
+        noise = _noise(models[0], mine, [noises[i] for i in active])
         summed += noise_multiplier * max_grad_norm * noise.to(summed)
         expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
         parameters[active] = mine.add(summed / expected.to(summed), alpha=-learning_rate)
@@ -97,11 +99,21 @@ def _gradients(model, images, labels, pixel_max, max_grad_norm, blocks):
     return Gradients(model, images, labels, **common, blocks=blocks)
 
 
-def _noise(model, like, generator):
-    """Standard Gaussian noise for one model, one draw per parameter as Opacus makes them: (D,)."""
-    return torch.cat(
-        [gaussian(p.shape, generator, like.dtype).flatten() for p in model.parameters()]
-    )
+def _noise(model, like, generators):
+    """Standard Gaussian noise (K, D) on the CPU, one draw per parameter as Opacus makes them.
+
+    On as many threads as torch may use, while a GPU works: each generator is used by one of them,
+    so that no bit depends on their number.
+    """
+    shapes = [p.shape for p in model.parameters()]
+
+    def one(generator):
+        return torch.cat([gaussian(shape, generator, like.dtype).flatten() for shape in shapes])
+
+    if (threads := torch.get_num_threads()) == 1:
+        return torch.stack([one(generator) for generator in generators])
+    with ThreadPoolExecutor(threads) as pool:
+        return torch.stack(list(pool.map(one, generators)))
 
 
 def _states(generators):

@@ -8,31 +8,28 @@ from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.device import first_line, is_out_of_memory, scaled
 from private_ensembles.teachers.dpsgd import train_private_teacher
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
 
-# One teacher after the other, and all in one computation.
+# One teacher after the other, and all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
 ENSEMBLE_TRAINERS = {"private": train_private_ensemble, "plain": train_plain_ensemble}
-BACKENDS = ("auto", "ensemble", "opacus")
+BACKENDS = ("auto", "opacus")
 
 
-def choose_backend(backend, kind, device):
-    """`ensemble` or `opacus` for one of BACKENDS; raises ValueError for another name.
+def trains_together(backend, kind, device):
+    """Whether one of BACKENDS trains all teachers together; raises ValueError for another name.
 
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
-    one teacher keeps busy (docs/benchmarks/teachers.md); everything else is faster as an
-    ensemble.
+    one teacher keeps busy (docs/benchmarks/teachers.md); all others are faster together.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend = {backend!r}: must be one of {', '.join(BACKENDS)}")
-    if backend != "auto":
-        return backend
-    return "opacus" if (kind, torch.device(device).type) == ("plain", "cpu") else "ensemble"
+    return backend == "auto" and (kind, torch.device(device).type) != ("plain", "cpu")
 
 
 def train_ensemble(
@@ -62,7 +59,7 @@ def train_ensemble(
     Teacher i's weights, batches and noise come from torch_seed(seed, *path, kind, i, ...), one
     independent stream each, so no teacher depends on how many others there are, on their order, or
     on which job trains them. noise: secure draws batches and noise of private teachers from the
-    system's entropy instead. backend: see `choose_backend`; either gives the same teachers up to
+    system's entropy instead. backend: see `trains_together`; either gives the same teachers up to
     rounding. checkpoint: a Checkpoint to resume from, to write, and to remove in the end.
 
     Raises ValueError for an unknown kind, backend or parameter, diverged training, or too little
@@ -88,7 +85,7 @@ def train_ensemble(
         "checkpoint": checkpoint,
         "progress": lambda line: progress(f"{len(members)} {kind} teachers: {line}"),
     }
-    if choose_backend(backend, kind, device) == "ensemble":
+    if trains_together(backend, kind, device):
         seeds = {f"{name}s": [one[name] for one in streams] for name in streams[0]}
         teachers = ENSEMBLE_TRAINERS[kind](models, **data, **parameters, **seeds)
     else:
@@ -111,10 +108,12 @@ def _one_by_one(
             state = TRAINERS[kind](
                 *(models[i], inputs, labels[mine]), **parameters, **streams[i], device=images.device
             )
-        except torch.OutOfMemoryError as error:
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
             raise ValueError(
                 f"teacher {i + 1} of {len(models)}: out of memory on {images.device}; use device: "
-                f"cpu ({str(error).splitlines()[0]})"
+                f"cpu ({first_line(error)})"
             ) from error
         teachers.append(state)
         meter.advance(images=len(mine) * parameters["epochs"])

@@ -2,6 +2,7 @@
 
 import torch
 from torch.nn.functional import cross_entropy
+from torch.optim.sgd import sgd
 
 from private_ensembles.teachers.dpsgd import finite_state
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
@@ -31,12 +32,25 @@ def train_plain_teacher(
     check_training(learning_rate=learning_rate, momentum=momentum)
     poisson_schedule(len(labels), batch_size, epochs)  # the same checks as for private teachers
     model = model.to(device).train()
-    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=momentum)
+    parameters = list(model.parameters())
+    velocities = [None] * len(parameters)
     sampler = torch.Generator().manual_seed(sampling_seed)
     for _ in range(epochs):
         order = torch.randperm(len(labels), generator=sampler).to(device)
         for batch in order.split(batch_size):
-            optimizer.zero_grad(set_to_none=True)
+            model.zero_grad(set_to_none=True)
             cross_entropy(model(images[batch]), labels[batch]).backward()
-            optimizer.step()
+            # torch.optim.SGD's step, without what the class imports: a second at every start.
+            with torch.no_grad():
+                sgd(
+                    parameters,
+                    [one.grad for one in parameters],
+                    velocities,
+                    lr=learning_rate,
+                    momentum=momentum,
+                    weight_decay=0.0,
+                    dampening=0.0,
+                    nesterov=False,
+                    maximize=False,
+                )
     return finite_state(model)

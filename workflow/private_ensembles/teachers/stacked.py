@@ -10,13 +10,15 @@ import torch
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
-from private_ensembles.teachers.device import is_out_of_memory, pass_bytes, scaled
+from private_ensembles.teachers.device import first_line, is_out_of_memory, pass_bytes, scaled
 from private_ensembles.teachers.schedule import check_finite
 
 # Records in a block of DP-SGD: half of it is wasted on average, and wider ones are no faster.
 WIDTH = 4
 # Of fewer blocks, libraries compute some products by other kernels, which round differently.
 LEAST_BLOCKS = 4
+# Numbers in one tensor of a pass: libraries count them in 32 bits, on a GPU as on a CPU.
+MOST_NUMBERS = 2**31 - 1
 # As in Opacus' DPOptimizer.clip_and_accumulate: a gradient of 0 is not divided by 0.
 SMALL = 1e-6
 
@@ -85,9 +87,10 @@ class Gradients:
         self.model = model.to(images.device)
         self.images, self.labels, self.pixel_max = images, labels, pixel_max
         self.width = width
-        fitting = blocks or pass_bytes(images.device) // self._block_bytes(max_grad_norm)
+        fitting = blocks or self._fitting(max_grad_norm)
         self.blocks = max(LEAST_BLOCKS, int(fitting))
-        self._block = self._clipped(max_grad_norm) if max_grad_norm else self._whole
+        # owners' parameters (G, D), images, labels and weights of their blocks -> sums (G, D)
+        self._sums = vmap(self._clipped(max_grad_norm) if max_grad_norm else self._whole)
 
     def __call__(self, parameters, batches):
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices.
@@ -100,12 +103,16 @@ class Gradients:
         while start < len(owners):
             part = slice(start, start + self.blocks)
             mine = owners[part].to(total.device)
+            lack = None
             try:
                 sums = self._pass(parameters, mine, records[part])
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
-                self._halve(error)
+                lack = first_line(error)
+            if lack is not None:
+                # Not before the error is gone: it keeps alive all that the pass had allocated.
+                self._halve(lack)
                 continue
             # on a CPU one block after the other, in order, so that all passes round alike
             total.index_add_(0, mine, sums)
@@ -127,7 +134,7 @@ class Gradients:
         inputs = inputs.unflatten(0, records.shape)
         inputs = inputs.masked_fill(~present[(..., *[None] * (inputs.ndim - 2))], 0)
         weights = present.to(parameters.dtype)
-        return vmap(self._block)(parameters[owners], inputs, labels, weights)[:count]
+        return self._sums(parameters[owners], inputs, labels, weights)[:count]
 
     def _clipped(self, max_grad_norm):
         """The gradient of one block, each record's clipped: DP-SGD's Algorithm 1, line 'clip'."""
@@ -155,25 +162,30 @@ class Gradients:
         logits = functional_call(self.model, weights, (images,))
         return (cross_entropy(logits, labels, reduction="none") * present).sum()
 
-    def _block_bytes(self, max_grad_norm):
-        """About what one block takes: weights, gradients, and twice what lies between layers."""
+    def _fitting(self, max_grad_norm):
+        """How many blocks fit into a pass, by its memory and by the length of its tensors.
+
+        A block takes about: weights, gradients, and twice what lies between layers.
+        """
         kind = next(self.model.parameters()).dtype
         inputs = scaled(self.images[:1], self.pixel_max, dtype=kind)
+        between = [inputs.numel()]
         with torch.no_grad():
-            between = inputs.numel()
             for layer in self.model:
                 inputs = layer(inputs)
-                between += inputs.numel()
+                between.append(inputs.numel())
         size = sum(parameter.numel() for parameter in self.model.parameters())
-        gradients = 2 * self.width * size if max_grad_norm else 2 * size
-        return kind.itemsize * (size + gradients + 2 * self.width * between)
+        gradients = self.width * size if max_grad_norm else size
+        numbers = size + 2 * gradients + 2 * self.width * sum(between)
+        longest = max(gradients, self.width * max(between))
+        room = pass_bytes(self.images.device) // (kind.itemsize * numbers)
+        return min(room, MOST_NUMBERS // longest)
 
-    def _halve(self, error):
+    def _halve(self, lack):
         if self.blocks <= LEAST_BLOCKS:
             raise ValueError(
                 f"out of memory on {self.images.device} with {self.blocks} blocks of {self.width} "
-                f"records: use device: cpu or a smaller model ({str(error).splitlines()[0]})"
-            ) from error
+                f"records: use device: cpu or a smaller model ({lack})"
+            )
         self.blocks = max(LEAST_BLOCKS, self.blocks // 2)
-        if self.images.device.type == "cuda":
-            torch.cuda.empty_cache()
+        torch.cuda.empty_cache()  # does nothing where no GPU is in use

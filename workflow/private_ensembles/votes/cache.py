@@ -6,11 +6,13 @@ contents alone.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from private_ensembles.jobs import io
+
+_PIECE = 1 << 22  # votes that are counted at a time
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,14 @@ class Votes:
             return self.votes.shape[1]
         return int(self.counts[0].sum(dtype=np.int64))
 
+    def of(self, queries):
+        """The same of some queries, an array of their places."""
+        chosen = {
+            name: None if array is None else array[queries]
+            for name, array in (("votes", self.votes), ("counts", self.counts))
+        }
+        return replace(self, labels=self.labels[queries], **chosen)
+
     def histogram(self):
         """Votes per class, int64 (queries, n_classes); each row adds up to the teachers."""
         if self.counts is not None:
@@ -94,9 +104,14 @@ def counts(votes, n_classes):
     """
     votes = _whole("votes", votes, 2)
     _within("votes", votes, 0, n_classes - 1)
-    rows = np.arange(len(votes), dtype=np.int64)[:, None] * n_classes
-    flat = np.bincount((votes.astype(np.int64) + rows).ravel(), minlength=len(votes) * n_classes)
-    return flat.reshape(len(votes), n_classes)
+    found = np.empty((len(votes), n_classes), np.int64)
+    step = max(1, _PIECE // max(1, votes.shape[1]))
+    for start in range(0, len(votes), step):
+        piece = votes[start : start + step].astype(np.int64)
+        rows = np.arange(len(piece), dtype=np.int64)[:, None] * n_classes
+        flat = np.bincount((piece + rows).ravel(), minlength=len(piece) * n_classes)
+        found[start : start + step] = flat.reshape(-1, n_classes)
+    return found
 
 
 def write_votes(path, votes):

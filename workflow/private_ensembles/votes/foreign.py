@@ -1,7 +1,7 @@
 """Reading votes that somebody else's teachers cast: what is accepted, and one line for what is not.
 
-docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes` of counts;
-a large matrix is counted in pieces, so memory stays near that of the file's own array.
+docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes`; a large
+matrix is looked at in pieces, so memory stays near that of the file's own array.
 """
 
 import csv
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from private_ensembles.jobs import io
-from private_ensembles.votes.cache import Votes, counts
+from private_ensembles.votes.cache import Votes
 
 KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv")
@@ -30,7 +30,7 @@ _BYTES_OF_A_COUNT = 150
 
 
 def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> Votes:
-    """Return the vote counts in a file, with labels where it has them (-1 elsewhere).
+    """Return the votes, or counts, in a file, with labels where it has them (-1 elsewhere).
 
     kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
     classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
@@ -62,7 +62,7 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
         matrix, labels, kind, stated = _READERS[path.suffix](path, kind)
         if stated not in (None, n_classes):
             raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
-        return _counted(matrix, labels, kind, n_classes)
+        return _checked(matrix, labels, kind, n_classes)
     except ValueError as error:
         text = str(error)
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -224,8 +224,8 @@ def _without_point(cell: str) -> str:
 _READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
 
 
-def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
-    """Check the matrix and return its counts."""
+def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
+    """Check the matrix and return what it holds."""
     if matrix.dtype.kind == "f" and matrix.ndim == 2 and 0 not in matrix.shape:
         matrix = _whole_floats(matrix, kind)
     if matrix.dtype.kind not in "iu":
@@ -248,7 +248,8 @@ def _counted(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
             raise ValueError(f"counts have {matrix.shape[1]} columns: must be {n_classes}")
         result = Votes(matrix.shape[1], labels, counts=np.asarray(matrix))
     else:
-        result = Votes(n_classes, labels, counts=_of_votes(matrix, n_classes))
+        _within(matrix, n_classes - 1)
+        result = Votes(n_classes, labels, np.asarray(matrix))
     if result.n_teachers < 2:
         raise ValueError(f"has votes of {result.n_teachers} teacher: must be at least 2")
     return result
@@ -280,10 +281,9 @@ def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
     return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
 
 
-def _of_votes(matrix: np.ndarray, n_classes: int) -> np.ndarray:
-    """Count votes in pieces; return counts (queries, classes)."""
+def _within(matrix: np.ndarray, largest: int) -> None:
+    """ValueError that names the first vote outside 0..largest."""
     low, high = _extremes(matrix)
-    largest = n_classes - 1
     if low < 0 or high > largest:
         for start, piece in _pieces(matrix):
             outside = np.argwhere((piece < 0) | (piece > largest))
@@ -293,10 +293,6 @@ def _of_votes(matrix: np.ndarray, n_classes: int) -> np.ndarray:
                     f"vote [{start + row}, {column}] is {piece[row, column]}: "
                     f"must be 0 to {largest}"
                 )
-    found = np.empty((len(matrix), n_classes), np.min_scalar_type(matrix.shape[1]))
-    for start, piece in _pieces(matrix):
-        found[start : start + len(piece)] = counts(piece, n_classes)
-    return found
 
 
 def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from private_ensembles.mechanisms.families.audited import Audited, OnCounts
 from private_ensembles.mechanisms.families.task import ADJACENCIES, Budget, Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.votes.cache import Votes
 
 Source = Seeded | Secure
 # Fewer labels than wanted cost less each: with many classes fewer may be right more often in all.
@@ -202,6 +203,19 @@ class Mechanism(ABC):
         if parameters.continuous:
             return "was calibrated for continuous noise: calibrate it for a task with secure=True"
         return None
+
+    def answer(self, votes: Votes, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
+        """Draw one outcome per query of an ensemble, (queries,), however many are paid for.
+
+        What is drawn once for all queries, such as a committee, is drawn here.
+        """
+        return self.sample(votes.histogram(), parameters, noise)
+
+    def release_votes(
+        self, votes: Votes, parameters: Parameters, noise: Source
+    ) -> NDArray[np.int64]:
+        """Do what `release` does, given the votes of an ensemble."""
+        return self.release(votes.histogram(), parameters, noise)
 
     def capped(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
         """Draw what `release` releases: `sample`, stopped at the caps."""

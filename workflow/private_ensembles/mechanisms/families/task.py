@@ -23,7 +23,8 @@ class Task:
     assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teacher_epsilon,
     teacher_Delta: what one teacher costs for add_remove, where the teachers are private themselves.
     secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
-    have, and accounted for as the discrete noise that it is.
+    have, and accounted for as the discrete noise that it is. counts_only: of the votes nothing but
+    how many each class has is known.
 
     Raises ValueError for a value out of range.
     """
@@ -39,6 +40,7 @@ class Task:
     teacher_epsilon: float | None = None
     teacher_Delta: float = 0.0
     secure: bool = False
+    counts_only: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):

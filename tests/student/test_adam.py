@@ -1,0 +1,48 @@
+"""Adam's steps are PyTorch's, bit for bit, and import no compiler."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from private_ensembles.student.adam import Adam
+
+
+def _gradients(model: torch.nn.Module, step: int) -> None:
+    inputs = torch.randn(8, 3, generator=torch.Generator().manual_seed(step))
+    model.zero_grad()
+    model(inputs).square().sum().backward()
+
+
+def test_steps_are_those_of_pytorch():
+    torch.manual_seed(0)
+    ours = torch.nn.Linear(3, 2)
+    theirs = torch.nn.Linear(3, 2)
+    theirs.load_state_dict(ours.state_dict())
+    adam, reference = Adam(ours.parameters()), torch.optim.Adam(theirs.parameters())
+    for step in range(20):
+        rate = 0.01 / (1 + step)
+        _gradients(ours, step)
+        adam.step(rate)
+        _gradients(theirs, step)
+        reference.param_groups[0]["lr"] = rate
+        reference.step()
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(mine, other)
+
+
+def test_no_compiler_is_imported():
+    code = """if True:
+        import sys, torch
+        from private_ensembles.student.adam import Adam
+        weight = torch.zeros(1, requires_grad=True)
+        weight.sum().backward()
+        Adam([weight]).step(0.1)
+        sys.exit("torch._dynamo" in sys.modules)
+    """
+    workflow = Path(__file__).resolve().parents[2] / "workflow"
+    environment = os.environ | {"PYTHONPATH": str(workflow)}
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, env=environment, check=False).returncode == 0

@@ -1,0 +1,129 @@
+"""What several labels of private teachers that are trained once cost together, Delta = 0.
+
+A teacher that is epsilon-DP answers all queries from one training. Its answers on two data sets are
+a function of one randomised bit (Kairouz, Oh & Viswanath 2015), so that with two classes and Q
+queries it is one of 4^Q behaviours: what it votes where the bit is 1, and where it is 0. A label is
+the list a(l) = Pr[release 1 | l teachers say 1], l = 0..K, drawn anew for every query. Theorems and
+proofs: docs/darrm-many-labels.md. Results are upper bounds in floating point.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, multiple_above
+
+LARGEST_K = 11  # 7,726,160 choices of behaviours, half a GiB
+_LARGEST_LOSS = 600.0
+# What a teacher votes on both queries where its bit is 1, and where it is 0.
+_VOTES = tuple(itertools.product((0, 1), repeat=2))
+BEHAVIOURS = tuple(itertools.product(_VOTES, repeat=2))
+
+
+def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
+    """Return w, such that any number Q of labels costs at most Q w teacher_epsilon together.
+
+    w is the largest of l max(0, 1 - a(l - 1) / a(l)) + (K - l) max(0, 1 - a(l + 1) / a(l)), over l
+    and both labels: of how many teachers a label tells, where it tells most. Queries may depend on
+    labels before. At most K, and rounded up. probability_of_one: (K + 1,) in [0, 1].
+
+    Raises ValueError for another shape or range.
+
+    >>> from private_ensembles.darrm.gamma import subsampling_probability
+    >>> round(teachers_of_a_label(subsampling_probability(11, 3)), 9)
+    2.0
+    """
+    values, worst = _check(probability_of_one), 0.0
+    K = len(values) - 1
+    ones = np.arange(K + 1)
+    for chances in (values, 1 - values):
+        below, above = np.roll(chances, 1), np.roll(chances, -1)  # of ends, weighed by 0
+        told = np.zeros(K + 1)
+        for weight, beside in ((ones, below), (K - ones, above)):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lost = np.maximum(chances - beside, 0) / chances
+            told += np.where(chances > 0, weight * lost, 0.0)
+        worst = max(worst, float(told.max()))
+    # Differences of 1 - a, each off by a round-off, are relative to the larger one.
+    return min(float(K), worst * (1 + 8 * UNIT_ROUNDOFF) + 8 * K * UNIT_ROUNDOFF)
+
+
+def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) -> float:
+    """Return the exact epsilon, rounded up, of two labels of teachers that are trained once.
+
+    Pr[o | D] - e^x Pr[o | D'] is linear in each teacher's pair of laws, so that its maximum is
+    where every teacher has one of the 16 behaviours; all C(K + 15, 15) choices are enumerated.
+
+    Raises ValueError for another shape or range, K above LARGEST_K, teacher_epsilon < 0 or above
+    600 / K.
+
+    >>> vote = [0, 0.5, 0, 1, 0.5, 1]  # gamma = 1, 0, 1 of K = 5: one label costs 1 teacher's
+    >>> round(two_labels_epsilon(vote, 0.1), 9)  # and two cost 3
+    0.3
+    """
+    values = _check(probability_of_one)
+    K = len(values) - 1
+    if K > LARGEST_K:
+        raise ValueError(f"K = {K}: must be at most {LARGEST_K} to enumerate")
+    _check_epsilon(teacher_epsilon, K)
+    other = 1 - values
+    pairs = [(values, values)]
+    # Where both labels are treated alike, exchanging them exchanges behaviours.
+    if not np.array_equal(other, values[::-1]):
+        pairs += [(values, other), (other, other)]
+    worst = 0.0
+    for first, second in pairs:
+        for here, there in _chances(np.outer(first, second), teacher_epsilon):
+            told = here > 0
+            if told.any():
+                worst = max(worst, float((here[told] / there[told]).max()))
+    # 7 round-offs per teacher and side, of positive sums and products; a logarithm and its slack.
+    slack = 16 * (K + 2) * UNIT_ROUNDOFF
+    bound = (math.log(worst) + slack) * (1 + 4 * UNIT_ROUNDOFF) if worst > 1 else 0.0
+    return min(bound, multiple_above(teacher_epsilon, K))
+
+
+def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(probability_of_one, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
+        raise ValueError("probability_of_one: must be K + 1 probabilities")
+    return values
+
+
+def _check_epsilon(teacher_epsilon: float, K: int) -> None:
+    if not 0 <= teacher_epsilon * K <= _LARGEST_LOSS:
+        raise ValueError(f"teacher_epsilon = {teacher_epsilon}: must be in [0, {600 / K:g}]")
+
+
+def _chances(table: NDArray, epsilon: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """Pr[both labels] on both data sets, at all choices of behaviours.
+
+    table: (K + 1, K + 1), Pr[both labels | counts of ones]. Teachers are added one by one, the
+    behaviour of each never before the last one's, and the table shrinks: what is left of it after k
+    teachers is the chance given the votes of the others.
+    """
+    decay = math.exp(-epsilon)
+    sides = (1 / (1 + decay), decay / (1 + decay)), (decay / (1 + decay), 1 / (1 + decay))
+    groups = [np.zeros((0, 2, *table.shape)) for _ in BEHAVIOURS]
+    groups[0] = np.stack([table, table])[None]
+    for left in range(len(table) - 1, 0, -1):
+        grown = []
+        for last, votes in enumerate(BEHAVIOURS):
+            rows = np.concatenate(groups[: last + 1])
+            added = np.empty((len(rows), 2, left, left))
+            for side, chances in enumerate(sides):
+                one, zero = (
+                    chance * rows[:, side, i : i + left, j : j + left]
+                    for chance, (i, j) in zip(chances, votes, strict=True)
+                )
+                np.add(one, zero, out=added[:, side])
+            if left == 1:  # nobody is left to vote
+                yield added[:, 0, 0, 0], added[:, 1, 0, 0]
+            else:
+                grown.append(added)
+        groups = grown

@@ -1,0 +1,221 @@
+"""A committee: m of K private teachers, drawn once, answer every query by their plurality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.composition import optimal_homogeneous, simple
+from private_ensembles.accounting.poisson_binomial import binomial_table
+from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.darrm.gamma import subsampling_probability
+from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms.families.base import Cost, Mechanism, Parameters, Source
+from private_ensembles.mechanisms.families.noise_function import OnTeachers
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Seeded
+from private_ensembles.votes.cache import Votes, counts
+
+_ROWS = 256  # histograms that are worked on at once
+_NEGLIGIBLE = 1e-18  # what so many members together lose is far below rounding
+
+
+@dataclass(frozen=True)
+class Members(Parameters):
+    """members: how many teachers sit on the committee."""
+
+    members: int
+    labels: int
+
+
+class Committee(Mechanism):
+    """The committee is no function of the data, and the other teachers never speak.
+
+    All labels are post-processing of the members, whatever data the teachers share: composition of
+    so many of them, for any number of queries and classes. Who sits on it may be known. Ties are
+    broken by lot.
+    """
+
+    name = "committee"
+    label = "Committee of private teachers, no noise"
+    paper = "DaRRM"
+    source = "post-processing of a subset that is drawn once; the row that DaRRM's totals lack"
+    order = 53
+    proof = "committees.md#what-a-committee-costs"
+    color = "black"
+    teachers = "private"
+    privacy_models = frozenset({"shared_data"})
+    hides_votes = False
+    costs_once = True
+
+    def refusal(self, task: Task) -> str | None:
+        """Where all teachers together cost what one does, nobody need be left out."""
+        if task.privacy_model == "disjoint_shards":
+            return "on disjoint shards all teachers together cost what one does: majority_private"
+        return super().refusal(task)
+
+    def further_refusal(self, task: Task) -> str | None:
+        """At least one teacher must fit the budget, and be known by its votes."""
+        if task.counts_only:
+            return "needs each teacher's votes, not counts"
+        return task.teacher_refusal()
+
+    def find(self, task: Task, labels: int, **free: float) -> Members:
+        """The largest committee; of two classes an odd one, which is right as often."""
+
+        def fits(members: int) -> bool:
+            return self._together(task, members) <= task.epsilon
+
+        members = task.n_teachers
+        if not fits(members):
+            members = bisect_integers(fits, members, 1)
+        if task.n_classes == 2 and members % 2 == 0:
+            members -= 1
+        return Members(members, labels)
+
+    def _together(self, task: Task, members: int) -> float:
+        """What so many teachers cost at the task's delta."""
+        one = task.teacher_cost()
+        return optimal_homogeneous(one.epsilon, one.delta, members, task.delta).epsilon
+
+    def cost(self, task: Task, parameters: Members) -> Cost:
+        """The members' composition, for any number of labels."""
+        found = self._together(task, parameters.members)
+        return Cost(found, found)
+
+    def terms(self, budget):
+        """What m teachers do, all of whom see all data, in their accountant's adjacency."""
+        members = min(budget.m, budget.K)
+        return replace(
+            super().terms(budget),
+            epsilon=simple(budget.teacher_epsilon, budget.teacher_Delta, members).epsilon,
+            privacy_model="shared_data",
+            adjacency="add_remove",
+            teacher_epsilon=budget.teacher_epsilon,
+            teacher_Delta=budget.teacher_Delta,
+        )
+
+    def for_budget(self, budget, found):
+        """As many members as teachers are paid for."""
+        return Members(min(budget.m, budget.K), 1)
+
+    def distribution(self, counts, parameters, secure=False):
+        """Over the draw of the committee, exact up to rounding."""
+        return plurality_chances(counts, parameters.members)
+
+    def answer(self, votes: Votes, parameters: Members, noise: Source) -> NDArray[np.int64]:
+        """The same committee for all queries.
+
+        Raises ValueError for votes of which nothing but counts is known.
+        """
+        if votes.votes is None:
+            raise ValueError("votes: a committee needs each teacher's votes, not counts")
+        (chosen,) = noise.subsets(1, votes.n_teachers, parameters.members)
+        return noise.fairest(counts(votes.votes[:, chosen], votes.n_classes))
+
+    def sample(self, counts, parameters, noise):
+        """A committee of its own for every row; more than one such label is not for release."""
+        counts = np.asarray(counts)
+        ends = counts.cumsum(axis=1)[:, None]  # teachers in the order of their votes
+        chosen = noise.subsets(len(counts), int(counts[0].sum()), parameters.members)
+        voted = (chosen[..., None] >= ends).sum(axis=-1)
+        classes = np.arange(counts.shape[1])
+        return noise.fairest((voted[..., None] == classes).sum(axis=1))
+
+    def release(self, counts, parameters, noise):
+        """One label; more need each teacher's votes (`release_votes`)."""
+        if min(len(counts), parameters.labels) > 1:
+            raise ValueError(f"counts of {len(counts)} queries: a committee needs the votes")
+        return super().release(counts, parameters, noise)
+
+    def release_votes(self, votes, parameters, noise):
+        self.require_proof(parameters, votes.n_classes, secure=noise.secure)
+        labels = self.answer(votes, parameters, noise)
+        labels[parameters.labels :] = -1
+        return labels
+
+    def weaker(self, parameters, factor):
+        """More members than are paid for."""
+        return replace(parameters, members=round(parameters.members / factor))
+
+    def audited(self, task, parameters):
+        """One label of two classes, against all teachers that are as private as stated."""
+        K, members = task.n_teachers, min(parameters.members, task.n_teachers)
+
+        def choose(ones: NDArray, generator) -> NDArray:
+            given = both_counts(K)[ones]
+            return self.sample(given, replace(parameters, members=members), Seeded(generator))
+
+        teacher = task.teacher_cost()
+        chances = subsampling_probability(K, members)
+        return OnTeachers(chances, (teacher.epsilon, teacher.delta), choose)
+
+
+def plurality_chances(counts: NDArray, members: int) -> NDArray[np.float64]:
+    """Return Pr[class j wins among `members` teachers drawn without replacement], (queries, C).
+
+    counts: (queries, C), each row adding up to the teachers. Ties are broken by lot. Exact up to
+    rounding, below 1e-11.
+
+    >>> plurality_chances(np.array([[2, 1, 0], [1, 1, 1]]), 2).round(4).tolist()
+    [[0.6667, 0.3333, 0.0], [0.3333, 0.3333, 0.3333]]
+    """
+    counts = np.asarray(counts)
+    if counts.shape[1] == 2:
+        ones = subsampling_probability(int(counts[0].sum()), members)[counts[:, 1]]
+        return np.stack([1 - ones, ones], axis=1)
+    # Which class is which does not matter: equal histograms are worked out once.
+    order = np.argsort(-counts, axis=1, kind="stable")
+    ordered = np.take_along_axis(counts, order, axis=1)
+    different, place = np.unique(ordered, axis=0, return_inverse=True)
+    parts = [_of_many(different[i : i + _ROWS], members) for i in range(0, len(different), _ROWS)]
+    found = np.empty(counts.shape)
+    np.put_along_axis(found, order, np.concatenate(parts)[place.ravel()], axis=1)
+    return found
+
+
+def _of_many(counts: NDArray, members: int) -> NDArray[np.float64]:
+    """Multivariate hypergeometric: independent binomials, given that they add up to `members`.
+
+    Class j wins with s votes where every other one has fewer, or t others have s as well and the
+    lot falls on j, 1 / (t + 1) = the integral of y^t over [0, 1]: polynomials in the votes of the
+    others, each equal vote weighed by y, at the nodes of Gauss and Legendre, exact in y.
+    """
+    K, C = int(counts[0].sum()), counts.shape[1]
+    table = binomial_table(K, members / K, members + 1)
+    chances = table[counts]  # (rows, C, members + 1)
+    won = np.zeros(counts.shape)
+    for s in range(-(-members // C), min(members, int(counts.max())) + 1):
+        if chances[..., s].max() < _NEGLIGIBLE:
+            continue
+        left, most = members - s, min(C, members // s)
+        nodes, weights = leggauss((most + 1) // 2)
+        y, weights = (nodes + 1) / 2, weights / 2
+        each = np.repeat(chances[:, :, None, : s + 1], len(y), axis=2)
+        each[..., s] *= y
+        one = np.zeros((len(counts), len(y), left + 1))
+        one[..., 0] = 1.0
+        before, after = [one], [one]
+        for k in range(C - 1):
+            before.append(_product(before[-1], each[:, k]))
+            after.append(_product(after[-1], each[:, C - 1 - k]))
+        for j in range(C):
+            others = (before[j] * after[C - 1 - j][..., ::-1]).sum(axis=-1) @ weights
+            won[:, j] += chances[:, j, s] * others
+    return won / table[K, members]
+
+
+def _product(one: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """The product of polynomials (..., terms), as many terms as `one` has."""
+    out = np.zeros_like(one)
+    width = one.shape[-1]
+    for i in range(min(other.shape[-1], width)):
+        if other[..., i].max() >= _NEGLIGIBLE:
+            out[..., i:] += one[..., : width - i] * other[..., i, None]
+    return out
+
+
+MECHANISM = Committee()
