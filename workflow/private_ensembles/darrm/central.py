@@ -93,7 +93,8 @@ class CentralSearch:
             known = self.bound
             self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
             last = tolerance <= LAST_TOLERANCE
-            hopeful = last or self.bound - self.objective.value(x) <= self._enough()
+            short = (self.bound - self.objective.value(x)) / self._enough()
+            hopeful = last or short <= 1
             if self.monotone or hopeful:
                 new, excess, seen = self._separate(x, 2 * tolerance)
                 settled = seen and (not new or excess <= 2 * tolerance)
@@ -107,7 +108,10 @@ class CentralSearch:
                     return
             if settled:
                 self.smooth = x
-                tolerance = max(tolerance / 10, LAST_TOLERANCE)
+                step = 10 if hopeful else min(10, 3 * short)
+                tolerance = max(tolerance / step, LAST_TOLERANCE)
+        _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
+        self._keep(x / (1 + excess))
 
     def _enough(self) -> float:
         """The gap that suffices: less where nearly every label is right, for errors count then."""
