@@ -29,6 +29,7 @@ RETURNS = 5
 SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3
+FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
 
@@ -231,7 +232,7 @@ class CentralSearch:
             found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
             more, largest = self._add(found, x)
             new, excess = new + more, max(excess, largest)
-            if new and excess > enough:
+            if excess > max(enough, FAR_OFF):
                 break
         return new, excess
 
