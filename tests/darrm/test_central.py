@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import optimize
+from private_ensembles.darrm import central, optimize
 from private_ensembles.darrm.central import GAP
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.optimize import optimize_gamma
@@ -53,3 +53,14 @@ def test_monotone_gamma_is_searched_among_the_monotone(monkeypatch):
     assert inside.monotone
     assert inside.certificate.method == "three_corners"
     assert inside.utility == pytest.approx(vertex.utility, rel=3 * GAP)
+
+
+def test_rounds_that_run_out_leave_a_certified_gamma_and_an_honest_gap(monkeypatch):
+    vertex = optimize_gamma(35, 1.5, 1.0, 1e-3, prior="common:0.5,1", solver="highs")
+    monkeypatch.setattr(optimize, "MANY_TEACHERS", 10)
+    monkeypatch.setattr(central, "MAX_ROUNDS", 3)
+    inside = optimize_gamma(35, 1.5, 1.0, 1e-3, prior="common:0.5,1")
+    assert inside.certificate.holds
+    assert inside.utility <= vertex.utility_upper_bound
+    assert vertex.utility <= inside.utility_upper_bound
+    assert inside.utility_upper_bound - inside.utility > 2 * GAP * inside.utility

@@ -29,6 +29,7 @@ RETURNS = 5
 SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3
+FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
 
@@ -93,7 +94,8 @@ class CentralSearch:
             known = self.bound
             self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
             last = tolerance <= LAST_TOLERANCE
-            hopeful = last or self.bound - self.objective.value(x) <= self._enough()
+            short = (self.bound - self.objective.value(x)) / self._enough()
+            hopeful = last or short <= 1
             if self.monotone or hopeful:
                 new, excess, seen = self._separate(x, 2 * tolerance)
                 settled = seen and (not new or excess <= 2 * tolerance)
@@ -107,7 +109,10 @@ class CentralSearch:
                     return
             if settled:
                 self.smooth = x
-                tolerance = max(tolerance / 10, LAST_TOLERANCE)
+                step = 10 if hopeful else min(10, 3 * short)
+                tolerance = max(tolerance / step, LAST_TOLERANCE)
+        _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
+        self._keep(x / (1 + excess))
 
     def _enough(self) -> float:
         """The gap that suffices: less where nearly every label is right, for errors count then."""
@@ -227,7 +232,7 @@ class CentralSearch:
             found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
             more, largest = self._add(found, x)
             new, excess = new + more, max(excess, largest)
-            if new and excess > enough:
+            if excess > max(enough, FAR_OFF):
                 break
         return new, excess
 
