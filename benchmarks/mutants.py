@@ -304,7 +304,7 @@ class Session:
             if status < 0:
                 ended = {-signal.SIGPROF: "time is up", -signal.SIGKILL: "time is up"}
                 return f"{ended.get(status, 'the process dies')}: {test}"
-            if status not in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+            if status in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
                 raise RuntimeError(output.read_text(errors="replace")[-2000:])
             return test
 

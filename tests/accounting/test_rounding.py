@@ -209,3 +209,8 @@ def test_what_is_kept_elsewhere_exists():
 def test_bounds_of_a_list_are_those_of_its_numbers():
     for bound in (above, below):
         assert bound([1.0, 3.0], 9).tolist() == [bound(1.0, 9), bound(3.0, 9)]
+
+
+def test_a_ball_s_logarithm_of_more_than_one_is_known():
+    found = Ball(5.0, 1e-3).log1p()
+    assert float(found.upper - found.lower) < 1e-3

@@ -1,9 +1,13 @@
 """Certificates against exact 40-digit enumeration of all eight corners."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from private_ensembles.darrm import certificate as module
 from private_ensembles.darrm.certificate import certify, certify_problem, scale_to_allowance
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
@@ -103,3 +107,14 @@ def test_rounding_is_part_of_the_cost():
     certificate = certify_problem(problem, np.zeros(12))
     assert 0 < certificate.worst_cost < 1e-12
     assert certificate.holds
+
+
+def test_a_dip_below_the_monotone_envelope_is_charged_at_its_full_size(monkeypatch):
+    """f has coefficients of total size 1 + c, so a dip of d moves it by (1 + c) d at most."""
+    nobody = np.array([5, 0, 0, 0, 0, 0, 0, 0])
+    known = SimpleNamespace(upper=0.1, counts=nobody)
+    monkeypatch.setattr(module, "three_corner_worst_case", lambda *_: known)
+    monkeypatch.setattr(module, "_general_bound", lambda *_: (9.0, "general", nobody))
+    dipped = np.array([0.7, 0.5, 0.6, 0.6, 0.5, 0.7])
+    found = certify(dipped, 2, 0.5, 0.0)
+    assert found.worst_cost >= 0.1 + (0.6 - 0.5) * (1 + math.exp(1.0)) * (1 - 1e-12)

@@ -122,3 +122,15 @@ def test_every_teacher_at_an_end_moves_where_it_gains_most():
                 if size:
                     best = max((end for end in ends if end in gains), key=gains.get)
                     assert found[best] == size
+
+
+def test_the_bound_holds_terms_of_the_second_order():
+    problem = PrivacyProblem(5, 2, 0.1, 1e-2, 3e-2)
+    V = np.random.default_rng(6).uniform(-1, 1, (3, 4))
+    box, sizes = (slice(0, 3), slice(0, 4)), [1.0, 2.0, 4.0, 8.0, 16.0]
+    f = worst_case._first_order(problem, V, box)
+    found = worst_case._bound(problem, V, box, f, sizes)
+    least = f + worst_case._remainder(problem, 3, sizes)
+    assert (found >= least).all()
+    second = math.comb(3, 2) * problem.Delta**2 * np.abs(np.diff(V, 2, axis=1)).min()
+    assert (found - least).max() >= second > 0

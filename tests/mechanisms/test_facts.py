@@ -91,6 +91,10 @@ def test_lnmax_says_what_optimal_composition_of_its_pure_labels_costs():
     assert EVERY["lnmax"].printed_totals(task, secure=True) == {}
 
 
+def test_a_scale_by_the_exact_audit_is_an_analysis_of_the_label():
+    assert EVERY["lnmax_exact"].analysis == EVERY["gnmax_exact"].analysis == "label"
+
+
 def test_immutable_noise_is_the_papers_by_itself():
     assert ImmutableNoise() == ImmutableNoise(constant=1e100, gamma=1e10, labels=1)
 

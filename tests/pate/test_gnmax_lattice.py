@@ -131,3 +131,11 @@ def test_analytic_sigma_alone_is_not_private_for_discrete_noise():
 def test_renyi_sigma_serves_discrete_noise_as_it_is(epsilon, delta, method):
     sigma = gnmax.gnmax_sigma(epsilon, delta, method=method, order_max=5000)
     assert discrete_gaussian.delta(epsilon, [Moves(2, sigma)]) <= delta
+
+
+def test_three_classes_are_within_their_stated_error():
+    row, sigma = [4, 1, 0], 1.0
+    stated = lattice_error(sigma, 3)
+    off = abs(lattice_distribution(np.array([row]), sigma)[0] - brute(row, sigma, 9))
+    assert (off <= stated["relative_error"] + stated["absolute_error"]).all()
+    assert stated["relative_error"] < 1e-8
