@@ -23,7 +23,7 @@ LIMIT = math.sqrt(2 / math.pi)
 
 
 def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.DataFrame:
-    """Return one row per number of labels and mechanism that hides votes, in the planner's list.
+    """Return one row per number of labels and mechanism of the planner's that answers everything.
 
     settings: the section ``planner``, with many_labels. Columns: mechanism, name, analysis, labels,
     epsilon, delta, teachers, lead, parameters, sigma (GNMax's; NaN elsewhere), right (Pr[a label is
@@ -50,6 +50,8 @@ def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.D
                 continue
             parameters = mechanism.calibrate(wanted)
             outcome = mechanism.distribution(counts, parameters, wanted.secure)
+            if outcome.sum() < 1 - 1e-6:  # not every query is answered
+                continue
             rows.append(
                 {
                     "mechanism": name,
@@ -71,7 +73,7 @@ def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.D
 
 
 def _with_ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Add `ratio` and `limit`; confident_gnmax has two sigmas, of which none is compared."""
+    """Add `ratio` and `limit`."""
     noisy_counts = table[table["mechanism"] == "gnmax_analytic"].set_index("labels")["sigma"]
     table["ratio"] = table["sigma"] / table["labels"].map(noisy_counts)
     table["limit"] = LIMIT

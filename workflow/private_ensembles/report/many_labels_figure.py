@@ -8,6 +8,8 @@ from private_ensembles.report.planner_figures import look
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
+# Of PATE's tasks the first ones are drawn, paler one after the other.
+_TASKS = 2
 
 
 def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
@@ -56,14 +58,21 @@ def _ratios(study: pd.DataFrame, axis) -> None:
 def _votes(table: pd.DataFrame, axis) -> None:
     most = table.groupby("task")["queries"].transform("max")
     table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
-    for place, (task, rows) in enumerate(table.groupby("task", sort=False)):
+    tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
+    for place, task in enumerate(tasks):
+        rows = table[table["task"] == task].sort_values("epsilon")
         for name in ACCOUNTS:
-            part = rows[rows["mechanism"] == name].sort_values("epsilon")
-            axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.45 * place})
-        last = rows[rows["mechanism"] == ACCOUNTS[-1]].sort_values("epsilon").iloc[-1]
-        words = f"{task}, {last['queries']:,} labels"
-        axis.annotate(words, (last["epsilon"], last["accuracy"]), ha="right", va="bottom")
+            part = rows[rows["mechanism"] == name]
+            axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.5 * place})
+        last = rows[rows["epsilon"] == rows["epsilon"].max()]
+        words = f"{task}, {last['queries'].iloc[0]:,} labels"
+        at = last["epsilon"].iloc[0], last["accuracy"].max()
+        axis.annotate(words, at, (0, 5), textcoords="offset points", ha="right")
     axis.set(
         xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
     )
+    axis.margins(y=0.12)
+    ticks = sorted(set(table["epsilon"]))
+    axis.set_xticks(ticks, [f"{one:g}" for one in ticks])
+    axis.xaxis.set_minor_locator(style.plt.NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
