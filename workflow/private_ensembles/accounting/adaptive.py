@@ -315,10 +315,12 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
-    # The least of a curve is what its label leaks, lost at any reach.
+    # The least of a curve is what its label leaks, lost at any reach. Bounds that rise again far
+    # out may never come that near: then where most is kept.
     curves = family.excesses(np.exp(distances))
-    beyond = (curves - curves.min(axis=1, keepdims=True)).max(axis=0) <= cut
-    far = distances[np.argmax(beyond)] if beyond.any() else furthest
+    beyond = (curves - curves.min(axis=1, keepdims=True)).max(axis=0)
+    near = beyond <= cut
+    far = distances[near.argmax() if near.any() else beyond.argmin()]
     return max(1, math.ceil(far / step))
 
 
