@@ -50,8 +50,8 @@ def _ratios(study: pd.DataFrame, axis) -> None:
     axis.set(
         xscale="log",
         xlabel="labels Q",
-        ylabel="σ of GNMax over the exact one of its counts",
-        title="Noise that the budget asks for",
+        ylabel="σ as a share of what the counts need",
+        title="GNMax: noise by three accounts",
     )
 
 
