@@ -92,7 +92,9 @@ def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
     assert table["correct"].notna().all()
     page = contents(folder)["index.html"].decode()
     assert "rehearsal" not in page
-    for value in table["agreeing"]:
+    some_differ = table.loc[table["agreeing"] < 60, "agreeing"]
+    assert len(some_differ)
+    for value in some_differ:
         assert repr(float(value)) not in page
 
 
@@ -159,11 +161,17 @@ def test_deleted_labels_are_drawn_again_only_if_that_is_allowed(copy, run_snakem
     assert set(contents(copy)) == {"releases.csv"}
     done = run_snakemake(copy, *TINY, *GIVEN, "epsilon=10", "again=yes")
     assert done.returncode == 0, done.stderr
-    total = "at most epsilon = 30 and delta = 2e-05 (replace_one)"
-    assert f"Releasing again. With the 1 release before: {total} together." in done.stderr
-    assert len(pd.read_csv(copy / "results/own/release/releases.csv")) == 2
+    before = "Releasing again. With the 1 release before: at most epsilon = "
+    (said,) = re.findall(before + r"(\S+) and delta = 2e-05 \(replace_one\) together", done.stderr)
+    record = pd.read_csv(copy / "results/own/release/releases.csv")
+    assert len(record) == 2
+    total = record["epsilon"].sum()
+    assert 29 < total <= 30
     page = contents(copy)["index.html"].decode()
-    assert "All releases of this folder together cost at most epsilon = 30 and" in page
+    shown = r"All releases of this folder together cost at most epsilon = (\S+) and"
+    (page_says,) = re.findall(shown, page)
+    assert total <= float(page_says) <= total * (1 + 1e-4)
+    assert total <= float(said) <= 30  # before the labels are drawn the whole budget counts
 
 
 def test_a_mistake_after_a_release_leaves_its_labels(copy, run_snakemake):
