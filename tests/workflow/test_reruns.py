@@ -273,7 +273,7 @@ FILES = {
     f"{MODULE}/noise/secure.py": VOTES | TABLES | PLAN,
     f"{MODULE}/experiments/darrm.py": ACCURACY,
     f"{MODULE}/votes/cache.py": {"cast_votes"}
-    | MECHANISMS,  # a committee answers votes, not counts
+    | MECHANISMS,  # committees answer votes
     f"{MODULE}/published/comparison.py": END,
     f"{MODULE}/published/declarations.py": END,
     f"{MODULE}/published/explanations.py": END,
