@@ -64,6 +64,7 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
         "gnmax",
         "gnmax_improved",
         "gnmax_analytic",
+        "gnmax_exact",
         "confident_gnmax",
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]

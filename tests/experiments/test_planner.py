@@ -49,7 +49,10 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(profile, epsi
         if plan.refusal is not None:
             continue
         mechanism = mechanisms.load(name)
-        fine = dict.fromkeys(mechanism.free, points[len(mechanism.free)])
+        number = points[len(mechanism.free)]
+        if name == "gnmax_exact" and task.n_classes > 2:  # whose every calibration takes long
+            number = min(number, 5)
+        fine = dict.fromkeys(mechanism.free, number)
         for free in grid(mechanism, fine):
             parameters = mechanism.calibrate(task, **free)
             correct = mechanism.expected(counts, labels, task, parameters)[1]
@@ -66,7 +69,6 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
     )
     assert {plan.mechanism for plan in plans[len(usable) :]} == {
         "ladder",  # three classes
-        "lnmax_exact",
         *("majority_private", "committee", "darrm_opt", "darrm_sub"),  # no private teachers
     }
     for plan in usable:

@@ -125,7 +125,6 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
             "has no sampler for noise: secure but for",
         ),
         ("ladder", {"n_classes": 3}, "for two classes only"),
-        ("gnmax_exact", {"secure": True, "n_classes": 3}, "has no sampler for noise: secure"),
         ("gnmax_exact", {"queries": 9000, "labels": 2001, "n_classes": 3}, "at most 2,000 labels"),
         ("gnmax_exact", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
         ("lnmax_exact", {"n_classes": 3}, "for two classes only"),

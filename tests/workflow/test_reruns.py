@@ -272,8 +272,7 @@ FILES = {
     f"{MODULE}/noise/streams.py": DATA | STUDY | PLAN,
     f"{MODULE}/noise/secure.py": VOTES | TABLES | PLAN,
     f"{MODULE}/experiments/darrm.py": ACCURACY,
-    f"{MODULE}/votes/cache.py": {"cast_votes"}
-    | MECHANISMS,  # committees answer votes
+    f"{MODULE}/votes/cache.py": {"cast_votes"} | MECHANISMS,  # committees answer votes
     f"{MODULE}/published/comparison.py": END,
     f"{MODULE}/published/declarations.py": END,
     f"{MODULE}/published/explanations.py": END,

@@ -74,7 +74,7 @@ def _together(
         found |= total_budgets(task.epsilon, task.delta, Q, delta)
         found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
         if pairs is not None:
-            found["label"] = adaptive_epsilon(pairs, Q, delta).upper
+            found["label"] = min(found["pld"], adaptive_epsilon(pairs, Q, delta).upper)
     if task.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)

@@ -31,7 +31,7 @@ LOOKS: dict[str, dict[str, object]] = {
     "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
     "gnmax_analytic": {"color": ORANGE, "marker": "v", "linestyle": "--"},
     "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
-    "committee": {"color": BLACK, "marker": "o", "linestyle": "--"},
+    "committee": {"color": BLACK, "marker": "4", "linestyle": "--"},
     "lnmax": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
     "interactive_gnmax": {"color": YELLOW, "marker": "X", "linestyle": "--"},
