@@ -152,4 +152,5 @@ def check(changed, cases, names):
     if planned != expected and len(names) > 1:
         for name in names:
             check(changed, cases, [name])
-    assert (planned - expected, expected - planned) == (set(), set()), names
+    wrong = planned - expected, expected - planned
+    assert wrong == (set(), set()), (names, wrong)

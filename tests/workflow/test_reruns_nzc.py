@@ -79,10 +79,11 @@ CONFIGURATION = {
     "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
     "no ledger": ({"audit": None}, {"build_index"}),
 }
+PLANNER = {"plan_mechanisms", "study_many_labels"}
 FILES = {
-    # The planner loads every mechanism.
-    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | {"plan_mechanisms"},
-    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE | {"plan_mechanisms"},
+    # The planner loads every mechanism, and so does its study.
+    f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | PLANNER,
+    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE | PLANNER,
     f"{MODULE}/experiments/nzc.py": LABELS | LEADS | FIGURE,
     f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
     f"{MODULE}/experiments/ledger.py": LEDGER,

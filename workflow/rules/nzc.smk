@@ -72,7 +72,7 @@ use rule train_student as train_nzc_students with:
     benchmark:
         "results/benchmarks/train_nzc_students/task={nzc_task},seed={seed}.tsv"
     resources:
-        mem_mb=growing(6000 if GPUS else 1500),
+        mem_mb=growing(6000 if GPUS else 1400),
         runtime=240,
         gpu=GPUS,
 

@@ -80,7 +80,7 @@ rule train_student:
     benchmark:
         "results/benchmarks/train_student/task={task},aggregator={aggregator},seed={seed}.tsv"
     resources:
-        mem_mb=growing(6000 if GPUS else 1500),
+        mem_mb=growing(6000 if GPUS else 1400),
         runtime=120,
         gpu=GPUS,
     script:
