@@ -283,7 +283,9 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
         assert mechanism.secure_refusal(parameters, task.n_classes) is None
         checked += 1
         if not mechanism.hides_votes:
-            assert private_teachers(mechanism, listing, task, parameters, epsilon) <= bound
+            # Here 1 - p loses digits of a small probability, which e^epsilon magnifies.
+            lost = 8 * 2.0**-53 * math.exp(epsilon)
+            assert private_teachers(mechanism, listing, task, parameters, epsilon) <= bound + lost
             continue
         laws, worst = {}, (0.0, None)
         for pair in neighbours(task.n_teachers, task.n_classes, moved, generator):
