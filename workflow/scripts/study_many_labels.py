@@ -12,5 +12,5 @@ with io.job(snakemake) as job:
     table = study(settings, meter, noise=job.params.noise)
     meter.finish()
     io.write_csv(job.output.table, table)
-    votes = pd.read_csv(job.input.equal_budget) if job.input.equal_budget else None
+    votes = pd.read_csv(*job.input.equal_budget) if job.input.equal_budget else None
     draw(table, votes, job.output.png, job.output.pdf)
