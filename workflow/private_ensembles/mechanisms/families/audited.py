@@ -100,7 +100,8 @@ class OnCounts(OnRows):
 
     def label_pairs(self):
         first, second = self.pairs.T
-        return Pairs(self.matrix[first], self.matrix[second], self.errors["relative_error"])
+        error, spare = self.errors["relative_error"], self.errors["absolute_error"]
+        return Pairs(self.matrix[first], self.matrix[second], error, spare)
 
     def draw(self, given, runs, generator):
         """`runs` queries with these counts, every one answered."""

@@ -14,10 +14,10 @@ from functools import lru_cache
 from private_ensembles.accounting.adaptive import (
     FINE,
     Family,
+    Pairs,
     adaptive_epsilon,
     curve,
     least_scale,
-    two_classes,
 )
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
@@ -53,15 +53,10 @@ class LabelAccount(TableMechanism):
         return task.n_classes == 2 and labels > 1
 
     def label_pairs(self, task: Task, parameters: Parameters) -> Family:
-        """Return what a moved vote does to one label.
-
-        The errors that probabilities may have beyond a share of themselves are far below what
-        `hockey_sticks.kernels` adds to every curve.
-        """
+        """Return what a moved vote does to one label."""
         K = task.n_teachers
-        table = self.table(K, parameters)
-        error = self.error(K, 2, parameters, secure=False)["relative_error"]
-        return two_classes(table[:, 1], table[:, 0], error=error)
+        table, errors = self.table(K, parameters), self.error(K, 2, parameters, secure=False)
+        return Pairs(table[:-1], table[1:], errors["relative_error"], errors["absolute_error"])
 
     def further_refusal(self, task):
         """Very many labels take too long."""
