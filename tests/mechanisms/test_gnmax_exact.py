@@ -9,6 +9,7 @@ from scipy import stats
 from private_ensembles import mechanisms
 from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
+from private_ensembles.mechanisms.families import table
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 
@@ -33,6 +34,14 @@ def test_labels_of_many_classes_need_a_fifth_less_noise(found):
         assert cost.claimed == cost.proven
         assert 0.99 * task.epsilon < cost.claimed <= task.epsilon
     assert found[True].sigma == pytest.approx(found[False].sigma, rel=1e-3)
+
+
+def test_one_label_of_many_classes_is_no_coin(monkeypatch):
+    one = replace(SECURE, labels=1, queries=1)
+    monkeypatch.setattr(table, "coins_delta", lambda *_: pytest.fail("no coin is tossed"))
+    parameters = MECHANISM.calibrate(one)
+    assert MECHANISM.cost(one, parameters).proven <= one.epsilon
+    assert MECHANISM.release(COUNTS, parameters, Secure()).shape == (1,)
 
 
 def test_half_the_noise_costs_more_than_twice_as_much(found):

@@ -45,12 +45,12 @@ class TableMechanism(Mechanism):
         return self.proven_of_coins(super().calibrate(task, **free), task)
 
     def proven_of_coins(self, found: Parameters, task: Task) -> Parameters:
-        """Return the parameters; one secure label of theirs is proven of the coins themselves.
+        """Return the parameters; one secure label of two classes is proven of the coins themselves.
 
         Raises ValueError where they cost more than delta: for parameters that another job found, or
         where rounding takes more than delta leaves.
         """
-        if task.secure and found.labels == 1:
+        if task.secure and found.labels == 1 and task.n_classes == 2:
             spent = coins_delta(self.table(task.n_teachers, found), task.epsilon)
             if spent > Decimal(task.delta):
                 raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
