@@ -216,6 +216,18 @@ def test_the_majority_s_claim_is_compared_with_what_its_training_costs(trained, 
     assert rows["release"].item() == "not for release"
 
 
+def test_labels_of_teachers_that_train_briefly_are_audited_as_what_those_teachers_cost(settings):
+    """One epoch costs a third of what is stated, for the proof and for the exact number alike."""
+    budget = check(DEFAULT).ledger()["budgets"]["mnist"]
+    brief = budget | {"teachers": budget["teachers"] | {"epochs": 1}}
+    rows = of_trained(settings, brief)
+    rows = rows[rows["teachers"] == ""].set_index("mechanism")
+    committee = rows.loc["committee"]
+    assert 0 < committee["exact_epsilon"] <= committee["proven_epsilon"] < 0.1
+    # Noise that is made for teachers as stated is audited so.
+    assert rows.loc["darrm_opt", "exact_epsilon"] > 0.2
+
+
 def test_gamma_that_is_not_private_is_refused(settings):
     # At m = 1 the majority of five teachers needs noise.
     strict = settings | {"budgets": {"small": BUDGET | {"m": 1}}}

@@ -100,7 +100,7 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
             adjacency=task.adjacency,
             claimed_epsilon=task.epsilon,
             proven_epsilon=proven,
-            **_audit(mechanism.audited(task, parameters), task.delta),
+            **_audit(mechanism.audited(trained, parameters), task.delta),
         )
     yield from _replaced(where, budget, given)
 

@@ -74,9 +74,9 @@ class DPBag(TableMechanism):
         first = np.arange(n_teachers + 1 - moved)
         return np.stack([first, first + moved], axis=1)
 
-    def draw(self, counts, parameters, generator):
+    def draw(self, counts, parameters, noise):
         size = parameters.n_shards, parameters.k
-        return mechanism.release(counts[:, 1], *size, parameters.rate, generator)
+        return mechanism.release(counts[:, 1], *size, parameters.rate, noise.generator)
 
     def weaker(self, parameters, factor):
         return replace(parameters, rate=parameters.rate / factor)

@@ -106,14 +106,14 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
     def many_classes(self, counts, parameters):
         return gaussian.label_distribution(counts, parameters.sigma)
 
+    draw = GaussianMaximum.sample
+
     def sample(self, counts, parameters, noise):
-        """GNMax's; secure ones as the class says."""
+        """As the class says."""
         counts = np.asarray(counts)
-        if not noise.secure:
-            return GaussianMaximum.sample(self, counts, parameters, noise)
-        if counts.shape[1] == 2:
-            return TableMechanism.sample(self, counts, parameters, noise)
-        return noise.largest(noise.add_fine_gaussian(counts, parameters.sigma)).astype(np.int64)
+        if noise.secure and counts.shape[1] > 2:
+            return noise.largest(noise.add_fine_gaussian(counts, parameters.sigma))
+        return TableMechanism.sample(self, counts, parameters, noise)
 
     def weaker(self, parameters, factor):
         return GaussianMaximum.weaker(self, parameters, factor)

@@ -66,10 +66,10 @@ class Ladder(LabelAccount):
         """The majority's column is rounded; the flips hold as they stand."""
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
-    def draw(self, counts, parameters, generator):
+    def draw(self, counts, parameters, noise):
         chances = self.distribution(counts, parameters)
         counts = np.asarray(counts)
-        flip = generator.random(len(counts)) < chances.min(axis=1)
+        flip = noise.generator.random(len(counts)) < chances.min(axis=1)
         return ((counts[:, 1] > counts[:, 0]) ^ flip).astype(np.int64)
 
     def weaker(self, parameters, factor):

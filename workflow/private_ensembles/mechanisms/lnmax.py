@@ -2,7 +2,7 @@
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.rounding import above
-from private_ensembles.mechanisms.families.base import Cost, Mechanism
+from private_ensembles.mechanisms.families.base import Cost
 from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, LaplaceNoise
 
 
@@ -17,8 +17,6 @@ class LNMax(LaplaceMaximum):
     data_dependent = True
     aggregator = 0
     keeps_budget = False
-    free = {}
-    find = Mechanism.find
 
     def at_noise(self, noise, n_classes):
         return LaplaceNoise(noise["lnmax"]["scale"])

@@ -7,8 +7,8 @@ import math
 from private_ensembles.accounting.root import bisect
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
 from private_ensembles.mechanisms.families.laplace import (
-    LaplaceMaximum,
     LaplaceNoise,
+    WithinBudget,
     lnmax_noisy_counts_delta,
     scale_of_one,
 )
@@ -18,7 +18,7 @@ from private_ensembles.mechanisms.lnmax_improved import scale_cost, scale_of_man
 _FEW = 30
 
 
-class LNMaxByNoisyCounts(LaplaceMaximum):
+class LNMaxByNoisyCounts(WithinBudget):
     """The least scale of two proofs: each label (epsilon, delta)-DP by its noisy counts, or Rényi.
 
     Each of a few labels leaks an equal part of half the total delta, and optimal composition takes

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.mechanisms.families.composed import ORDERS, composed, largest_within
-from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, LaplaceNoise
+from private_ensembles.mechanisms.families.laplace import LaplaceNoise, WithinBudget
 from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
 
 _FEW = 5  # labels, of which the pure guarantees together may cost less than Rényi bounds say
@@ -33,7 +33,7 @@ def scale_of_many(epsilon: float, delta: float, labels: int) -> float:
     return 1 / largest_within(epsilon, lambda rate: scale_cost(1 / rate, labels, delta))
 
 
-class LNMaxByRenyi(LaplaceMaximum):
+class LNMaxByRenyi(WithinBudget):
     """Every query is answered by LNMax; its cost is that of the noisy counts."""
 
     name = "lnmax_improved"

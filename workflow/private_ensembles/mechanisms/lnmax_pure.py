@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
-from private_ensembles.mechanisms.families.laplace import LaplaceMaximum, scale_of_one
+from private_ensembles.mechanisms.families.laplace import WithinBudget, scale_of_one
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PureScale(Parameters):
         return self.own_scale or above(2 / self.label_epsilon)
 
 
-class PureLNMax(LaplaceMaximum):
+class PureLNMax(WithinBudget):
     """One moved vote changes two counts by one.
 
     One label spends no delta, as PATE 2017 has it; of many, composition spends it.
@@ -41,6 +41,9 @@ class PureLNMax(LaplaceMaximum):
         if labels == 1:
             scale = scale_of_one(task.epsilon, task.delta, method=self.method)
             return PureScale(task.epsilon, labels, scale)
+        return self.find_many(task, labels)
+
+    def find_many(self, task, labels):
         return PureScale(label_epsilon(task.epsilon, labels, task.delta), labels)
 
     def cost_of_many(self, task, parameters):

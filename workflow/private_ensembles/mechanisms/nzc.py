@@ -59,9 +59,9 @@ class NZC(TableMechanism):
         """Two classes: of rounding."""
         return {"relative_error": mechanism.RELATIVE_ERROR, "absolute_error": 1e-300}
 
-    def draw(self, counts, parameters, generator):
+    def draw(self, counts, parameters, noise):
         given = {"constant": parameters.constant, "noise_scale": parameters.gamma}
-        return mechanism.immutable_noisy_argmax(counts, generator, **given)
+        return mechanism.immutable_noisy_argmax(counts, noise.generator, **given)
 
     def weaker(self, parameters, factor):
         return replace(parameters, gamma=factor * parameters.gamma)

@@ -7,6 +7,7 @@ class's count and releases the class of the largest. One moved vote changes two 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -131,39 +132,12 @@ class LaplaceNoise(Parameters):
 
 
 class LaplaceMaximum(TableMechanism):
-    """Every query is answered by LNMax; a subclass says how much noise a budget needs.
-
-    method: that of `lnmax_scale`, by which one label is calibrated.
-    """
+    """Every query is answered by LNMax."""
 
     paper = "PATE"
     color = "sky"
     family = "Laplace noise on the counts"
     proof = "audit.md#laplace-noise-on-the-counts"
-    free = CAP
-    method: str
-
-    def find(self, task, labels, **free):
-        """One label by the method, many as they compose."""
-        if labels == 1:
-            return LaplaceNoise(scale_of_one(task.epsilon, task.delta, method=self.method))
-        return self.find_many(task, labels)
-
-    def find_many(self, task: Task, labels: int) -> Parameters:
-        """Return the noise of several labels that keep the budget together."""
-        raise NotImplementedError
-
-    def cost(self, task, parameters):
-        """The budget where the method allows this noise for one label, else by composition."""
-        one = parameters.labels == 1
-        if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
-            return Cost(task.epsilon, task.epsilon)
-        found = self.cost_of_many(task, parameters)
-        return Cost(found, found)
-
-    def cost_of_many(self, task: Task, parameters: Parameters) -> float:
-        """Return what the labels cost together."""
-        raise NotImplementedError
 
     def table(self, n_teachers, parameters):
         return lnmax_matrix(n_teachers, parameters.scale)
@@ -177,8 +151,40 @@ class LaplaceMaximum(TableMechanism):
             return {"relative_error": 0.0, "absolute_error": 1e-12}
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
-    def draw(self, counts, parameters, generator):
-        return lnmax(counts, parameters.scale, generator)
+    def draw(self, counts, parameters, noise):
+        return lnmax(counts, parameters.scale, noise.generator)
 
     def weaker(self, parameters, factor):
         return replace(parameters, scale=factor * parameters.scale)
+
+
+class WithinBudget(LaplaceMaximum):
+    """LNMax for a budget: a subclass says how much noise several labels need.
+
+    method: that of `lnmax_scale`, by which one label is calibrated.
+    """
+
+    free = CAP
+    method: str
+
+    def find(self, task, labels, **free):
+        """One label by the method, many as they compose."""
+        if labels == 1:
+            return LaplaceNoise(scale_of_one(task.epsilon, task.delta, method=self.method))
+        return self.find_many(task, labels)
+
+    @abstractmethod
+    def find_many(self, task: Task, labels: int) -> Parameters:
+        """Return the noise of several labels that keep the budget together."""
+
+    def cost(self, task, parameters):
+        """The budget where the method allows this noise for one label, else by composition."""
+        one = parameters.labels == 1
+        if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
+            return Cost(task.epsilon, task.epsilon)
+        found = self.cost_of_many(task, parameters)
+        return Cost(found, found)
+
+    @abstractmethod
+    def cost_of_many(self, task: Task, parameters: Parameters) -> float:
+        """Return what the labels cost together."""

@@ -167,8 +167,8 @@ class Selection(LabelAccount):
         """Of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
-    def draw(self, counts, parameters, generator):
-        return self.choose(counts, generator, rate=self.rate(parameters))
+    def draw(self, counts, parameters, noise):
+        return self.choose(counts, noise.generator, rate=self.rate(parameters))
 
     def weaker(self, parameters, factor):
         if parameters.rate is None:

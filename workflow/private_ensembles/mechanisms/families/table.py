@@ -13,6 +13,7 @@ from private_ensembles.accounting.rounding import sixty_digits
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import secure as exact
+from private_ensembles.noise.sources import Seeded
 
 
 class TableMechanism(Mechanism):
@@ -64,11 +65,9 @@ class TableMechanism(Mechanism):
         """Return Pr[label], (queries, classes), for more than two classes."""
         raise ValueError(f"{self.name}: is for two classes only")
 
-    def draw(
-        self, counts: NDArray, parameters: Parameters, generator: np.random.Generator
-    ) -> NDArray[np.int64]:
+    @abstractmethod
+    def draw(self, counts: NDArray, parameters: Parameters, noise: Seeded) -> NDArray[np.int64]:
         """Draw one label per query from a seeded stream."""
-        raise NotImplementedError
 
     def distribution(self, counts, parameters, secure=False):
         """The table, or what serves more classes; the same for every source of noise."""
@@ -81,7 +80,7 @@ class TableMechanism(Mechanism):
         """By the mechanism's own sampler, or by exact coins."""
         counts = np.asarray(counts)
         if not noise.secure:
-            return self.draw(counts, parameters, noise.generator)
+            return self.draw(counts, parameters, noise)
         if counts.shape[1] > 2:
             raise ValueError(f"noise = secure: {self.name} draws it for two classes only")
         chances = self.distribution(counts, parameters)
