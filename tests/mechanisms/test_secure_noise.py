@@ -45,6 +45,9 @@ def continuous_law(row, sigma):
     return np.concatenate([[0.0], np.sum(wins, axis=1) / 50])
 
 
+_EXACT = ("add_discrete_gaussian", "add_fine_gaussian", "coins", "fair_bits", "largest", "subsets")
+
+
 class Listing:
     """Stands in for the exact samplers of `noise.secure`: lists outcomes instead of drawing one.
 
@@ -55,16 +58,15 @@ class Listing:
 
     def __init__(self, patch):
         self.draws, self.moved, self.columns = [], [], None
-        for name in ("add_discrete_gaussian", "coins", "fair_bits", "largest", "subsets"):
+        for name in _EXACT:
             patch.setattr(secure, name, getattr(self, name))
-        patch.setattr(secure, "add_fine_gaussian", self.too_many)
         for name in ("uniform", "normal"):
             patch.setattr(secure, name, self.refuse)
 
     def refuse(self, *_):
         raise AssertionError("secure labels come from exact samplers")
 
-    def too_many(self, counts, sigma):
+    def add_fine_gaussian(self, counts, sigma):
         raise FineLattice(sigma)
 
     def column(self, values, chances):

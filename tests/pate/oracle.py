@@ -8,6 +8,7 @@ from itertools import permutations, product
 import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
 from scipy.special import ndtr
 
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
@@ -53,6 +54,26 @@ def lattice_mass(sigma):
     x = np.arange(-int(20 * sigma) - 3, int(20 * sigma) + 4)
     mass = np.exp(-(x**2) / (2 * sigma**2))
     return x, mass / math.fsum(mass)
+
+
+def label_by_quadrature(row, sigma):
+    """Exact distribution of GNMax's label by quadrature over the winner's noise."""
+    return np.array(
+        [
+            quad(
+                lambda z, i=i: (
+                    np.exp(-z * z / 2)
+                    / np.sqrt(2 * np.pi)
+                    * np.prod([ndtr(z + (row[i] - n) / sigma) for j, n in enumerate(row) if j != i])
+                ),
+                -12,
+                12,
+                epsabs=1e-13,
+                limit=400,
+            )[0]
+            for i in range(len(row))
+        ]
+    )
 
 
 def lattice_label(row, sigma):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
 from scipy.special import ndtr
 
 from benchmarks import smooth_sensitivity as benchmark
@@ -21,6 +20,7 @@ from .oracle import (
     clear_labels_delta,
     confident_gnmax_expected_rdp,
     histograms,
+    label_by_quadrature,
     lattice_label,
     lattice_mass,
     neighbours,
@@ -82,25 +82,6 @@ def test_secure_cost_is_the_formula_at_sixty_digits_rounded_up(sigma1):
             assert computed == pytest.approx(float(max(branches)), rel=1e-8, abs=1e-9)
 
 
-def label_distribution(row, sigma):
-    return np.array(
-        [
-            quad(
-                lambda z, i=i: (
-                    np.exp(-z * z / 2)
-                    / np.sqrt(2 * np.pi)
-                    * np.prod([ndtr(z + (row[i] - n) / sigma) for j, n in enumerate(row) if j != i])
-                ),
-                -12,
-                12,
-                epsabs=1e-13,
-                limit=400,
-            )[0]
-            for i in range(len(row))
-        ]
-    )
-
-
 def divergence(p, q, order):
     return np.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
 
@@ -116,7 +97,7 @@ STEPS = [
 
 def continuous_step(row, threshold, sigma1, sigma2):
     margin = (max(row) - threshold) / sigma1
-    return np.r_[ndtr(-margin), ndtr(margin) * label_distribution(row, sigma2)]
+    return np.r_[ndtr(-margin), ndtr(margin) * label_by_quadrature(row, sigma2)]
 
 
 def lattice_step(row, threshold, sigma1, sigma2):
@@ -164,7 +145,7 @@ def test_an_interactive_step_costs_at_least_the_exact_divergence_in_either_direc
     def step(row):
         lead = [int((row - expected).max())]  # the step of a histogram with that lead
         passes = STEP[noise](lead, *given)
-        label = lattice_label if noise == "secure" else label_distribution
+        label = lattice_label if noise == "secure" else label_by_quadrature
         return np.r_[passes[0], passes[1:].sum() * label(row, given[2])]
 
     exact = {row: step(row) for row in rows}

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.special import ndtr
 
 from private_ensembles import pate
 from private_ensembles.pate.rdp import (
@@ -18,7 +16,7 @@ from private_ensembles.pate.rdp import (
     log_answer_probability,
 )
 
-from .oracle import confident_gnmax_expected_rdp
+from .oracle import confident_gnmax_expected_rdp, label_by_quadrature
 
 
 def exact_log_q(row, sigma):
@@ -115,31 +113,11 @@ def test_equal_votes_cost_the_data_independent_bound():
     np.testing.assert_allclose(pate.gnmax_rdp([[5, 5, 5]], 3.0, [2.0, 8.0]), [[2 / 9, 8 / 9]])
 
 
-def output_distribution(row, sigma):
-    """Exact distribution of GNMax's label by quadrature over the winner's noise."""
-    return np.array(
-        [
-            quad(
-                lambda z, i=i: (
-                    np.exp(-z * z / 2)
-                    / np.sqrt(2 * np.pi)
-                    * np.prod([ndtr(z + (row[i] - n) / sigma) for j, n in enumerate(row) if j != i])
-                ),
-                -12,
-                12,
-                epsabs=1e-13,
-                limit=400,
-            )[0]
-            for i in range(len(row))
-        ]
-    )
-
-
 @pytest.mark.parametrize("sigma", [0.4, 0.8, 2.0])
 def test_cost_is_never_below_the_exact_divergence_to_any_neighbour(sigma):
     teachers, orders = 6, np.array([1.5, 2.0, 5.0])
     rows = [r for r in product(range(teachers + 1), repeat=3) if sum(r) == teachers]
-    exact = {row: output_distribution(row, sigma) for row in rows}
+    exact = {row: label_by_quadrature(row, sigma) for row in rows}
     cost = pate.gnmax_rdp(np.array(rows), sigma, orders)
     used = 0
     for row, bound in zip(rows, cost, strict=True):

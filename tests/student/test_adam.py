@@ -17,8 +17,9 @@ def _gradients(model: torch.nn.Module, step: int) -> None:
 
 
 def test_steps_are_those_of_pytorch():
-    torch.manual_seed(0)
-    ours = torch.nn.Linear(3, 2)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        ours = torch.nn.Linear(3, 2)
     theirs = torch.nn.Linear(3, 2)
     theirs.load_state_dict(ours.state_dict())
     adam, reference = Adam(ours.parameters()), torch.optim.Adam(theirs.parameters())
