@@ -78,12 +78,12 @@ def test_the_analytic_sigma_keeps_the_budget_with_secure_noise(labels, n_classes
     assert (continuous.continuous, parameters.continuous) == (True, False)
 
 
-def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn():
+@pytest.mark.parametrize("cost", [load("gnmax").cost_at_noise, load("gnmax_analytic").cost])
+def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(cost):
     """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
-    gnmax, parameters = load("gnmax"), GaussianNoise(1.0)
+    task = Task(1.0, 1e-2, 1, 1, 5, 2)
     continuous, secure = (
-        gnmax.cost_at_noise(Task(1.0, 1e-2, 1, 1, 5, 2, secure=kind), parameters).proven
-        for kind in (False, True)
+        cost(replace(task, secure=kind), GaussianNoise(1.0)).proven for kind in (False, True)
     )
     spent = [discrete_gaussian.delta(epsilon, [Moves(2, 1.0)]) for epsilon in (secure, continuous)]
     assert spent[0] <= 1e-2 < spent[1]
