@@ -171,9 +171,6 @@ class Ball:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __rsub__(self, other: ArrayLike) -> Ball:
-        return _ball(other) - self
-
     def __rtruediv__(self, other: ArrayLike) -> Ball:
         return _ball(other) / self
 
