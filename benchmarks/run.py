@@ -26,6 +26,8 @@ BENCHMARKS = (
     "many_labels",
     "dpbag",
     "teachers",
+    "auditors",
+    "libraries",
 )
 
 

@@ -1,0 +1,122 @@
+"""Other libraries' selections: the numbers that are said of them, worked out independently."""
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from importlib.util import find_spec
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import libraries
+from benchmarks.libraries import EPSILON, SHIFTS, Subject
+from private_ensembles.audit import exact_epsilon
+
+
+def drawing(law):
+    """A library that draws from `law`."""
+    generator = np.random.default_rng(0)
+
+    def sample(scores, draws):
+        return generator.multinomial(draws, law(np.array([scores]))[0])
+
+    words = "each score by at most 1"
+    gumbel, other = libraries.gumbel(2.0), libraries.exponential_noise(2.0)
+    return Subject("numpy", "by hand", words, "epsilon", EPSILON, gumbel, other, sample)
+
+
+def test_neighbours_are_all_pairs_whose_scores_differ_as_they_may():
+    scores, pairs = libraries.neighbours((0, 1))
+    found = {tuple(map(tuple, scores[pair])) for pair in pairs}
+    up = {
+        (one, other)
+        for one, other in itertools.product(map(tuple, scores[:100]), repeat=2)
+        if one != other and all(0 <= b - a <= 1 for a, b in zip(one, other, strict=True))
+    }
+    assert up <= found
+    assert all(len({*np.sign(np.subtract(*pair))} - {0}) == 1 for pair in found)
+
+
+def test_rho_lies_between_the_largest_quotient_found_and_a_hundredth_above():
+    """Randomised response of ln 3, at orders between those of the grid."""
+    p = mpmath.mpf(3) / 4
+
+    def quotient(order):
+        total = p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)
+        return mpmath.log(total) / (order - 1) / order
+
+    best = max(quotient(1 + mpmath.mpf(k) / 1000) for k in range(1, 20000, 7))
+    found = libraries.least_rho(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([[0, 1]]))
+    assert best <= found <= best * 1.01
+
+
+def test_permute_and_flip_breaks_the_exponential_mechanism_s_rho_by_a_pair_that_anyone_can_check():
+    """Scores 6, 6, 6 or 5, 6, 5 at scale 2: D of order 2, halved, is above epsilon^2 / 8."""
+    q = mpmath.exp(mpmath.mpf(-1) / 2)
+    # Equal scores: a third each. One ahead of two: each of those wins q times the integral of
+    # (1 - t)(1 - q t), the sum over both orders of visits.
+    behind = q * (mpmath.mpf(1) / 2 - q / 6)
+    near = [behind, 1 - 2 * behind, behind]
+    divergence = mpmath.log(sum(mpmath.mpf(1) / 9 / p for p in near))
+    law = libraries.exponential_noise(2.0)
+    np.testing.assert_allclose(law(np.array([[5, 6, 5]]))[0], [float(p) for p in near], rtol=1e-12)
+    (row,) = libraries.of_another_law()
+    assert row["exact"] >= divergence / 2
+    pairs = libraries.neighbours(SHIFTS["each score by at most 1"])
+    assert row["exact"] > 2 * EPSILON**2 / 8
+    # Of the law itself, by the largest loss: what the claim can be short of at most.
+    assert row["exact"] <= exact_epsilon(law(pairs[0]), pairs[1], 0.0) ** 2 / 2 * (1 + 1e-6)
+
+
+def test_draws_tell_the_laws_apart():
+    subject = drawing(libraries.gumbel(2.0))
+    assert libraries.drawn_from(subject) == (True, True)
+    other = replace(subject, sample=drawing(libraries.exponential_noise(2.0)).sample)
+    assert libraries.drawn_from(other) == (False, False)
+
+
+def test_a_claim_of_half_of_what_is_spent_fails():
+    subject = replace(drawing(libraries.gumbel(2.0)), library="numpy")
+    assert libraries.audit(subject)["holds"]
+    assert not libraries.audit(replace(subject, claimed=EPSILON / 2))["holds"]
+
+
+def test_the_best_account_of_a_hundred_labels_is_of_the_labels():
+    black_box, pure, by_range, labels = (row["exact"] for row in libraries.compositions())
+    assert black_box == pytest.approx(pure, abs=1e-3)
+    assert labels < by_range < pure / 2
+
+
+def test_the_page_shows_every_claim_and_what_was_drawn():
+    subject = drawing(libraries.gumbel(2.0))
+    rows = [
+        {"part": "claim"} | libraries.audit(one) for one in (subject, replace(subject, claimed=0.1))
+    ]
+    rows += [{"part": "another law"} | row for row in libraries.of_another_law()]
+    rows += [{"part": "composition"} | row for row in libraries.compositions()]
+    page = libraries.page(pd.DataFrame(rows))
+    assert page.count("| holds |") == 1
+    assert page.count("| FAILS |") == 1
+    assert "6.630" in page
+
+
+@pytest.mark.skipif(find_spec("diffprivlib") is None, reason="diffprivlib is optional")
+def test_floats_of_diffprivlib_are_counted():
+    """A probability of e^-37 and one of e^-35.5: whole numbers of 2^-53."""
+    (row,) = libraries.by_floats()
+    assert 0 < row["exact"] < 1e-14
+
+
+def test_floats_as_diffprivlib_compares_them_do_not_keep_its_epsilon():
+    """The arithmetic of its version 0.6.6, redone: sums of softmax, and multiples of 2^-53."""
+
+    def of_the_second(first, second):
+        weights = np.exp(np.array([first, second]) / 2 - first / 2)
+        end = np.cumsum(weights / weights.sum())[0]
+        return 2**53 - min(math.floor(Fraction(end) * 2**53) + 1, 2**53)
+
+    far, near = of_the_second(74.0, 0.0), of_the_second(73.0, 1.0)
+    assert far < near / math.e
