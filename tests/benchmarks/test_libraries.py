@@ -103,6 +103,16 @@ def test_the_page_shows_every_claim_and_what_was_drawn():
     assert "6.630" in page
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_opendp_draws_as_it_says_and_claims_no_less_than_it_spends(place, monkeypatch):
+    monkeypatch.setattr(libraries, "DRAWS", 4000)
+    monkeypatch.setattr(libraries, "LOOKED_AT", ((0, 1, 3),))
+    row = libraries.audit(libraries.subjects()[place])
+    assert (row["library"], row["holds"], row["law_fits"]) == ("opendp", True, True)
+    assert row["other_law_excluded"]
+    assert 0.95 * row["claimed"] < row["exact"]
+
+
 @pytest.mark.skipif(find_spec("diffprivlib") is None, reason="diffprivlib is optional")
 def test_floats_of_diffprivlib_are_counted():
     """A probability of e^-37 and one of e^-35.5: whole numbers of 2^-53."""
