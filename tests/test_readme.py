@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from private_ensembles.published.statuses import STATUSES
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 NAMES = {
@@ -95,14 +97,17 @@ def test_what_we_found_is_what_the_published_tables_hold():
 def test_statuses_are_those_of_the_published_comparison():
     counts = published("fidelity")["status"].value_counts()
     said = re.search(
-        r"Of (\d+) published numbers (\d+) match, (\d+) are explained, (\d+) rest on our own votes "
-        r"\(`not_comparable`\), (\d+)\s+differ and (\d+) were not run",
+        r"Of (\d+) published numbers (\d+) match, (\d+) are explained \([^)]*\), (\d+) agree but "
+        r"[^)]*\(`weak`\), (\d+) repeat a parameter\s+\(`input`\), (\d+) rest on our own votes "
+        r"\(`not_comparable`\), (\d+) differ and (\d+) were not run",
         TEXT,
     )
     assert [int(number) for number in said.groups()] == [
         counts.sum(),
-        *(counts[name] for name in ("match", "explained", "not_comparable", "differs", "not_run")),
+        *(counts[name] for name in ("match", "explained", "weak", "input")),
+        *(counts[name] for name in ("not_comparable", "differs", "not_run")),
     ]
+    assert counts.index.isin(STATUSES).all()
 
 
 AUDIT = {

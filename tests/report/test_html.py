@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
-from private_ensembles.published import comparison as published
 from private_ensembles.report import html
 
 
@@ -14,10 +13,6 @@ from private_ensembles.report import html
 )
 def test_numbers_are_written_for_reading(value, text):
     assert html.format_number(value) == text
-
-
-def test_every_status_has_a_sign_in_the_order_of_the_comparison():
-    assert html.STATUSES == published.STATUSES
 
 
 def test_what_is_not_for_release_is_shown_as_secret():

@@ -51,6 +51,8 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
     accuracy_mean, accuracy_sd   over all draws of all training seeds
     sd_queries                   over draws within a training seed (root mean square over seeds)
     sd_training                  of ``expected_accuracy`` over training seeds
+    standard_error               of accuracy_mean less the mean of another training's draws, but for
+                                 those draws' own: missing for one training seed
     expected_accuracy            exact, over all test images; mean over training seeds
     draws, training_seeds        how many (draws: per seed)
 
@@ -77,6 +79,9 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         row["accuracy_sd"] = group["accuracy"].std()
         row["sd_queries"] = math.sqrt(by_seed["accuracy"].var().mean())
         row["sd_training"] = expected.std()
+        row["standard_error"] = math.sqrt(
+            row["sd_queries"] ** 2 / len(group) + (1 + 1 / len(draws)) * row["sd_training"] ** 2
+        )
         row["expected_accuracy"] = expected.mean()
         row["draws"] = int(draws.iloc[0])
         row["training_seeds"] = len(draws)

@@ -2,13 +2,11 @@
 
 Nothing here knows how a number was reproduced, or of which paper: tables come in as data frames,
 declarations say what of them stands where, and one row per printed number goes out with a status
-(DESIGN, section 4):
+(`published.statuses`).
 
-match          deterministic: equal to the printed digits; random: within the tolerance
-differs        it does not
-explained      it does not, and a formula here gives the printed number (or proves what cannot)
-not_comparable same parameters, but it rests on votes or data of ours that are not the authors'
-not_run        not computed in this run; the note says why
+A random number is within the tolerance if it lies within three standard errors of the difference of
+both means. Where only the spread of single draws is known, that takes their place. Such a verdict
+says little where another result would pass as well: then it is `weak`.
 """
 
 import math
@@ -25,17 +23,23 @@ from private_ensembles.published.printed import KEY, Key, equals_printed, half_u
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note"]
-STATUSES = ("match", "explained", "differs", "not_comparable", "not_run")
-# Standard deviations that two random numbers may lie apart (DESIGN, section 4).
+# Standard errors that two random numbers may lie apart (DESIGN, section 4).
 _SIGMAS = 3
+NONE: Mapping[str, float] = {}
 
 
 class Reproduced(NamedTuple):
-    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable."""
+    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
+
+    error: its part of the standard error of a difference of two means, NaN where that is not known;
+    draws: how many are behind the printed standard deviation.
+    """
 
     value: float
     sd: float = math.nan
     note: str = ""
+    error: float = math.nan
+    draws: int = 1
 
 
 class Place(NamedTuple):
@@ -48,6 +52,7 @@ class Place(NamedTuple):
     number: Number
     value: float
     sd: float
+    error: float
 
 
 def places(
@@ -91,7 +96,8 @@ def reproduced_numbers(
                 continue
             earlier = found.get(place.key, Reproduced(place.value))
             note = _note(paper, place, name, settings) or earlier.note
-            found[place.key] = Reproduced(place.value, place.sd, note)
+            draws = place.number.printed_draws
+            found[place.key] = Reproduced(place.value, place.sd, note, place.error, draws)
     return found
 
 
@@ -112,40 +118,74 @@ def compare(
     for name in published["paper"].unique():
         paper = declarations.paper(name)
         numbers.update(reproduced_numbers(paper, tables.get(name, {}), settings.get(name, {})))
-    rows = []
-    for cell in published.to_dict("records"):
+    rows, cells = [], published.to_dict("records")
+    printed = {key_of(cell): float(cell["published"]) for cell in cells}
+    ours = {key: number.value for key, number in numbers.items() if key in printed}
+    for cell in cells:
         paper, key = declarations.paper(cell["paper"]), key_of(cell)
         if key in numbers:
-            rows.append(cell | judge(cell, numbers[key], paper))
+            rivals = paper.alternatives(key, printed, ours)
+            rows.append(cell | judge(cell, numbers[key], paper, rivals))
         else:
             note = _reason(paper, key, settings.get(paper.paper, {}), data)
             rows.append(cell | {"status": "not_run", "note": note})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def judge(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> dict[str, object]:
-    """Return what COLUMNS say of a printed number and ours."""
+def judge(
+    cell: Mapping[str, str], ours: Reproduced, paper: Paper, rivals: Mapping[str, float] = NONE
+) -> dict[str, object]:
+    """Return what COLUMNS say of a printed number and ours.
+
+    rivals: by name, results that are not this one: a tolerance that they pass proves little.
+    """
     found = {"reproduced": ours.value, "reproduced_sd": ours.sd, "note": ours.note}
     if ours.note:
         return found | {"status": "not_comparable"}
     printed = cell["published"]
     found["tolerance"] = float(half_unit(printed))
     if cell["published_sd"] or not math.isnan(ours.sd):
-        # A printed random number without its own spread leaves ours alone to judge by.
-        sd = 0.0 if math.isnan(ours.sd) else ours.sd
-        spread = math.hypot(float(cell["published_sd"] or 0), sd)
-        found["tolerance"] = max(_SIGMAS * spread, found["tolerance"])
+        found["tolerance"] = max(_SIGMAS * _spread(cell, ours), found["tolerance"])
         agrees = abs(ours.value - float(printed)) <= found["tolerance"]
     else:
         agrees = equals_printed(ours.value, printed)
     if agrees:
-        return found | {"status": "match"}
+        near = {
+            name: value
+            for name, value in rivals.items()
+            if abs(value - float(printed)) <= found["tolerance"]
+        }
+        return found | _of_agreement(paper, key_of(cell), near)
     explanation = first_that_fits(paper.explanations, key_of(cell))
     if explanation is not None and explanation.holds(cell):
         note = f"{explanation.note} Test: {explanation.test}"
         return found | {"status": "explained", "note": note}
     remark = first_that_fits(paper.remarks, key_of(cell))
     return found | {"status": "differs", "note": remark.note if remark else ""}
+
+
+def _spread(cell: Mapping[str, str], ours: Reproduced) -> float:
+    """The standard error of the difference, or the spread of single draws of both.
+
+    A printed random number without its own spread leaves ours alone to judge by.
+    """
+    theirs = float(cell["published_sd"] or 0)
+    if not math.isnan(ours.error):
+        return math.hypot(theirs / math.sqrt(ours.draws), ours.error)
+    return math.hypot(theirs, 0.0 if math.isnan(ours.sd) else ours.sd)
+
+
+def _of_agreement(paper: Paper, key: Key, near: Mapping[str, float]) -> dict[str, object]:
+    """Return status and note of numbers that agree; near: what would have agreed as well."""
+    if first_that_fits(paper.inputs, key) is not None:
+        return {"status": "input"}
+    altered = first_that_fits(paper.agreeing, key)
+    if altered is not None:
+        return {"status": "explained", "note": f"{altered.note} Test: {altered.test}"}
+    if near:
+        names = ", ".join(f"{name} ({value:g})" for name, value in near.items())
+        return {"status": "weak", "note": f"Within the tolerance as well: {names}."}
+    return {"status": "match"}
 
 
 def is_true(flag: object) -> bool:

@@ -48,29 +48,34 @@ class _Entry(BaseModel):
 class Number(_Entry):
     """Columns of our table: the number, its standard deviation, and what is taken off it.
 
-    unit: of the printed number. compared: whether fidelity.csv holds the number against the
-    printed one. shown: whether the page shows the printed one beside it, under `title` (by default
-    "printed" and the first word of the printed column).
+    error: our part of the standard error of a difference of means; printed_draws: how many are
+    behind the printed standard deviation. unit: of the printed number. compared: whether
+    fidelity.csv holds the number against the printed one. shown: whether the page shows the printed
+    one beside it, under `title` (by default "printed" and the first word of the printed column).
     """
 
     value: str
     sd: str = ""
+    error: str = ""
+    printed_draws: int = 1
     less: str = ""
     unit: Literal["one", "percent", "thousands"] = "one"
     compared: bool = True
     shown: bool = True
     title: str = ""
 
-    def of(self, row: Mapping[str, Any]) -> tuple[float, float]:
-        """Return a row's number and its standard deviation in the printed unit.
+    def of(self, row: Mapping[str, Any]) -> tuple[float, float, float]:
+        """Return a row's number, its standard deviation and its error in the printed unit.
 
         NaN for none, and for what a table lacks: some quantities have a column only where a task
         has them.
         """
-        value, sd = row.get(self.value, math.nan), row.get(self.sd, math.nan)
+        names = self.value, self.sd, self.error
+        value, sd, error = (row.get(name, math.nan) for name in names)
         if self.less:
             value = value - row.get(self.less, math.nan)
-        return float(_UNITS[self.unit](value)), float(_UNITS[self.unit](sd))
+        value, sd, error = (float(_UNITS[self.unit](x)) for x in (value, sd, error))
+        return value, sd, error
 
 
 class Beside(_Entry):
@@ -133,6 +138,21 @@ class NotRun(_Rule):
     because: str
 
 
+class Agreeing(Noted):
+    """Numbers that agree, but not with what is printed of how they were made; test: says so."""
+
+    test: str
+
+
+class Rivals(_Rule):
+    """What a verdict on numbers must tell them from: the row's other columns, and constants.
+
+    constants: by name, in the printed unit.
+    """
+
+    constants: dict[str, float] = {}
+
+
 class Explanation(Noted):
     """Why a printed number is not ours: `function` recomputes it, `test` pins that down."""
 
@@ -149,7 +169,7 @@ class Paper(_Entry):
 
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
     ``{differences}``. doubts: what else is said of numbers that are not comparable, all that fit.
-    remarks: what was tried where a number differs.
+    remarks: what was tried where a number differs. inputs: parameters that are printed again.
     """
 
     paper: str
@@ -161,11 +181,29 @@ class Paper(_Entry):
     doubts: list[Noted] = []
     not_run: list[NotRun] = []
     explanations: list[Explanation] = []
+    agreeing: list[Agreeing] = []
+    inputs: list[_Rule] = []
+    rivals: list[Rivals] = []
     remarks: list[Noted] = []
 
     def tables(self) -> list[str]:
         """Return the names of our tables that stand beside printed numbers, in their order."""
         return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
+
+    def alternatives(
+        self, key: Key, printed: Mapping[Key, float], ours: Mapping[Key, float]
+    ) -> dict[str, float]:
+        """Return, by name, what a verdict on the number at `key` must tell it from."""
+        rule = first_that_fits(self.rivals, key)
+        if rule is None:
+            return {}
+        others = {
+            f"{who} {other.column}": value
+            for who, numbers in (("printed", printed), ("our", ours))
+            for other, value in numbers.items()
+            if other[:-1] == key[:-1] and other.column != key.column
+        }
+        return others | rule.constants
 
     def beside_table(self, name: str) -> list[Beside]:
         """Return what is declared of one of our tables."""

@@ -10,10 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.configuration.naming import link
+from private_ensembles.published.statuses import STATUSES
 
 # A status is told by a sign and a word, never by colour alone.
-SIGNS = {"match": "✓", "explained": "≈", "differs": "✗", "not_comparable": "○", "not_run": "–"}
-STATUSES = tuple(SIGNS)  # published.STATUSES, without what that module imports; a test compares
 WORDS = {status: status.replace("_", " ") for status in STATUSES}
 # What an audit says of a claim, and the status whose sign and colour it has.
 VERDICTS = {
@@ -29,10 +28,10 @@ _LONG = 40
 
 def status_html(status: str, count: int | None = None, word: str | None = None) -> str:
     """Return a status as a coloured sign and word, with a count before them if one is given."""
-    known = status if status in SIGNS else "not_run"
+    known = status if status in STATUSES else "not_run"
     number = "" if count is None else f"{count} "
     return (
-        f'<span class="status {known}"><span aria-hidden="true">{SIGNS[known]}</span> '
+        f'<span class="status {known}"><span aria-hidden="true">{STATUSES[known].sign}</span> '
         f"{number}{escape(word or WORDS.get(status, status))}</span>"
     )
 
@@ -124,7 +123,7 @@ def _cell(name: str, value: object, numeric: bool) -> str:
         return "<td></td>"
     if name == "status":
         known = str(value) if value in STATUSES else "not_run"
-        order = STATUSES.index(known)
+        order = list(STATUSES).index(known)
         return f'<td class="{known}" data-sort="{order}">{status_html(known)}</td>'
     if isinstance(value, str):
         # Strings are shown as they are (the printed digits), except numbers of our own.
@@ -153,7 +152,7 @@ def _text_cell(name: str, value: str, numeric: bool) -> str:
     # "15.044, differs": printed digits and what became of them.
     digits, comma, status = value.rpartition(", ")
     if name.startswith("printed ") and value:
-        status = status if comma and status in SIGNS else "match"
+        status = status if comma and status in STATUSES else "match"
         shown = digits if comma and value.endswith(status) else value
         order = escape(shown.split(" ")[0])
         return (
@@ -164,8 +163,8 @@ def _text_cell(name: str, value: str, numeric: bool) -> str:
 
 def _sign(status: str) -> str:
     """The sign of a status with its word for those who hear it, or point at it."""
-    word = WORDS[status]
+    word, sign = WORDS[status], STATUSES[status].sign
     return (
-        f'<span class="status {status}" title="{word}"><span aria-hidden="true">{SIGNS[status]}'
+        f'<span class="status {status}" title="{word}"><span aria-hidden="true">{sign}'
         f'</span><span class="heard">{word}</span></span>'
     )

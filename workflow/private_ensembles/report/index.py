@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.published.comparison import STATUSES
+from private_ensembles.published.statuses import STATUSES
 from private_ensembles.report import run_facts, verdict
 from private_ensembles.report.beside import beside_printed
 from private_ensembles.report.findings import Finding, read_findings

@@ -7,24 +7,16 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.configuration.naming import link
-from private_ensembles.published.comparison import STATUSES
+from private_ensembles.published.statuses import STATUSES
 from private_ensembles.report.findings import Finding, of_paper
 from private_ensembles.report.html import inline_html, status_html
-
-MEANINGS = {
-    "match": "equal to the printed digits, or within the tolerance",
-    "explained": "not equal; cause named and tested",
-    "differs": "not equal; cause unknown",
-    "not_comparable": "same parameters, our own votes",
-    "not_run": "not computed in this run",
-}
 
 
 def sentence(counts: pd.Series) -> str:
     """Say in plain words how a paper's printed numbers fared; counts: by status."""
     total = int(counts.sum())
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
-    compared = number["match"] + number["explained"] + number["differs"]
+    compared = sum(number[name] for name, status in STATUSES.items() if status.verb)
     if not compared:
         head = f"None of {total} printed numbers could be compared in this run."
     else:
@@ -33,11 +25,11 @@ def sentence(counts: pd.Series) -> str:
         if number["match"] == compared:
             head += "every one matches."
         else:
-            parts = [f"{number['match']} match"]
-            if number["explained"]:
-                parts.append(f"{number['explained']} are explained")
-            if number["differs"]:
-                parts.append(f"{number['differs']} differ")
+            parts = [
+                f"{number[name]} {status.verb}"
+                for name, status in STATUSES.items()
+                if status.verb and (number[name] or name == "match")
+            ]
             *first, last = parts
             head += f"{', '.join(first)} and {last}." if first else f"{last}."
     if number["not_comparable"]:
@@ -99,5 +91,5 @@ def docs_link(page: str, root: Path) -> str:
 
 def legend() -> str:
     """Return what the statuses mean."""
-    items = "".join(f"<li>{status_html(s)}: {escape(MEANINGS[s])}</li>" for s in STATUSES)
+    items = "".join(f"<li>{status_html(s)}: {escape(STATUSES[s].meaning)}</li>" for s in STATUSES)
     return f"<ul>{items}</ul>"

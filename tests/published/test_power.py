@@ -1,0 +1,95 @@
+"""Verdicts can fail: another mechanism's result, or a guess, in the place of ours is no match."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from private_ensembles.configuration.check import check
+from private_ensembles.published import declarations
+from private_ensembles.published.comparison import Reproduced, compare, judge, reproduced_numbers
+from private_ensembles.published.printed import FOLDER, key_of, read_published
+
+TABLES = ("table1", "table6", "table8", "table10")
+
+
+@pytest.fixture(scope="module")
+def printed():
+    return read_published(FOLDER / f"darrm_{name}.csv" for name in TABLES)
+
+
+@pytest.fixture(scope="module")
+def tables(root):
+    return {name: pd.read_csv(root / "docs" / "darrm" / f"{name}.csv") for name in TABLES}
+
+
+@pytest.fixture(scope="module")
+def claims(root):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    return check(config).darrm.claims()
+
+
+def statuses(printed, tables, claims):
+    found = compare(printed, {"darrm": tables}, {"darrm": claims}, data="paper")
+    return found["status"]
+
+
+def swapped(table, one, other):
+    """The table as if one mechanism were another."""
+    names = table["mechanism"].replace({one: other, other: one})
+    return table.assign(mechanism=names)
+
+
+def test_every_accuracy_of_a_full_run_agrees(printed, tables, claims):
+    assert set(statuses(printed, tables, claims)) == {"match", "weak"}
+    # Of GNMax's, which lies far from DaRRM's; the optimal noise is too close to subsampling.
+    assert (statuses(printed, tables, claims) == "match").sum() > 10
+
+
+def test_where_a_number_matches_no_rival_s_result_would(printed, tables, claims):
+    """A match is where every swap fails; where some swap passes it says `weak`, and which."""
+    paper = declarations.paper("darrm")
+    ours = reproduced_numbers(paper, tables, claims)
+    digits = {key_of(cell): float(cell["published"]) for cell in printed.to_dict("records")}
+    values = {key: number.value for key, number in ours.items() if key in digits}
+    for cell in printed.to_dict("records"):
+        key = key_of(cell)
+        rivals = paper.alternatives(key, digits, values)
+        assert len(rivals) == 5
+        own = judge(cell, ours[key], paper, rivals)
+        swaps = {
+            name: judge(cell, ours[key]._replace(value=value), paper, rivals)["status"]
+            for name, value in rivals.items()
+        }
+        passing = [name for name, status in swaps.items() if status != "differs"]
+        assert own["status"] == ("weak" if passing else "match")
+        assert all(name in own["note"] for name in passing)
+
+
+@pytest.mark.parametrize("other", ["darrm_opt", "darrm_sub"])
+def test_another_mechanism_s_column_in_the_place_of_gnmax_s_is_noticed(
+    printed, tables, claims, other
+):
+    wrong = {name: swapped(table, "gnmax", other) for name, table in tables.items()}
+    found = statuses(printed, wrong, claims)
+    changed = printed["column"].isin(["gnmax", other])
+    assert (found[changed] == "differs").mean() > 0.8
+    was = statuses(printed, tables, claims)
+    assert (found[changed & (was == "match")] == "differs").all()
+
+
+def test_a_guess_in_the_place_of_every_result_is_noticed(printed, tables, claims):
+    wrong = {name: table.assign(accuracy_mean=0.5) for name, table in tables.items()}
+    found = statuses(printed, wrong, claims)
+    assert (found == "differs").mean() > 0.6
+
+
+def test_the_tolerance_is_three_standard_errors_of_a_difference_of_means():
+    cell = dict.fromkeys(["item", "dataset", "row", "column"], "x")
+    cell |= {"paper": "toy", "published": "0.80", "published_sd": "0.10"}
+    paper = declarations.Paper(paper="toy", beside=[])
+    ours = Reproduced(0.9, sd=0.2, error=0.02, draws=10)
+    found = judge(cell, ours, paper)
+    assert found["tolerance"] == pytest.approx(3 * (0.1**2 / 10 + 0.02**2) ** 0.5)
+    assert found["status"] == "match"
+    assert judge(cell, ours._replace(value=0.92), paper)["status"] == "differs"
+    assert judge(cell, ours, paper, {"other": 0.85})["status"] == "weak"

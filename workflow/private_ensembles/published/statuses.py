@@ -1,0 +1,31 @@
+"""What may be said of a printed number and ours: the statuses' names, signs and meanings."""
+
+from typing import NamedTuple
+
+
+class Status(NamedTuple):
+    """sign: beside the word, as colour alone tells too little. meaning: in plain words.
+
+    verb: of so many numbers ("3 match"), for those that were compared; empty for the others.
+    """
+
+    sign: str
+    meaning: str
+    verb: str = ""
+
+
+STATUSES = {
+    "match": Status("✓", "equal to the printed digits, or within the tolerance", "match"),
+    "explained": Status(
+        "≈", "not equal as printed; the cause is named, and a test recomputes it", "are explained"
+    ),
+    "weak": Status(
+        "~",
+        "within a tolerance that other results would be within, too",
+        "cannot be told from other results",
+    ),
+    "input": Status("=", "a parameter of the run, printed once more", "repeat a parameter"),
+    "differs": Status("✗", "not equal, and nobody knows why", "differ"),
+    "not_comparable": Status("○", "same parameters, but votes or data of our own"),
+    "not_run": Status("–", "not computed in this run"),
+}
