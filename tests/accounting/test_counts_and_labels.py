@@ -187,6 +187,14 @@ def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
     assert dear.least_sigma(200, *budget, 80.0) == math.inf
 
 
+def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
+    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts (DESIGN 5.10)."""
+    found = joint_epsilon(GaussianMaximum(40.0, 250, 10), 283, NoisyCounts(640, 150.0), 1e-5)
+    assert 1.9 < found < 2.05
+    by_counts = math.hypot(math.sqrt(640) / 150, math.sqrt(2 * 283) / 40)
+    assert float(gaussian_delta(by_counts, 2.5)) > 1e-5 > float(gaussian_delta(by_counts, 2.53))
+
+
 def test_lattice_counts_of_little_noise_are_charged_as_such():
     """Counts of sigma = 0.4, whose lattice costs another delta than continuous noise."""
     first, second = lattice_law(0.4)
