@@ -15,6 +15,7 @@ import numpy as np
 from mpmath import mpf
 
 from private_ensembles.accounting.adaptive import Pairs, curve
+from private_ensembles.accounting.counts_and_labels import NoisyCounts
 
 from .adversaries import both_orders, exact_value, power, random_rows
 
@@ -295,6 +296,55 @@ def adaptive_epsilon(rng, function):
     if found.lower:
         _, high = power(found.lower)
         yield _exactly(exact_value(pairs, labels, high)), mpf(delta), False
+
+
+def _counts(rng):
+    """One noisy count of little noise on the lattice, and its law and the moved one in digits."""
+    sigma = float(rng.uniform(0.4, 1.2))
+    reach = int(9 * sigma) + 2
+    weights = [mpmath.exp(-((mpf(x) / mpf(sigma)) ** 2) / 2) for x in range(-reach, reach + 2)]
+    whole = mpmath.fsum(weights[:-1])
+    law = [weight / whole for weight in weights]
+    return NoisyCounts(1, sigma, lattice=True), law[1:], law[:-1]
+
+
+def _one_label_and_count(rng):
+    """A family of one label beside a count, and the exact delta of both at an epsilon."""
+    first, second = random_rows(rng, 2, 3)
+    counts, p, q = _counts(rng)
+    pairs = [
+        [(mpf(a), mpf(b)) for a, b in zip(one, other, strict=True)]
+        for one, other in [*zip(first, second, strict=True), *zip(second, first, strict=True)]
+    ]
+
+    def exact(epsilon):
+        growth = mpmath.exp(mpf(epsilon))
+        return mpmath.fsum(
+            max(mpmath.fsum(max(mpf(0), x * a - growth * y * b) for a, b in pair) for pair in pairs)
+            for x, y in zip(p, q, strict=True)
+        )
+
+    return Pairs(first, second), counts, exact
+
+
+def joint_delta(rng, function):
+    family, counts, exact = _one_label_and_count(rng)
+    epsilon = log_uniform(rng, -3, 0.7)
+    yield function(family, 1, counts, epsilon, fineness=3), exact(epsilon), False
+
+
+def joint_epsilon(rng, function):
+    family, counts, exact = _one_label_and_count(rng)
+    delta = log_uniform(rng, -6, -0.5)
+    found = function(family, 1, counts, delta, fineness=3)
+    if np.isfinite(found):
+        yield mpf(delta), exact(found), False
+
+
+def counts_mu(rng, function):
+    counts, sigma = int(log_uniform(rng, 0, 9)), log_uniform(rng, -6, 6)
+    found = function.fget(NoisyCounts(counts, sigma))
+    yield found, mpmath.sqrt(mpf(counts)) / mpf(sigma)
 
 
 # ------------------------------------------------------------------------------------ audit
@@ -779,6 +829,9 @@ PROMISES = {
     "accounting.adaptive:Curve.epsilon": curve_epsilon,
     "accounting.adaptive:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive:adaptive_epsilon": adaptive_epsilon,
+    "accounting.counts_and_labels:NoisyCounts.mu": counts_mu,
+    "accounting.counts_and_labels:joint_delta": joint_delta,
+    "accounting.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.rounding:round_up": round_up,

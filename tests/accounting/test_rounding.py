@@ -28,6 +28,8 @@ DRAWS = 120
 CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
 FEWER = {
     "accounting.adaptive:adaptive_epsilon": 20,
+    "accounting.counts_and_labels:joint_delta": 20,
+    "accounting.counts_and_labels:joint_epsilon": 20,
     **dict.fromkeys((f"accounting.adaptive:Curve.{name}" for name in CURVE), 30),
     "audit.joint_labels:two_labels_epsilon": 20,
     "accounting.discrete_gaussian:delta": 8,
@@ -79,6 +81,7 @@ MIXTURE = (
 )
 ELSEWHERE = {
     "accounting.adaptive:Family": MIXTURE,
+    "accounting.counts_and_labels:_excesses": "accounting.counts_and_labels:joint_delta",
     "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:LossDistribution.epsilon": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:compose": "accounting.budgets:pld_epsilon",

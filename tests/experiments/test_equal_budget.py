@@ -66,6 +66,7 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
         "gnmax_analytic",
         "gnmax_exact",
         "confident_gnmax",
+        "confident_gnmax_exact",
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
     wanted = Task(2.0, 1e-5, 20, 20, 51, 3, secure=True)

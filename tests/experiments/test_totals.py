@@ -32,6 +32,7 @@ def test_totals_list_every_mechanism_and_fall_with_what_is_known(together):
         "nzc",
         "lnmax",
         "confident_gnmax",
+        "confident_gnmax_exact",
         "interactive_gnmax",
         "dpbag",
     }

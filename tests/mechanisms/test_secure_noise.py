@@ -108,7 +108,10 @@ class Listing:
         try:
             mechanism.sample(np.array([row]), parameters, Secure())
         except FineLattice as found:
-            return continuous_law(row, found.args[0])
+            label = continuous_law(row, found.args[0])
+            for x, chances in self.draws:  # of a threshold, which comes first and is no fine one
+                label *= chances[max(row) + x >= parameters.threshold].sum()
+            return label + (1 - label.sum()) * (np.arange(len(label)) == 0)
         sizes = [len(values) for values, _ in self.draws]
         if math.prod(sizes) > MOST_OUTCOMES:
             return None

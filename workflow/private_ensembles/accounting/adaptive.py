@@ -304,8 +304,30 @@ def curve(
     Both only choose the grid: the bounds hold whatever they are. lower: whether lower bounds are
     wanted, too; else they are 0.
     """
+    grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    above = values_above(kernels, grid, labels)
+    first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
+    below = slopes = np.zeros(grid.size)
+    if lower:
+        below, slopes = values_below(*_dear(*family.pairs(), orders), grid, labels)
+    return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
+
+
+def grid_and_kernels(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    fineness: float = FINE,
+    width: float = 0.0,
+) -> tuple[Grid, hockey_sticks.Kernels, NDArray[np.float64]]:
+    """Return what `curve` works with, and the Renyi orders that decide; arguments as there.
+
+    width: standard deviation of all losses together, where more than the labels is released.
+    """
     spread = _width(family)
-    width = spread * math.sqrt(labels)
+    width = max(width, spread * math.sqrt(labels))
     # e^-|ln y| bounds what lies further down.
     bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
     # A whole number of steps, so that two equal and opposite losses fall on the grid.
@@ -313,17 +335,12 @@ def curve(
     step = max(spread / points, (top - bottom) / _MOST_POINTS)
     reach = _reach(family, spread, _CUT * delta / labels, step)
     lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
-    grid = Grid(step, lowest, highest - lowest + 1)
     rows = family.excesses(hockey_sticks.thresholds(step, reach))
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
-    above = values_above(hockey_sticks.kernels(rows, step), grid, labels)
-    first = max(0, -lowest - 1)  # the last point below epsilon = 0
-    below = slopes = np.zeros(grid.size)
-    if lower:
-        below, slopes = values_below(*_dear(*family.pairs(), orders), grid, labels)
-    return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
+    grid = Grid(step, lowest, highest - lowest + 1)
+    return grid, hockey_sticks.kernels(rows, step), orders
 
 
 def _check(labels: int, delta: float) -> None:

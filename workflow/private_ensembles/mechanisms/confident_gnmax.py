@@ -40,6 +40,7 @@ class ConfidentGNMax(CheckedMaximum):
     order = 62
     color = "sky"
     aggregator = 2
+    family = "Confident-GNMax"
     cost_at_noise = CheckedMaximum.cost
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
@@ -105,7 +106,7 @@ class ConfidentGNMax(CheckedMaximum):
         Of continuous noise, which serves as a guide to secure noise as well.
         """
         ends = [
-            self.calibrate(task, share=share, cap=cap).sigma2
+            self.guess(task, share=share, cap=cap).sigma2
             for share, cap in ((0.02, 0.02), (0.9, 1.0))
         ]
         log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)

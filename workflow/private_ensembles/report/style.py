@@ -38,6 +38,7 @@ LOOKS: dict[str, dict[str, object]] = {
     # The eight colours are used up: tight variants keep their family's, with marks of their own.
     "gnmax_improved": {"color": PURPLE, "marker": "d", "linestyle": "--"},
     "gnmax_exact": {"color": PURPLE, "marker": "8", "linestyle": ":"},
+    "confident_gnmax_exact": {"color": SKY, "marker": "H", "linestyle": ":"},
     "lnmax_pure": {"color": SKY, "marker": "<", "linestyle": "-"},
     "lnmax_improved": {"color": SKY, "marker": "1", "linestyle": "--"},
     "lnmax_analytic": {"color": SKY, "marker": "2", "linestyle": "-."},

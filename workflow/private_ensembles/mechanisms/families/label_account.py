@@ -105,7 +105,7 @@ class LabelAccount(TableMechanism):
         return Cost(found, found)
 
 
-def _fineness(n_classes: int, labels: int) -> float:
+def grid_fineness(n_classes: int, labels: int) -> float:
     """Of the grid: few labels have curves with corners, and more than two classes take long."""
     if n_classes == 2:
         return FINE * min(8.0, max(1.0, 100 / labels))
@@ -119,7 +119,7 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
     As `adaptive.least_scale` finds it; a share may exceed 1.
     """
     budget = int(start.labels), task.epsilon, task.delta
-    fineness = _fineness(task.n_classes, int(start.labels))
+    fineness = grid_fineness(task.n_classes, int(start.labels))
 
     def pairs(share: float) -> Family:
         return mechanism.label_pairs(task, mechanism.weaker(start, share))
@@ -134,7 +134,7 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
 def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -> float:
     """What the labels cost together at the task's delta; at most epsilon where that is kept."""
     family, labels = mechanism.label_pairs(task, parameters), int(parameters.labels)
-    fineness = _fineness(task.n_classes, labels)
+    fineness = grid_fineness(task.n_classes, labels)
     found = curve(family, labels, task.epsilon, task.delta, fineness=fineness, lower=False)
     if found.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, found.epsilon(task.delta))

@@ -1,0 +1,229 @@
+"""Noisy counts beside labels, against exact adversaries, integrals and the Gaussian condition."""
+
+import functools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.accounting.adaptive import Pairs, adaptive_delta, two_classes
+from private_ensembles.accounting.backward_induction import Grid
+from private_ensembles.accounting.counts_and_labels import (
+    LabelsAlone,
+    NoisyCounts,
+    joint_delta,
+    joint_epsilon,
+    labels_alone,
+)
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
+
+from .adversaries import random_rows
+
+NOTHING = two_classes([0.5, 0.5], error=0.0)
+
+
+def gnmax(teachers, scale):
+    margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
+    return two_classes(ndtr(margins), ndtr(-margins))
+
+
+def lattice_law(sigma):
+    """N_Z(0, sigma^2) and the same moved by 1, on the numbers where either matters."""
+    x = np.arange(-math.ceil(9 * sigma), math.ceil(9 * sigma) + 2)
+    first, second = (np.exp(-(((x - move) / sigma) ** 2) / 2) for move in (0, 1))
+    return first / first.sum(), second / second.sum()
+
+
+def dearest(steps, left, y):
+    """The best of an adversary who sees everything and may take steps in any order.
+
+    steps: pairs (P, P') of each kind; left: how many of each kind are left.
+    """
+    if not any(left):
+        return np.maximum(1 - y, 0.0)
+    found = np.zeros_like(y)
+    for kind, pairs in enumerate(steps):
+        if not left[kind]:
+            continue
+        after = tuple(n - (place == kind) for place, n in enumerate(left))
+        for first, second in pairs:
+            ratios = y[:, None] * (second / first)
+            best = dearest(steps, after, ratios.ravel()).reshape(ratios.shape)
+            np.maximum(found, best @ first, out=found)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("counts", "labels"), [(1, 1), (2, 1), (1, 2)])
+def test_no_order_of_counts_and_labels_costs_more_than_the_bound(seed, counts, labels):
+    """And some order costs as much, all but what the grid adds."""
+    rng = np.random.default_rng([27, seed, counts, labels])
+    rows = random_rows(rng, 2, 3)
+    while min(rows[0].min(), rows[1].min()) < 1e-6:
+        rows = random_rows(rng, 2, 3)
+    family = Pairs(*rows)
+    both = list(zip(*rows, strict=True)) + list(zip(*rows[::-1], strict=True))
+    sigma = float(rng.uniform(0.7, 2.0))
+    first, second = lattice_law(sigma)
+    for epsilon in (0.3, 1.5):
+        exact = float(dearest([[(first, second)], both], (counts, labels), y_of(epsilon))[0])
+        beside = NoisyCounts(counts, sigma, lattice=True)
+        found = joint_delta(family, labels, beside, epsilon)
+        assert exact * (1 - 1e-9) - 1e-12 <= found <= 1.03 * exact + 1e-9
+
+
+@pytest.mark.parametrize(("teachers", "sigma1", "sigma2", "threshold"), [
+    (3, 1.0, 1.0, 2.2), (4, 2.0, 1.0, 3.0), (3, 0.6, 2.0, 2.0), (5, 3.0, 4.0, 4.0),
+])  # fmt: skip
+@pytest.mark.parametrize(("queries", "answers"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)])
+def test_thresholds_whose_bits_alone_are_seen_cost_less(
+    teachers, sigma1, sigma2, threshold, queries, answers
+):
+    """Every adaptive choice of histograms: who sees no noisy count reaches less, but not nothing.
+
+    The exact recursion over thresholds and answers left, which would be the account of the bits.
+    """
+    ones = np.arange(teachers + 1)
+    passes = ndtr((np.maximum(ones, teachers - ones) - threshold) / sigma1)
+    wins = ndtr((2 * ones - teachers) / (math.sqrt(2) * sigma2))
+    rows = np.stack([1 - passes, passes * (1 - wins), passes * wins], axis=1)
+    pairs = [(rows[i], rows[j]) for i in ones for j in (i - 1, i + 1) if 0 <= j <= teachers]
+
+    @functools.cache
+    def most(left, paid, ratio):
+        if left == 0 or paid == 0:
+            return max(0.0, 1 - ratio)
+        return max(
+            p[0] * most(left - 1, paid, ratio * q[0] / p[0])
+            + p[1] * most(left - 1, paid - 1, ratio * q[1] / p[1])
+            + p[2] * most(left - 1, paid - 1, ratio * q[2] / p[2])
+            for p, q in pairs
+        )
+
+    assert most(queries, answers, math.exp(0.2)) > 1e-3
+    for epsilon in (0.2, 1.0):
+        exact = most(queries, answers, math.exp(epsilon))
+        counts = NoisyCounts(queries, sigma1)
+        found = joint_delta(gnmax(teachers, sigma2), answers, counts, epsilon)
+        together = math.hypot(counts.mu, math.sqrt(2 * answers) / sigma2)
+        assert exact <= found < float(gaussian_delta(together, epsilon))
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.5, 3.0])
+def test_without_labels_the_gaussian_condition_is_left(mu):
+    counts = NoisyCounts(49, 7 / mu)
+    grid = Grid(mu / 40, -400, 1000)
+    nothing = LabelsAlone(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
+    for epsilon in (0.0, 0.3 * mu, 2 * mu, 4 * mu):
+        with mpmath.workdps(50):
+            e, m = mpmath.mpf(epsilon), mpmath.mpf(7) / mpmath.mpf(7 / mu)
+            exact = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+        for delta in (1e-3, 1e-9):  # the losses that it follows are those that matter
+            found = nothing.beside(counts, delta).delta(epsilon)
+            assert exact <= found <= float(exact) * 1.001 + delta * 2e-4
+
+
+def test_one_count_and_one_label_cost_what_the_integral_says():
+    """Of the dearest pair, chosen after the count is seen."""
+    family, counts = gnmax(9, 3.0), NoisyCounts(1, 2.0)
+    first, second = family_pairs(family)
+    x = np.linspace(-12, 12, 200_001)
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    for epsilon in (0.2, 0.8):
+        y = np.exp(epsilon + counts.mu * x - counts.mu**2 / 2)
+        best = np.zeros_like(x)
+        for p, q in zip(first, second, strict=True):
+            np.maximum(best, np.maximum(p[:, None] - q[:, None] * y, 0).sum(axis=0), out=best)
+        exact = float(np.trapezoid(best * density, x))
+        assert exact * (1 - 1e-7) <= joint_delta(family, 1, counts, epsilon) <= 1.01 * exact
+
+
+def family_pairs(family):
+    """P and P' of both orders."""
+    yield np.concatenate([family.first, family.second])
+    yield np.concatenate([family.second, family.first])
+
+
+@pytest.mark.parametrize("labels", [1, 30])
+@pytest.mark.parametrize("share", [0.1, 0.6])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_bound_lies_between_its_parts_and_the_gaussian_condition(labels, share, classes):
+    """Never above what all noisy counts cost together, nor below what either part does."""
+    mu = 0.8
+    scale = math.sqrt(2 * labels / (1 - share)) / mu
+    counts = NoisyCounts(500, math.sqrt(500 / share) / mu)
+    family = gnmax(31, scale) if classes == 2 else GaussianMaximum(scale, 31, classes)
+    for epsilon in (0.4, 1.6):
+        found = joint_delta(family, labels, counts, epsilon, fineness=4)
+        assert found < float(gaussian_delta(mu, epsilon))
+        assert found > float(gaussian_delta(counts.mu, epsilon))
+        assert found > adaptive_delta(family, labels, epsilon, fineness=4).lower
+
+
+def test_epsilon_and_delta_are_read_off_one_curve():
+    family, counts = gnmax(21, 20.0), NoisyCounts(100, 30.0)
+    for delta in (1e-3, 1e-8):
+        epsilon = joint_epsilon(family, 20, counts, delta)
+        assert joint_delta(family, 20, counts, epsilon) <= delta * (1 + 1e-3)
+        assert joint_delta(family, 20, counts, 0.99 * epsilon) > delta
+    apart = Pairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+    assert joint_epsilon(apart, 1, counts, 1e-3) == math.inf
+    assert joint_delta(apart, 1, counts, 1.0) == 1
+
+
+@pytest.mark.parametrize("lattice", [False, True])
+def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
+    family, budget = gnmax(21, 25.0), (1.0, 1e-5)
+    alone = labels_alone(family, 30, *budget, width=0.3)
+    for start in (1.0, 80.0, 1e4):
+        sigma = alone.least_sigma(200, *budget, start, lattice=lattice)
+        assert alone.beside(NoisyCounts(200, sigma, lattice), 1e-5).delta(1.0) <= 1e-5
+        less = NoisyCounts(200, 0.999 * sigma, lattice)
+        assert alone.beside(less, 1e-5).delta(1.0) > 1e-5
+    dear = labels_alone(gnmax(21, 5.0), 30, *budget)
+    assert dear.least_sigma(200, *budget, 80.0) == math.inf
+
+
+def test_pates_mnist_row_costs_a_fifth_less_than_its_counts():
+    """640 thresholds of sigma 150 and 283 labels of sigma 40: 2.53 by the counts (DESIGN 5.10)."""
+    found = joint_epsilon(GaussianMaximum(40.0, 250, 10), 283, NoisyCounts(640, 150.0), 1e-5)
+    assert 1.9 < found < 2.05
+    by_counts = math.hypot(math.sqrt(640) / 150, math.sqrt(2 * 283) / 40)
+    assert float(gaussian_delta(by_counts, 2.5)) > 1e-5 > float(gaussian_delta(by_counts, 2.53))
+
+
+def test_lattice_counts_of_little_noise_are_charged_as_such():
+    """Counts of sigma = 0.4, whose lattice costs another delta than continuous noise."""
+    first, second = lattice_law(0.4)
+    grid = Grid(0.02, -400, 1000)
+    nothing = LabelsAlone(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
+    for epsilon in (1.0, 4.0, 8.0):
+        exact = float(dearest([[(first, second)]], (2,), y_of(epsilon))[0])
+        continuous, lattice = (NoisyCounts(2, 0.4, on) for on in (False, True))
+        found = nothing.beside(lattice, 1e-6).delta(epsilon)
+        assert exact * (1 - 1e-9) <= found <= 1.01 * exact
+        assert abs(nothing.beside(continuous, 1e-6).delta(epsilon) / exact - 1) > 0.02
+
+
+def y_of(epsilon):
+    return np.array([math.exp(epsilon)])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: NoisyCounts(0, 1.0), "counts = 0"),
+        (lambda: NoisyCounts(1.5, 1.0), "counts = 1.5"),
+        (lambda: NoisyCounts(1, 0.0), "sigma = 0"),
+        (lambda: NoisyCounts(1, math.inf), "sigma = inf"),
+        (lambda: joint_epsilon(NOTHING, 0, NoisyCounts(1, 1.0), 0.1), "labels = 0"),
+        (lambda: joint_epsilon(NOTHING, 1, NoisyCounts(1, 1.0), 1.0), "delta = 1"),
+        (lambda: joint_delta(NOTHING, 1, NoisyCounts(1, 1.0), -1.0), "epsilon = -1"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

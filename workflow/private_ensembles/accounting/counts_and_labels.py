@@ -1,0 +1,226 @@
+"""What labels cost together with noisy counts that are looked at between them, adaptively.
+
+A noisy count that a neighbour moves by 1 is charged as it stands, by the one pair of laws that
+dominates whatever is done with it; labels are charged by `accounting.adaptive`, for what they
+release. However the two alternate, they cost no more than if all counts were seen first and all
+labels asked for afterwards. So one backward pass over the labels serves, and one more step for all
+counts together. Theorem and proof: docs/confident-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting import discrete_gaussian, hockey_sticks
+from private_ensembles.accounting.adaptive import FINE, Curve, Family, grid_and_kernels
+from private_ensembles.accounting.backward_induction import Grid, values_above
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.root import bisect
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
+
+# Losses of the counts beyond the kernel's reach may hold this share of delta.
+_CUT = 1e-4
+_FURTHEST = 600.0
+# Of the logarithm of a threshold, relative to its size or to 1, and of a product.
+_ROUNDING = 1024 * UNIT_ROUNDOFF
+# A sigma is found to this much above the least one that the grid can prove.
+_SLACK = 1e-5
+_TRIES = 40
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """So many counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
+
+    >>> f"{float(NoisyCounts(100, 40.0).deltas(1.0)):.3g}"
+    '2.92e-06'
+
+    counts: >= 1. sigma: in the counts' unit, > 0. lattice: whether noise is drawn from the discrete
+    Gaussian on whole numbers. Raises ValueError for numbers out of range.
+    """
+
+    counts: int
+    sigma: float
+    lattice: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.counts, bool) or self.counts != int(self.counts) or self.counts < 1:
+            raise ValueError(f"counts = {self.counts}: must be an integer >= 1")
+        if not (math.isfinite(self.sigma) and self.sigma > 0):
+            raise ValueError(f"sigma = {self.sigma}: must be a finite number > 0")
+
+    @property
+    def mu(self) -> float:
+        """How far all counts together move, in standard deviations, rounded up."""
+        return above(math.sqrt(self.counts) / self.sigma, 3)
+
+    def deltas(self, epsilon: ArrayLike) -> NDArray[np.float64]:
+        """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
+        if not self.lattice:
+            return gaussian_delta(self.mu, epsilon)
+        moves = [Moves(int(self.counts), self.sigma)]
+        return np.vectorize(lambda one: discrete_gaussian.delta(one, moves), otypes=[float])(
+            epsilon
+        )
+
+
+@dataclass(frozen=True)
+class LabelsAlone:
+    """Upper bounds on W of so many labels at the grid's points: what `labels_alone` returns."""
+
+    grid: Grid
+    values: NDArray[np.float64]
+
+    def beside(self, counts: NoisyCounts, delta: float, at: float | None = None) -> Curve:
+        """Return upper bounds on delta of the labels and the counts, around where it is `delta`.
+
+        delta only chooses how far the counts' losses are followed: the bounds hold whatever it is.
+        at: an epsilon next to which alone the curve is wanted, which saves time.
+        """
+        step, values = self.grid.step, self.values
+        kernel = hockey_sticks.kernels(_excesses(counts, step, delta), step)
+        reach, logs = kernel.reach, self.grid.logs()
+        first, last = 0, len(values)
+        if at is not None:
+            place = int(np.searchsorted(logs, at))
+            first, last = max(0, place - 2), min(last, place + 2)
+        # Beyond the grid as in `backward_induction.values_above`, and so is the rounding.
+        down = np.exp(-step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
+        low, high = 1 - down * (1 - values[0]) + _ROUNDING, np.full(reach, values[-1])
+        padded = np.concatenate([low, values, high])[first : last + 2 * reach]
+        found = np.correlate(padded, kernel.masses[0], "valid") + kernel.nothing[0]
+        found = np.minimum(found * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
+        nothing = np.zeros(last - first)
+        return Curve(logs[first:last], found, nothing, nothing)
+
+    def least_sigma(
+        self, counts: int, epsilon: float, delta: float, start: float, *, lattice: bool = False
+    ) -> float:
+        """Return a sigma with which so many counts beside the labels keep (epsilon, delta).
+
+        It was asked itself, and for continuous noise is within _SLACK of one that the grid cannot
+        prove. start: a sigma near it. Infinite where the labels leave too little.
+        """
+
+        def holds(sigma: float, lattice: bool = False) -> bool:
+            both = self.beside(NoisyCounts(counts, sigma, lattice), delta, epsilon)
+            return both.delta(epsilon) <= delta
+
+        fails_at, holds_at = 0.0, start
+        for _ in range(_TRIES):
+            if holds(holds_at):
+                break
+            fails_at, holds_at = holds_at, 2 * holds_at
+        else:
+            return math.inf
+        while not fails_at:
+            lower = holds_at / 2
+            fails_at, holds_at = (0.0, lower) if holds(lower) else (lower, holds_at)
+        found = bisect(holds, fails_at, holds_at, relative=_SLACK)
+        return _first(lambda sigma: holds(sigma, True), found) if lattice else found
+
+
+def labels_alone(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    width: float = 0.0,
+    fineness: float = FINE,
+) -> LabelsAlone:
+    """Return bounds for `labels` labels of a family, on a grid that leaves room for counts.
+
+    >>> from private_ensembles.accounting.adaptive import two_classes
+    >>> coin = two_classes([0.5, 0.5])  # tells nothing
+    >>> counts = NoisyCounts(100, 40.0)
+    >>> both = labels_alone(coin, 3, 1.0, 1e-5, width=counts.mu).beside(counts, 1e-5)
+    >>> f"{both.delta(1.0):.3g}"
+    '2.92e-06'
+
+    epsilon, delta, width: about those of labels and counts together, width the standard deviation
+    of their losses; they only choose the grid. Source: docs/confident-labels.md.
+    """
+    given = {"fineness": fineness, "width": width}
+    grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **given)
+    return LabelsAlone(grid, values_above(kernels, grid, labels))
+
+
+def joint_epsilon(
+    family: Family, labels: int, counts: NoisyCounts, delta: float, *, fineness: float = FINE
+) -> float:
+    """Return an upper bound on the epsilon of labels and counts at `delta`, adaptively chosen.
+
+    labels: >= 1. delta: in (0, 1). Infinite where none is found. Raises ValueError for numbers out
+    of range.
+    """
+    _check(labels, delta)
+    guess = counts.mu**2 / 2 + counts.mu * math.sqrt(2 * math.log(1 / delta))
+    for _ in range(_TRIES):
+        # Twice: the first epsilon that is found chooses the grid of the second.
+        for _ in range(2):
+            alone = labels_alone(family, labels, guess, delta, width=counts.mu, fineness=fineness)
+            found = alone.beside(counts, delta).epsilon(delta)
+            if not math.isfinite(found):
+                break
+            guess = found
+        else:
+            return found
+        guess = 2 * guess + 0.1
+        if guess > _FURTHEST:
+            break
+    return math.inf
+
+
+def joint_delta(
+    family: Family, labels: int, counts: NoisyCounts, epsilon: float, *, fineness: float = FINE
+) -> float:
+    """Return an upper bound on the delta of labels and counts at `epsilon`; as `joint_epsilon`."""
+    _check(labels, 0.5)
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    found = 1e-9
+    for _ in range(2):  # the second grid suits what the first has found
+        alone = labels_alone(family, labels, epsilon, found, width=counts.mu, fineness=fineness)
+        found = alone.beside(counts, found, epsilon).delta(epsilon)
+        found = min(max(found, 1e-14), 0.5)
+    return alone.beside(counts, found, epsilon).delta(epsilon)
+
+
+def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:
+    """E(t) - (1 - t)_+ of the counts at `hockey_sticks.thresholds`, rounded up.
+
+    Both orders of the neighbours have one curve, so that for t < 1 it is t E(1 / t).
+    """
+    mu = counts.mu
+    furthest = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / (_CUT * delta)))
+    reach = max(1, math.ceil(min(furthest, _FURTHEST) / step) - 1)
+    logs = step * np.arange(reach + 1)
+    # delta falls with epsilon, so that a threshold's rounding is charged by a smaller epsilon.
+    right = np.clip(counts.deltas(logs - _ROUNDING * (1 + logs)), 0.0, 1.0)
+    left = right * np.exp(-logs) * (1 + _ROUNDING)
+    return np.concatenate([left[:0:-1], right])[None]
+
+
+def _first(holds: Callable[[float], bool], found: float) -> float:
+    """The first sigma, walking upwards from `found`, at which a claim holds; infinite for none."""
+    step, sigma = 1e-6, found
+    for _ in range(_TRIES):
+        if holds(sigma):
+            return sigma
+        step *= 2
+        sigma = found * (1 + step)
+    return math.inf
+
+
+def _check(labels: int, delta: float) -> None:
+    if isinstance(labels, bool) or labels != int(labels) or labels < 1:
+        raise ValueError(f"labels = {labels}: must be an integer >= 1")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}: must be in (0, 1)")
