@@ -1,0 +1,191 @@
+"""Anybody's function: the numbers of the registered audits, twins caught, nothing sound accused."""
+
+import itertools
+import math
+import runpy
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
+from private_ensembles.darrm import optimize_gamma
+from private_ensembles.experiments.ledger import setting
+from private_ensembles.mechanisms.dpbag import BaggingNoise
+from private_ensembles.mechanisms.families.audited import OnCounts
+from private_ensembles.mechanisms.families.noise_function import OnTeachers
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.nzc import ImmutableNoise
+
+from . import oracle
+
+K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
+NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
+NOISE["student_score"] = 0.7
+NAMES = mechanisms.names()
+# Above every leak, so that no exact epsilon is infinite.
+AUDIT_DELTA = 1e-3
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """Mechanism, task of one label and parameters, by name: DaRRM's Table 1, or given noise."""
+    budget = {"K": K, "m": M, "epsilon": EPSILON, "Delta": DELTA}
+    given = setting(budget, optimize_gamma(K, M, EPSILON, DELTA).gamma)
+    found = {}
+    for mechanism in mechanisms.every().values():
+        task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
+        parameters = mechanism.at_noise(NOISE, 2)
+        if mechanism.name in given.parameters:
+            task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        if mechanism.name == "dpbag":
+            task, parameters = Task(1.0, M * DELTA, 1, 1, 28, 2), BaggingNoise(7, 4, 0.4)
+        if mechanism.name == "nzc":
+            parameters = ImmutableNoise(constant=1.0, gamma=4.0)
+        found[mechanism.name] = mechanism, task, parameters
+    return found
+
+
+def as_anybody_s(mechanism, task, parameters):
+    """The mechanism as a stranger would hand it in: a function of counts, and its model."""
+    audited = mechanism.audited(task, parameters)
+
+    def chances(counts):
+        return mechanism.outcomes(counts, parameters)
+
+    if isinstance(audited, OnTeachers):
+        return audited, audit_shared_data(chances, task.n_teachers, *audited.teacher)
+    if isinstance(audited, OnCounts) and mechanism.neighbours(task.n_teachers, parameters) is None:
+        return audited, audit_function(chances, task.n_teachers, 2, **audited.errors)
+    return audited, FiniteMechanism(audited.inputs, audited.matrix, audited.pairs, **audited.errors)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed, name):
+    mechanism, task, parameters = listed[name]
+    audited, found = as_anybody_s(mechanism, task, parameters)
+    exact = audited.worst(AUDIT_DELTA).epsilon
+    assert found.epsilon(AUDIT_DELTA) == pytest.approx(exact, rel=1e-9)
+    assert found.verdict(exact * (1 + 1e-6), AUDIT_DELTA) == "holds"
+    assert found.verdict(exact, AUDIT_DELTA) != "fails"
+    assert found.verdict(exact * (1 - 1e-6), AUDIT_DELTA) == "fails"
+    _, twin = as_anybody_s(mechanism, task, mechanism.weaker(parameters, 0.5))
+    assert twin.verdict(exact, AUDIT_DELTA) == "fails"
+    # What other accountants are told: nothing of it is below what epsilon at delta says.
+    mu = found.mu()
+    if math.isfinite(mu):
+        from private_ensembles.accounting.gaussian import gaussian_delta
+
+        assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("adjacency", "teachers"), [("replace_one", 5), ("add_remove", 4)])
+def test_all_histograms_and_moves_are_tried(adjacency, teachers):
+    """Against brute force over all pairs of tuples of counts and all sets of labels."""
+
+    def chances(counts):
+        weights = np.exp(0.3 * counts) * np.array([1.0, 1.2, 0.9])  # not symmetric
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    found = audit_function(chances, teachers, 3, adjacency=adjacency)
+    sizes = (teachers,) if adjacency == "replace_one" else (teachers - 1, teachers, teachers + 1)
+    rows = [row for size in sizes for row in oracle.all_histograms(size, 3).tolist()]
+    assert sorted(found.inputs.tolist()) == sorted(rows)
+    moved = {"replace_one": [-1, 0, 1], "add_remove": [0, 0, 1]}[adjacency]
+    pairs = [
+        (a, b)
+        for a, b in itertools.product(rows, rows)
+        if sorted(np.subtract(b, a).tolist()) == moved
+        and (adjacency == "replace_one" or teachers in (sum(a), sum(b)))
+    ]
+    listed = [tuple(map(tuple, found.inputs[pair].tolist())) for pair in found.pairs]
+    both = {pair for one in listed for pair in (one, one[::-1])}
+    ours = {pair for a, b in pairs for pair in ((tuple(a), tuple(b)), (tuple(b), tuple(a)))}
+    assert both == ours
+    delta = 0.01
+    best = 0.0
+    for a, b in ours:
+        p, q = chances(np.array([a]))[0], chances(np.array([b]))[0]
+        for size in (1, 2):
+            for event in itertools.combinations(range(3), size):
+                best = max(best, math.log((p[list(event)].sum() - delta) / q[list(event)].sum()))
+    assert found.epsilon(delta) == pytest.approx(best, rel=1e-10)
+    assert found.epsilon(delta, "lower") <= best <= found.epsilon(delta)
+
+
+@pytest.fixture(scope="module")
+def response(root):
+    """Randomised response on the plurality, with epsilon = 1."""
+    return runpy.run_path(str(root / "examples" / "randomized_response.py"))["labels"]
+
+
+def test_what_is_known_of_randomised_response(response):
+    """ln 3 at any number of votes, and the closed forms of two labels."""
+    found = audit_function(response, 11, 2)
+    assert found.epsilon(0.0) == pytest.approx(1.0, abs=1e-11)
+    assert [found.verdict(claim, 0.0) for claim in (1.01, 1.0, 0.99)] == [
+        "holds",
+        "undecided",
+        "fails",
+    ]
+    assert found.verdict(0.0, math.tanh(0.5)) == "undecided"
+    assert found.verdict(0.5, 0.3) == "holds"
+    assert found.verdict(0.5, 0.2) == "fails"
+    from scipy.special import ndtri
+
+    # At an odd number of votes one vote turns the plurality: 2 Phi^-1(e / (1 + e)).
+    assert found.mu() == pytest.approx(2 * ndtri(math.e / (1 + math.e)), rel=1e-10)
+    assert found.mu("lower") <= 2 * ndtri(math.e / (1 + math.e)) <= found.mu()
+    assert found.trade_off([0.0, 1 / (1 + math.e), 1.0]) == pytest.approx(
+        [1.0, 1 / (1 + math.e), 0.0], abs=1e-10
+    )
+    orders = 1 + np.geomspace(1e-3, 1e3, 4000)
+    assert 0.9999 * (found.renyi(orders) / orders).max() <= found.rho()
+    assert found.rho() <= 1.001 * (found.renyi(orders) / orders).max()
+    worst = found.worst(0.0)
+    assert sorted(found.inputs[[worst.first, worst.second]].tolist()) == [[5, 6], [6, 5]]
+
+
+def test_what_tells_nothing_and_what_tells_everything():
+    nothing = audit_function(lambda counts: np.full((len(counts), 2), 0.5), 3, 2)
+    assert nothing.mu() < 1e-10
+    assert nothing.rho() < 1e-10
+    assert nothing.verdict(1e-9, 0.0) == "holds"
+    everything = audit_function(lambda counts: np.eye(2)[counts.argmax(axis=1)], 3, 2)
+    assert everything.mu() == everything.mu("lower") == everything.rho() == math.inf
+    assert everything.epsilon(0.5) == math.inf
+    assert everything.verdict(100.0, 0.5) == "fails"
+    assert everything.trade_off([0.0, 0.5]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda counts: counts, "prob_matrix"),
+        (lambda counts: np.ones(len(counts)), "shape"),
+        (lambda counts: np.ones((len(counts), 1)), "shape"),
+        (lambda counts: np.full((len(counts), 2), np.nan), r"NaN at counts \[0, 3\]"),
+        (lambda counts: np.full((len(counts), 2), "x"), "type"),
+        (lambda counts: np.full((len(counts), 2), 0.6), "row 0 adds up to"),
+    ],
+)
+def test_what_is_no_table_of_probabilities_is_named(function, name):
+    with pytest.raises(ValueError, match=name):
+        audit_function(function, 3, 2).epsilon(0.0)
+
+
+def test_arguments_out_of_range_are_named(response):
+    with pytest.raises(ValueError, match="adjacency = 'swap'"):
+        audit_function(response, 3, 2, adjacency="swap")
+    with pytest.raises(ValueError, match="n_teachers = 1: must be an integer >= 2"):
+        audit_function(response, 1, 2, adjacency="add_remove")
+    with pytest.raises(ValueError, match="n_teachers = 16"):
+        audit_shared_data(response, 16, 0.1, 0.0)
+    widths = iter((2, 3, 2))
+    with pytest.raises(ValueError, match="must be as many for any votes"):
+        audit_function(
+            lambda counts: np.eye(next(widths))[np.zeros(len(counts), int)],
+            3,
+            2,
+            adjacency="add_remove",
+        )
