@@ -25,7 +25,12 @@ from private_ensembles.audit.divergence import (
     worst_pair,
 )
 from private_ensembles.audit.histograms import vote_neighbours
-from private_ensembles.audit.shared_data import LARGEST_K, corner_pmfs
+from private_ensembles.audit.shared_data import (
+    LARGEST_K,
+    corner_multisets,
+    corner_pmfs,
+    teacher_corners,
+)
 
 # The relations that a function can be audited for.
 RELATIONS = ("replace_one", "add_remove", "shared_data")
@@ -156,11 +161,12 @@ def audit_shared_data(
     """As :func:`audit_function` where every teacher sees all data: DaRRM's model, two classes.
 
     Teachers are independent and each (teacher_epsilon, teacher_Delta)-DP; a neighbour may change
-    them all. Rows are what is released at the worst teachers there can be, a pair for each choice
-    of corners (`audit.shared_data`). sum P^a P'^(1 - a) and hockey-sticks are convex in (P, P'),
-    which is affine in each teacher's pair of chances: their maxima are at corners. So is mu's,
-    which hockey-sticks decide (Dong, Roth and Su 2022, Proposition 2.12). Raises ValueError for
-    more than 15 teachers, and as :func:`audit_function`.
+    them all. An input is Pr[teacher says 1] of each, (K,), and a row what is released of such
+    teachers; there is a pair for each choice of corners (`audit.shared_data`). Hockey-sticks and
+    sum P^a P'^(1 - a) are convex in (P, P'), which is affine in each teacher's pair of chances, so
+    that their maxima are at corners. So is mu's, which hockey-sticks decide (Dong, Roth and Su
+    2022, Proposition 2.12). Raises ValueError for more than 15 teachers, and as
+    :func:`audit_function`.
     """
     if not 1 <= n_teachers <= LARGEST_K:
         raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared_data")
@@ -170,7 +176,9 @@ def audit_shared_data(
     # What sums and products of so many factors are off by (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
     pairs = np.arange(2 * len(first)).reshape(2, -1).T
-    inputs, matrix = np.concatenate([first, second]), np.concatenate([first, second]) @ values
+    teachers = teacher_corners(teacher_epsilon, teacher_Delta)[corner_multisets(n_teachers)]
+    inputs = np.concatenate([teachers[..., 0], teachers[..., 1]])
+    matrix = np.concatenate([first @ values, second @ values])
     return FiniteMechanism(inputs, matrix, pairs, "shared_data", error)
 
 
