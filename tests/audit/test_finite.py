@@ -79,6 +79,30 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
         assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
 
 
+OFFERED = [name for name in mechanisms.offered() if mechanisms.load(name).hides_votes]
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
+    """The claim is the planner's own; for two classes only, two."""
+    mechanism = mechanisms.load(name)
+    task = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.n_classes or 3)
+    parameters = mechanism.calibrate(task)
+
+    def audited(given):
+        errors = mechanism.error(5, task.n_classes, given)
+        return audit_function(
+            lambda counts: mechanism.outcomes(counts, given), 5, task.n_classes, **errors
+        )
+
+    found = audited(parameters)
+    claim = mechanism.cost(task, parameters).claimed
+    assert found.verdict(claim * (1 + 1e-6), AUDIT_DELTA) == "holds"
+    assert found.verdict(claim, AUDIT_DELTA) != "fails"
+    twin = audited(mechanism.weaker(parameters, 0.5))
+    assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
+
+
 @pytest.mark.parametrize(("adjacency", "teachers"), [("replace_one", 5), ("add_remove", 4)])
 def test_all_histograms_and_moves_are_tried(adjacency, teachers):
     """Against brute force over all pairs of tuples of counts and all sets of labels."""
