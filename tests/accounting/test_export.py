@@ -36,6 +36,12 @@ def test_the_distribution_has_the_label_s_curve_and_composes_as_ours_does():
     assert many == pytest.approx(own, rel=2e-3)
 
 
+def test_what_leaks_is_an_infinite_loss():
+    exported = to_pld(lambda epsilons: np.maximum(RESPONSE.curve(epsilons), 1e-3), EPSILON)
+    assert exported.get_epsilon_for_delta(9e-4) == math.inf
+    assert exported.get_epsilon_for_delta(2e-3) < EPSILON
+
+
 def test_labels_compose_with_steps_of_dp_sgd():
     sgd = pld.privacy_loss_distribution.from_gaussian_mechanism(
         2.0, value_discretization_interval=1e-3, sampling_prob=0.01

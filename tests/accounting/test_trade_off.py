@@ -61,6 +61,19 @@ def test_tiny_chances_keep_their_digits():
     assert found >= -2 * ndtri(q)
 
 
+def test_rows_that_do_not_add_up_to_1_are_charged_for_it():
+    p, q = np.array([0.2, 0.8]), np.array([0.3, 0.7])
+    exact = least_mu(p, q)[0]
+    for scales in ((1 + 1e-6, 1 - 1e-6), (1 - 1e-6, 1 + 1e-6)):
+        rows_off = p * scales[0], q * scales[1]
+        assert least_mu(*rows_off, side="lower")[0] < exact < least_mu(*rows_off)[0]
+
+
+def test_what_is_too_small_for_a_float_is_not_relied_on():
+    assert least_mu([5e-324, 1.0], [0.3, 0.7])[0] == math.inf
+    assert least_mu([5e-324, 1.0], [0.3, 0.7], side="lower")[0] == 0
+
+
 @pytest.mark.parametrize("error", [1e-9, 1e-4])
 def test_errors_move_bounds_outwards_by_about_their_size(error):
     first, second = rows(9, 3)

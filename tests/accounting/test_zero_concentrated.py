@@ -53,6 +53,10 @@ def test_orders_that_are_asked_for_are_few():
     assert min(asked) > 1
 
 
+def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost():
+    assert 0 < least_rho(lambda orders: 0 * orders, 1.0) < 1e-20
+
+
 def test_what_loses_nothing_and_what_loses_everything():
     assert least_rho(lambda orders: 0 * orders, 0.0) == 0
     assert least_rho(lambda orders: np.full(len(orders), np.inf), math.inf) == math.inf

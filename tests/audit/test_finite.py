@@ -3,6 +3,7 @@
 import itertools
 import math
 import runpy
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -180,6 +181,31 @@ def test_what_tells_nothing_and_what_tells_everything():
     assert everything.epsilon(0.5) == math.inf
     assert everything.verdict(100.0, 0.5) == "fails"
     assert everything.trade_off([0.0, 0.5]).tolist() == [0.0, 0.0]
+
+
+def test_both_orders_of_a_pair_are_tried():
+    pair = np.array([[0.9, 0.1], [0.5, 0.5]])
+    for rows in (pair, pair[::-1]):
+        found = FiniteMechanism(np.arange(2), rows, np.array([[0, 1]]))
+        # Accusing on the second label alone, or on the first alone, and drawing lots.
+        assert found.trade_off([0.1, 0.5]) == pytest.approx([0.5, 0.1])
+
+
+def test_teachers_that_share_data_are_known_to_the_error_that_is_stated():
+    """Against rational arithmetic over the same corners."""
+    values = [[1.0, 0.0], [0.7, 0.3], [0.3, 0.7], [0.0, 1.0]]
+    found = audit_shared_data(lambda counts: np.array(values), 3, 0.3, 0.01, relative_error=0.0)
+    off = []
+    for teachers, row in zip(found.inputs.tolist(), found.matrix.tolist(), strict=True):
+        for label in (0, 1):
+            exact = Fraction(0)
+            for votes in itertools.product((0, 1), repeat=3):
+                chance = Fraction(values[sum(votes)][label])
+                for p, vote in zip(teachers, votes, strict=True):
+                    chance *= Fraction(p) if vote else 1 - Fraction(p)
+                exact += chance
+            off.append(abs(Fraction(row[label]) - exact) / max(exact, Fraction(1, 10**300)))
+    assert 0 < max(off) <= found.relative_error < 1e-13
 
 
 @pytest.mark.parametrize(

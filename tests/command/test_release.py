@@ -53,7 +53,10 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     with monkeypatch.context() as patched:
         patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *WORDS]) == 2
-    error = capsys.readouterr().err
+        # Nor are votes looked at.
+        assert main(["release", "gone.csv", *WORDS]) == 2
+    first, error = capsys.readouterr().err.splitlines(keepends=True)
+    assert first == error
     assert "labels of your votes are out already (1 release" in error
     assert error.endswith("or allow it with --again\n")
     assert labels.read_bytes() == before
@@ -93,6 +96,8 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
 
     def appending(one, path):
         assert not (folder / "labels.csv").exists()
+        unseen = [part for part in folder.iterdir() if ".part" in part.name]
+        assert {part.stat().st_mode & 0o777 for part in unseen} == {0o600}
         append(one, path)
         raise OSError("no space left")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.rounding import above
 
 # Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved where that helps.
-_WIDTH, _ROUNDS = 0.25, 24
+_WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
 # Orders beyond e^60 are not asked for.
 _FARTHEST = 60.0
 
@@ -49,15 +49,15 @@ def least_rho(
     while pure_epsilon / _orders(marks[-1]) > _reached(marks, costs) and marks[-1] < _FARTHEST:
         more = marks[-1] + _WIDTH * np.arange(1, 9)
         marks, costs = _added(cost, marks, costs, more)
+    beyond = above(pure_epsilon / _orders(marks[-1]), 4)
     for _ in range(_ROUNDS):
-        bounds = _between(marks, costs)
-        open_ = np.flatnonzero(bounds > _reached(marks, costs) * (1 + tolerance))
-        if not len(open_):
+        worth = max(_reached(marks, costs) * (1 + tolerance), beyond)
+        open_ = np.flatnonzero(_between(marks, costs) > worth)
+        if not len(open_) or len(marks) > _MOST:
             break
         middles = (marks[open_] + marks[open_ + 1]) / 2
         middles = middles[_orders(middles) > 1]
         marks, costs = _added(cost, marks, costs, middles)
-    beyond = above(pure_epsilon / _orders(marks[-1]), 4)
     return float(max(_between(marks, costs).max(), beyond))
 
 
