@@ -24,7 +24,7 @@ def divergences(first, second):
 def test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest(seed):
     generator = np.random.default_rng(seed)
     first, second = generator.dirichlet(np.full(4, 0.6), 2)
-    renyi, pure = divergences(first, second), float(np.log(first / second).max())
+    renyi, pure = divergences(first, second), float(np.abs(np.log(first / second)).max())
     found = least_rho(renyi, pure)
     orders = 1 + 10 ** generator.uniform(-4, 2, 3000)
     costs = renyi(orders) / orders
@@ -51,6 +51,11 @@ def test_orders_that_are_asked_for_are_few():
     assert least_rho(renyi, 20.0) == pytest.approx(0.5, rel=2e-4)
     assert len(asked) < 1500
     assert min(asked) > 1
+
+
+def test_a_tiny_pure_epsilon_is_worth_half_its_square_whatever_rounding_says():
+    found = least_rho(lambda orders: np.full(len(orders), 1e-9), 1e-9)
+    assert 0.5e-18 <= found <= 0.5000001e-18
 
 
 def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost():

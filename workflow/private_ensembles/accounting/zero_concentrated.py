@@ -22,13 +22,14 @@ def least_rho(
     """Return the least rho with D_a <= rho a at all orders a > 1, an upper bound.
 
     renyi: orders (A,) > 1 -> upper bounds (A,) on the largest Rényi divergence of neighbours, nats
-    (`audit.renyi_curve`). pure_epsilon: an upper bound on the divergence of infinite order. The
-    result exceeds the largest D_a / a that `renyi` gives by `tolerance` of it at most, where
-    rounding allows. Theorem (docs/command.md): (a - 1) D_a is convex and D_a does not fall, so
-    that between orders a < b nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a -
-    1))), below the first order b nothing exceeds D_b, and beyond the last order a nothing exceeds
-    pure_epsilon / a. Infinite where pure_epsilon is. Raises ValueError for a negative pure_epsilon
-    or a tolerance that is not > 0.
+    (`audit.renyi_curve`). pure_epsilon: with which the mechanism is purely private, an upper bound
+    on the divergence of infinite order, either neighbour coming first. The result exceeds the
+    largest D_a / a that `renyi` gives by `tolerance` of it at most, where rounding allows. Theorem
+    (docs/command.md): (a - 1) D_a is convex and D_a does not fall, so that between orders a < b
+    nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a - 1))), below the first order b
+    nothing exceeds D_b, and beyond the last order a nothing exceeds pure_epsilon / a; nor does
+    anything exceed pure_epsilon^2 / 2 (Bun and Steinke 2016, Proposition 3.3). Infinite where
+    pure_epsilon is. Raises ValueError for a negative pure_epsilon or a tolerance that is not > 0.
 
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
     0.5
@@ -58,7 +59,9 @@ def least_rho(
         middles = (marks[open_] + marks[open_ + 1]) / 2
         middles = middles[_orders(middles) > 1]
         marks, costs = _added(cost, marks, costs, middles)
-    return float(max(_between(marks, costs).max(), beyond))
+    # What rounding leaves of orders near 1 may be more than purity itself allows.
+    found = max(_between(marks, costs).max(), beyond)
+    return float(min(found, above(pure_epsilon * pure_epsilon / 2, 4)))
 
 
 def _orders(marks: NDArray) -> NDArray[np.float64]:
