@@ -55,7 +55,7 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     for program, *words in examples(name, capsys):
         assert program == "private-ensembles"
         if name == "verify":
-            if not verify.VERIFIER.is_file():  # an installed package has none
+            if not verify.VERIFIER.is_file():  # not there
                 assert main.main(words) == 2
                 assert "verify/verify.py" in capsys.readouterr().err
                 return

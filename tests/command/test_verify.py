@@ -1,6 +1,10 @@
 """verify hands over to a program that runs by itself, and hands back what it says."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -41,6 +45,24 @@ def test_an_installed_package_says_where_the_verifier_is(tmp_path, capsys, monke
     words = ["verify", str(tmp_path / "c.json"), "--verifier", str(tmp_path / "verify.py")]
     assert main(words) == 2
     assert "it is the file verify/verify.py of the repository" in capsys.readouterr().err
+
+
+def test_nothing_that_lies_beside_an_installed_package_is_run(tmp_path, root):
+    installed = tmp_path / "lib" / "site-packages"
+    shutil.copytree(root / "workflow" / "private_ensembles", installed / "private_ensembles")
+    (tmp_path / "lib" / "verify").mkdir()
+    (tmp_path / "lib" / "verify" / "verify.py").write_text("print('mine')\n")
+    (tmp_path / "c.json").write_text("{}")
+    done = subprocess.run(
+        [sys.executable, "-m", "private_ensembles", "verify", "c.json"],
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: verify.py: is not there; it is the file verify/verify.py")
 
 
 def test_it_is_looked_for_beside_the_package(root):

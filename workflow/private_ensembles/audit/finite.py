@@ -32,8 +32,6 @@ from private_ensembles.audit.shared_data import (
     teacher_corners,
 )
 
-# The relations that a function can be audited for.
-RELATIONS = ("replace_one", "add_remove", "shared_data")
 # Pairs whose trade-off curves are worked on at once.
 _CHUNK = 1 << 16
 

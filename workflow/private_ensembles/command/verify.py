@@ -10,7 +10,9 @@ from pathlib import Path
 from private_ensembles.command.output import emit
 
 EXAMPLES = ("private-ensembles verify gamma.json",)
-VERIFIER = Path(__file__).resolve().parents[3] / "verify" / "verify.py"
+_HOME = Path(__file__).resolve().parents[2]
+# The repository's own; beside an installed package lies whatever somebody else put there.
+VERIFIER = _HOME.parent / "verify" / "verify.py" if _HOME.name == "workflow" else None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +34,11 @@ def run(given: argparse.Namespace) -> int:
     not there: an installed package does not bring it along, as nobody should have to trust that.
     """
     verifier = given.verifier
-    if not verifier.is_file():
+    if verifier is None or not verifier.is_file():
         raise ValueError(
-            f"{verifier}: is not there; it is the file verify/verify.py of the repository, needs "
-            "Python alone, and runs by itself: python verify.py FILE.json (or give --verifier)"
+            f"{verifier or 'verify.py'}: is not there; it is the file verify/verify.py of the "
+            "repository, needs Python alone, and runs by itself: python verify.py FILE.json (or "
+            "give --verifier)"
         )
     for file in given.files:
         with open(file, "rb"):
