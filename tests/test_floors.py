@@ -11,6 +11,8 @@ import pytest
 
 PACKAGE = "private_ensembles"
 HOUSE = Path(__file__).resolve().parents[1] / "workflow" / PACKAGE
+# What `python -m private_ensembles` runs: it hands over to `command` and stands on no floor.
+DOORSTEP = f"{PACKAGE}.__main__"
 # From the ground up (docs/architecture.md); packages of one floor do not know each other.
 FLOORS = (
     {"noise"},
@@ -25,6 +27,7 @@ FLOORS = (
     {"experiments"},
     {"published"},
     {"report"},
+    {"command"},
 )
 # What stands on a higher floor and must be left alone for another reason.
 MUST_NOT_KNOW = {
@@ -51,7 +54,8 @@ def _package(module: str) -> str:
 
 
 def _inner(graph) -> list[str]:
-    return sorted(name for name in graph.modules if name.startswith(f"{PACKAGE}."))
+    names = (name for name in graph.modules if name.startswith(f"{PACKAGE}."))
+    return sorted(name for name in names if name != DOORSTEP)
 
 
 def _arrows(graph):
@@ -64,7 +68,7 @@ def _arrows(graph):
 def test_every_package_has_a_floor_and_no_module_stands_outside(graph):
     assert {_package(name) for name in _inner(graph)} == set().union(*FLOORS)
     loose = {path.name for path in HOUSE.iterdir() if path.is_file()}
-    assert loose == {"__init__.py", "py.typed"}
+    assert loose == {"__init__.py", "__main__.py", "py.typed"}
 
 
 def test_no_arrow_points_up(graph):
@@ -76,6 +80,11 @@ def test_no_arrow_points_up(graph):
         and floor[_package(imported)] >= floor[_package(module)]
     ]
     assert up == []
+
+
+def test_the_doorstep_leads_to_the_command_and_nowhere_else(graph):
+    found = graph.find_modules_directly_imported_by(DOORSTEP)
+    assert {name for name in found if name.startswith(f"{PACKAGE}.")} == {f"{PACKAGE}.command.main"}
 
 
 def test_nobody_knows_what_is_none_of_their_business(graph):

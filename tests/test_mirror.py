@@ -10,6 +10,7 @@ HOUSE = TESTS.parent / "workflow" / "private_ensembles"
 MIRRORED = (
     "accounting",
     "audit",
+    "command",
     "configuration",
     "darrm",
     "datasets",

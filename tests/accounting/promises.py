@@ -13,6 +13,7 @@ import itertools
 import mpmath
 import numpy as np
 from mpmath import mpf
+from scipy.special import ndtri
 
 from private_ensembles.accounting.adaptive import Pairs, curve
 from private_ensembles.accounting.counts_and_labels import NoisyCounts
@@ -743,6 +744,79 @@ def discrete_delta(rng, function):
     yield mpf(function(epsilon, [Moves(2, sigma)])), exact, exact > 1e-9
 
 
+def trade_off(rng, function):
+    """Tests that draw lots between two sets of outcomes of largest ratio; all of them are tried."""
+    (first, second), level = _table(rng), float(rng.choice([0.0, rng.uniform(), 1.0]))
+    found = float(function([first], [second], [level])[0, 0])
+    chances = [(mpf(p), mpf(q)) for p, q in zip(first.tolist(), second.tolist(), strict=True)]
+    spent, power = mpf(0), mpf(0)
+    for p, q in sorted(chances, key=lambda pair: pair[1] / pair[0], reverse=True):
+        share = min(mpf(1), (mpf(level) - spent) / p)
+        spent, power = spent + share * p, power + share * q
+    # Rows of floats do not quite add up to 1: what is missed is counted from 1.
+    yield max(mpf(0), 1 - power), found, 1 - power > 1e-3
+
+
+def least_mu(rng, function):
+    (first, second), spread = _table(rng), float(rng.choice([0.0, log_uniform(rng, -14, -3)]))
+    entries = range(len(first))
+    found = {
+        side: float(function([first], [second], relative_error=spread, side=side)[0])
+        for side in ("upper", "lower")
+    }
+
+    def mu(rows):
+        """The largest separation by any set of outcomes, of rows made to add up to 1."""
+        p, q = ([x / mpmath.fsum(row) for x in row] for row in rows)
+        largest = mpf(0)
+        for size in range(1, len(p)):
+            for chosen in itertools.combinations(entries, size):
+                rest = [i for i in entries if i not in chosen]
+                right, missed = (_quantile(_sum(row, rest), _sum(row, chosen)) for row in (p, q))
+                largest = max(largest, right - missed)
+        return largest
+
+    moved = [
+        [mpf(x) * (1 + mpf(spread) / 2.1 * int(rng.choice([-1, 1]))) for x in row.tolist()]
+        for row in (first, second)
+    ]
+    for rows in (moved, [list(map(mpf, row.tolist())) for row in (first, second)]):
+        exact = mu(rows)
+        yield mpf(found["upper"]), exact, False
+        yield exact, mpf(found["lower"]), False
+    # The two bounds are close to each other, and the exact value between them.
+    slack = 12 * (spread + 1e-11)
+    yield mpf(found["lower"]) + slack * (1 + mpf(found["upper"])), mpf(found["upper"]), False
+
+
+def _sum(row, chosen):
+    return mpmath.fsum(row[i] for i in chosen)
+
+
+def _quantile(chance, other):
+    """Phi^-1(chance) where chance + other = 1."""
+    if chance > other:
+        return -_quantile(other, chance)
+    start = mpf(float(ndtri(float(chance))))
+    # Two steps of Newton's on ln Phi: thirty digits, of which fifteen are needed.
+    for _ in range(2):
+        phi = mpmath.npdf(start)
+        start -= mpmath.log(mpmath.ncdf(start) / chance) * mpmath.ncdf(start) / phi
+    return start
+
+
+def least_rho(rng, function):
+    """Of randomised response, whose divergences are in closed form, at many orders."""
+    epsilon = log_uniform(rng, -4, 1.3)
+    from private_ensembles.accounting.composition import randomised_response_rdp
+
+    found = function(lambda orders: randomised_response_rdp(epsilon, orders), epsilon)
+    orders = [1 + mpf(10) ** mpf(x) for x in np.linspace(-8, 4, 150).tolist()]
+    exact = max(response_rdp(epsilon, order) / order for order in orders)
+    yield mpf(found), exact, False
+    yield exact * (1 + mpf("0.05")), mpf(found), False
+
+
 # ------------------------------------------------------------------------------- mechanisms
 
 
@@ -834,6 +908,9 @@ PROMISES = {
     "accounting.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
+    "accounting.trade_off:least_mu": least_mu,
+    "accounting.trade_off:trade_off": trade_off,
+    "accounting.zero_concentrated:least_rho": least_rho,
     "accounting.rounding:round_up": round_up,
     "accounting.rounding:round_down": round_down,
     "accounting.rounding:multiple_above": multiple_above,

@@ -34,6 +34,8 @@ FEWER = {
     "audit.joint_labels:two_labels_epsilon": 20,
     "accounting.discrete_gaussian:delta": 8,
     "pate.gnmax:gnmax_sigma": 20,
+    "accounting.trade_off:least_mu": 40,
+    "accounting.zero_concentrated:least_rho": 20,
 }
 # A bound is worth little if it is far away.
 CLOSE = mpf(10) ** -6

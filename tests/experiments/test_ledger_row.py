@@ -49,6 +49,10 @@ def test_row_has_the_ledgers_columns_and_a_failed_claim_is_not_released():
         "verdict",
         "lower_epsilon",
         "proof",
+        "mu",
+        "miss_1",
+        "miss_5",
+        "miss_10",
     ]
     assert isinstance(row, LedgerRow)
     assert row.release

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.composition import (
@@ -20,8 +19,7 @@ from private_ensembles.accounting.composition import (
     simple,
     spare_delta,
 )
-from private_ensembles.accounting.loss_distribution import compose
-from private_ensembles.accounting.rounding import ELEMENTARY
+from private_ensembles.accounting.loss_distribution import compose, mirrored_deltas
 
 ADJACENCIES = ("add_remove", "replace_one")
 _INTERVAL = 1e-3
@@ -75,8 +73,7 @@ def pld_epsilon(
     what delta is left there counts as a certain loss of privacy.
 
     Any such curve belongs to a pair of distributions that dominates the mechanism, and the pairs'
-    composition dominates the mechanisms' (Zhu, Dong & Wang 2022, Theorem 10); for
-    negative arguments delta(-x) = 1 - e^-x (1 - delta(x)), as the relation is symmetric. The curve
+    composition dominates the mechanisms' (Zhu, Dong & Wang 2022, Theorem 10). The curve
     is met at multiples of ``interval`` and overestimated in between ("connect the dots",
     Doroshenko et al. 2022). An upper bound in floating point, what Fourier transforms lose
     included: `loss_distribution.compose`. Rounded up to a multiple of ``interval`` / 1000; infinite
@@ -89,14 +86,7 @@ def pld_epsilon(
         raise ValueError(f"queries = {queries}: must be an integer >= 1")
     if not 0 < delta_total < 1:
         raise ValueError(f"delta_total = {delta_total}: must be in (0, 1)")
-    for name, value in (("interval", interval), ("largest_epsilon", largest_epsilon)):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} = {value}: must be a finite number > 0")
-    steps = math.ceil(largest_epsilon / interval)
-    grid = np.arange(steps + 1) * interval
-    curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
-    mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1]) + ELEMENTARY
-    deltas = np.minimum.accumulate(np.minimum(np.concatenate([mirrored, curve]), 1.0))
+    deltas = mirrored_deltas(delta_curve, largest_epsilon, interval)
     return compose(deltas, interval, int(queries)).epsilon(delta_total, interval / 1e3)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import logsumexp
 
 from private_ensembles.accounting.root import bisect_integers
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, sum_above
+from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF, sum_above
 
 # Transforms run in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
@@ -71,6 +72,24 @@ class LossDistribution:
             return 0.0
         most = math.ceil(max(self.highest, 0) * self.interval / step) + 2
         return bisect_integers(holds, 0, most) * step if holds(most) else math.inf
+
+
+def mirrored_deltas(
+    delta_curve: Callable[[NDArray], NDArray], largest_epsilon: float, interval: float
+) -> NDArray[np.float64]:
+    """What a curve delta(epsilon) >= 0 says on the whole grid, (2 n + 1,), as `compose` takes it.
+
+    delta_curve: epsilons (E,) >= 0 -> bounds (E,) from above, over all neighbours in both orders;
+    so delta(-x) = 1 - e^-x (1 - delta(x)), and what is less at some epsilon is no more beyond it.
+    Raises ValueError for an interval or a largest_epsilon that is not finite and > 0.
+    """
+    for name, value in (("interval", interval), ("largest_epsilon", largest_epsilon)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} = {value}: must be a finite number > 0")
+    grid = np.arange(math.ceil(largest_epsilon / interval) + 1) * interval
+    curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
+    mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1]) + ELEMENTARY
+    return np.minimum.accumulate(np.minimum(np.concatenate([mirrored, curve]), 1.0))
 
 
 def compose(deltas: ArrayLike, interval: float, times: int) -> LossDistribution:

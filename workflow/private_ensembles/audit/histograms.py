@@ -2,7 +2,8 @@
 
 Two histograms are neighbours if one teacher moves its vote: one count falls by 1, another rises by
 1. That is what changes when training data are split into disjoint shards and one record changes,
-appears or disappears in one shard.
+appears or disappears in one shard. `vote_neighbours` also knows the other relation, in which a vote
+appears or disappears.
 """
 
 from __future__ import annotations
@@ -50,6 +51,39 @@ def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
             moved[:, target] += 1
             pairs.append(np.stack([first, _rank(moved)], axis=1))
     return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+
+
+def vote_neighbours(
+    n_teachers: int, n_classes: int, adjacency: str = "replace_one"
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All inputs (H, C) of K teachers over C classes, and all pairs (P, 2) of neighbours.
+
+    replace_one: histograms of K votes, of which one moves. add_remove: histograms of K votes beside
+    those of K - 1 and of K + 1, between which one vote is removed or added. Raises ValueError as
+    `enumerate_histograms`, for another adjacency, and for add_remove with one teacher.
+
+    >>> rows, pairs = vote_neighbours(2, 2, "add_remove")
+    >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
+    [([0, 1], [1, 1]), ([1, 0], [2, 0])]
+    """
+    if adjacency not in ("replace_one", "add_remove"):
+        raise ValueError(f"adjacency = {adjacency!r}: must be one of add_remove, replace_one")
+    if adjacency == "replace_one":
+        rows = enumerate_histograms(n_teachers, n_classes)
+        return rows, neighbour_pairs(rows)
+    _check(n_teachers, n_classes)
+    if n_teachers < 2:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 2 for add_remove")
+    sizes = [enumerate_histograms(n_teachers + i, n_classes) for i in (-1, 0, 1)]
+    start, pairs = 0, []
+    for fewer in sizes[:2]:
+        for chosen in range(n_classes):
+            added = fewer.copy()
+            added[:, chosen] += 1
+            first = start + np.arange(len(fewer))
+            pairs.append(np.stack([first, start + len(fewer) + _rank(added)], axis=1))
+        start += len(fewer)
+    return np.concatenate(sizes), np.concatenate(pairs)
 
 
 def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:

@@ -17,7 +17,8 @@ from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
-from private_ensembles.experiments.ledger_row import LedgerRow, ledger_row
+from private_ensembles.experiments.finite_labels import gaussian_columns
+from private_ensembles.experiments.ledger_row import GAUSSIAN, LedgerRow, ledger_row
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
@@ -54,8 +55,8 @@ def ledger(
     for name, task in settings["nzc"].items():
         rows += _of_nzc(name, task, settings["mechanism"])
     frame = pd.DataFrame(rows)
-    epsilons = [name for name in frame if name.endswith("_epsilon")]
-    frame[epsilons] = frame[epsilons].astype(np.float64)  # not None: whole columns may be empty
+    numbers = [name for name in frame if name.endswith("_epsilon") or name in GAUSSIAN]
+    frame[numbers] = frame[numbers].astype(np.float64)  # not None: whole columns may be empty
     frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
     frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
     return frame
@@ -105,8 +106,10 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
     yield from _replaced(where, budget, given)
 
 
-def _audit(audited: Audited, delta: float) -> dict[str, float]:
+def _audit(audited: Audited, delta: float) -> dict[str, object]:
     """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
+
+    With an exact epsilon come mu and how often a neighbour is missed.
 
     A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
     to tell a large epsilon from an infinite one.
@@ -115,7 +118,7 @@ def _audit(audited: Audited, delta: float) -> dict[str, float]:
         return {}
     found = audited.worst(delta).epsilon
     if math.isfinite(found):
-        return {"exact_epsilon": found}
+        return {"exact_epsilon": found} | gaussian_columns(audited)
     least = audited.at_least(delta)
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 

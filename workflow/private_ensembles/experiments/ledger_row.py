@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from private_ensembles import mechanisms
@@ -11,6 +12,8 @@ from private_ensembles import mechanisms
 _ROUNDING = 1e-9
 VERDICTS = ("holds", "proven", "unproven", "fails")
 _TRUE = ("holds", "proven")
+# What one label is to a test, with its exact distribution.
+GAUSSIAN = ("mu", "miss_1", "miss_5", "miss_10")
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,9 @@ class LedgerRow:
     value is not known. data_dependent: the cost is a function of the votes. release: labels (and
     costs) may leave the workflow. verdict: one of VERDICTS. proof: the page of docs/ and the
     section with the theorem that the verdict rests on; empty where nothing is proven of the claim.
+    mu: of Gaussian differential privacy, bounded from above; infinite where there is none. miss_1,
+    miss_5, miss_10: how often a neighbour is missed at least by a test that accuses wrongly in 1,
+    5, 10 % of cases. Both are of one label at its exact distribution, None where exact_epsilon is.
     """
 
     mechanism: str
@@ -38,6 +44,10 @@ class LedgerRow:
     verdict: str
     lower_epsilon: float | None = None
     proof: str = ""
+    mu: float | None = None
+    miss_1: float | None = None
+    miss_5: float | None = None
+    miss_10: float | None = None
 
 
 def ledger_row(
@@ -52,14 +62,16 @@ def ledger_row(
     exact_epsilon: float | None = None,
     lower_epsilon: float | None = None,
     proof: str | None = None,
+    mu: float | None = None,
+    misses: Sequence[float] | None = None,
 ) -> LedgerRow:
     """Build a row, its verdict computed.
 
     mechanism: a name, whose guarantee must cover privacy_model and adjacency (else
-    ValueError). proof: of proven_epsilon; None: the mechanism's own. A row is for release only if
-    the mechanism is and its claim is proven or holds. Raises ValueError for negative or NaN
-    epsilons, delta outside [0, 1], and a proven epsilon below the exact one, which no proof can
-    give.
+    ValueError). proof: of proven_epsilon; None: the mechanism's own. misses: three, those of
+    `LedgerRow`. A row is for release only if the mechanism is and its claim is proven or holds.
+    Raises ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below
+    the exact one, which no proof can give.
     """
     known = mechanisms.load(mechanism)
     known.require(privacy_model, adjacency)
@@ -91,6 +103,8 @@ def ledger_row(
         release=known.releasable and outcome in _TRUE,
         verdict=outcome,
         proof="" if outcome == "unproven" else known.proof if proof is None else proof,
+        mu=mu,
+        **({} if misses is None else dict(zip(GAUSSIAN[1:], misses, strict=True))),
     )
 
 

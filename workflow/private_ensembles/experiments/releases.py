@@ -146,11 +146,14 @@ def _replacing(one: Release | Total) -> Total:
     return Total(found.epsilon, found.delta, "replace_one")
 
 
-def permission(config: Mapping, path: str | Path = RELEASES) -> str | None:
+def permission(
+    config: Mapping, path: str | Path = RELEASES, allow: str = "--config again=yes"
+) -> str | None:
     """Return what to say before labels are drawn, None where these are the first.
 
-    config: the checked configuration. Raises ValueError where labels were released before and
-    `again` does not say that they may be once more.
+    config: the checked configuration. allow: the option that sets `again`, for the message. Raises
+    ValueError where labels were released before and `again` does not say that they may be once
+    more.
     """
     earlier = read(path) if config["noise"] == "secure" else []  # a rehearsal releases nothing
     if not earlier:
@@ -163,7 +166,7 @@ def permission(config: Mapping, path: str | Path = RELEASES) -> str | None:
     raise ValueError(
         f"{path}: labels of your votes are out already ({number}, at most {before}); drawn again, "
         f"all together may cost {after}: keep those that are there, or allow it with "
-        "--config again=yes"
+        f"{allow}"
     )
 
 

@@ -1,0 +1,241 @@
+"""Anybody's function: the numbers of the registered audits, twins caught, nothing sound accused."""
+
+import itertools
+import math
+import runpy
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
+from private_ensembles.darrm import optimize_gamma
+from private_ensembles.experiments.ledger import setting
+from private_ensembles.mechanisms.dpbag import BaggingNoise
+from private_ensembles.mechanisms.families.audited import OnCounts
+from private_ensembles.mechanisms.families.noise_function import OnTeachers
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.nzc import ImmutableNoise
+
+from . import oracle
+
+K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
+NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
+NOISE["student_score"] = 0.7
+NAMES = mechanisms.names()
+# Above every leak, so that no exact epsilon is infinite.
+AUDIT_DELTA = 1e-3
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """Mechanism, task of one label and parameters, by name: DaRRM's Table 1, or given noise."""
+    budget = {"K": K, "m": M, "epsilon": EPSILON, "Delta": DELTA}
+    given = setting(budget, optimize_gamma(K, M, EPSILON, DELTA).gamma)
+    found = {}
+    for mechanism in mechanisms.every().values():
+        task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
+        parameters = mechanism.at_noise(NOISE, 2)
+        if mechanism.name in given.parameters:
+            task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        if mechanism.name == "dpbag":
+            task, parameters = Task(1.0, M * DELTA, 1, 1, 28, 2), BaggingNoise(7, 4, 0.4)
+        if mechanism.name == "nzc":
+            parameters = ImmutableNoise(constant=1.0, gamma=4.0)
+        found[mechanism.name] = mechanism, task, parameters
+    return found
+
+
+def as_anybody_s(mechanism, task, parameters):
+    """The mechanism as a stranger would hand it in: a function of counts, and its model."""
+    audited = mechanism.audited(task, parameters)
+
+    def chances(counts):
+        return mechanism.outcomes(counts, parameters)
+
+    if isinstance(audited, OnTeachers):
+        return audited, audit_shared_data(chances, task.n_teachers, *audited.teacher)
+    if isinstance(audited, OnCounts) and mechanism.neighbours(task.n_teachers, parameters) is None:
+        return audited, audit_function(chances, task.n_teachers, 2, **audited.errors)
+    return audited, FiniteMechanism(audited.inputs, audited.matrix, audited.pairs, **audited.errors)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed, name):
+    mechanism, task, parameters = listed[name]
+    audited, found = as_anybody_s(mechanism, task, parameters)
+    exact = audited.worst(AUDIT_DELTA).epsilon
+    assert found.epsilon(AUDIT_DELTA) == pytest.approx(exact, rel=1e-9)
+    assert found.verdict(exact * (1 + 1e-6), AUDIT_DELTA) == "holds"
+    assert found.verdict(exact, AUDIT_DELTA) != "fails"
+    assert found.verdict(exact * (1 - 1e-6), AUDIT_DELTA) == "fails"
+    _, twin = as_anybody_s(mechanism, task, mechanism.weaker(parameters, 0.5))
+    assert twin.verdict(exact, AUDIT_DELTA) == "fails"
+    # What other accountants are told: nothing of it is below what epsilon at delta says.
+    mu = found.mu()
+    if math.isfinite(mu):
+        from private_ensembles.accounting.gaussian import gaussian_delta
+
+        assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
+
+
+OFFERED = [name for name in mechanisms.offered() if mechanisms.load(name).hides_votes]
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
+    """The claim is the planner's own; for two classes only, two."""
+    mechanism = mechanisms.load(name)
+    task = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.n_classes or 3)
+    parameters = mechanism.calibrate(task)
+
+    def audited(given):
+        errors = mechanism.error(5, task.n_classes, given)
+        return audit_function(
+            lambda counts: mechanism.outcomes(counts, given), 5, task.n_classes, **errors
+        )
+
+    found = audited(parameters)
+    claim = mechanism.cost(task, parameters).claimed
+    assert found.verdict(claim * (1 + 1e-6), AUDIT_DELTA) == "holds"
+    assert found.verdict(claim, AUDIT_DELTA) != "fails"
+    twin = audited(mechanism.weaker(parameters, 0.5))
+    assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
+
+
+@pytest.mark.parametrize(("adjacency", "teachers"), [("replace_one", 5), ("add_remove", 4)])
+def test_all_histograms_and_moves_are_tried(adjacency, teachers):
+    """Against brute force over all pairs of tuples of counts and all sets of labels."""
+
+    def chances(counts):
+        weights = np.exp(0.3 * counts) * np.array([1.0, 1.2, 0.9])  # not symmetric
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    found = audit_function(chances, teachers, 3, adjacency=adjacency)
+    sizes = (teachers,) if adjacency == "replace_one" else (teachers - 1, teachers, teachers + 1)
+    rows = [row for size in sizes for row in oracle.all_histograms(size, 3).tolist()]
+    assert sorted(found.inputs.tolist()) == sorted(rows)
+    moved = {"replace_one": [-1, 0, 1], "add_remove": [0, 0, 1]}[adjacency]
+    pairs = [
+        (a, b)
+        for a, b in itertools.product(rows, rows)
+        if sorted(np.subtract(b, a).tolist()) == moved
+        and (adjacency == "replace_one" or teachers in (sum(a), sum(b)))
+    ]
+    listed = [tuple(map(tuple, found.inputs[pair].tolist())) for pair in found.pairs]
+    both = {pair for one in listed for pair in (one, one[::-1])}
+    ours = {pair for a, b in pairs for pair in ((tuple(a), tuple(b)), (tuple(b), tuple(a)))}
+    assert both == ours
+    delta = 0.01
+    best = 0.0
+    for a, b in ours:
+        p, q = chances(np.array([a]))[0], chances(np.array([b]))[0]
+        for size in (1, 2):
+            for event in itertools.combinations(range(3), size):
+                best = max(best, math.log((p[list(event)].sum() - delta) / q[list(event)].sum()))
+    assert found.epsilon(delta) == pytest.approx(best, rel=1e-10)
+    assert found.epsilon(delta, "lower") <= best <= found.epsilon(delta)
+
+
+@pytest.fixture(scope="module")
+def response(root):
+    """Randomised response on the plurality, with epsilon = 1."""
+    return runpy.run_path(str(root / "examples" / "randomized_response.py"))["labels"]
+
+
+def test_what_is_known_of_randomised_response(response):
+    """ln 3 at any number of votes, and the closed forms of two labels."""
+    found = audit_function(response, 11, 2)
+    assert found.epsilon(0.0) == pytest.approx(1.0, abs=1e-11)
+    assert [found.verdict(claim, 0.0) for claim in (1.01, 1.0, 0.99)] == [
+        "holds",
+        "undecided",
+        "fails",
+    ]
+    assert found.verdict(0.0, math.tanh(0.5)) == "undecided"
+    assert found.verdict(0.5, 0.3) == "holds"
+    assert found.verdict(0.5, 0.2) == "fails"
+    from scipy.special import ndtri
+
+    # At an odd number of votes one vote turns the plurality: 2 Phi^-1(e / (1 + e)).
+    assert found.mu() == pytest.approx(2 * ndtri(math.e / (1 + math.e)), rel=1e-10)
+    assert found.mu("lower") <= 2 * ndtri(math.e / (1 + math.e)) <= found.mu()
+    assert found.trade_off([0.0, 1 / (1 + math.e), 1.0]) == pytest.approx(
+        [1.0, 1 / (1 + math.e), 0.0], abs=1e-10
+    )
+    orders = 1 + np.geomspace(1e-3, 1e3, 4000)
+    assert 0.9999 * (found.renyi(orders) / orders).max() <= found.rho()
+    assert found.rho() <= 1.001 * (found.renyi(orders) / orders).max()
+    worst = found.worst(0.0)
+    assert sorted(found.inputs[[worst.first, worst.second]].tolist()) == [[5, 6], [6, 5]]
+
+
+def test_what_tells_nothing_and_what_tells_everything():
+    nothing = audit_function(lambda counts: np.full((len(counts), 2), 0.5), 3, 2)
+    assert nothing.mu() < 1e-10
+    assert nothing.rho() < 1e-10
+    assert nothing.verdict(1e-9, 0.0) == "holds"
+    everything = audit_function(lambda counts: np.eye(2)[counts.argmax(axis=1)], 3, 2)
+    assert everything.mu() == everything.mu("lower") == everything.rho() == math.inf
+    assert everything.epsilon(0.5) == math.inf
+    assert everything.verdict(100.0, 0.5) == "fails"
+    assert everything.trade_off([0.0, 0.5]).tolist() == [0.0, 0.0]
+
+
+def test_both_orders_of_a_pair_are_tried():
+    pair = np.array([[0.9, 0.1], [0.5, 0.5]])
+    for rows in (pair, pair[::-1]):
+        found = FiniteMechanism(np.arange(2), rows, np.array([[0, 1]]))
+        # Accusing on the second label alone, or on the first alone, and drawing lots.
+        assert found.trade_off([0.1, 0.5]) == pytest.approx([0.5, 0.1])
+
+
+def test_teachers_that_share_data_are_known_to_the_error_that_is_stated():
+    """Against rational arithmetic over the same corners."""
+    values = [[1.0, 0.0], [0.7, 0.3], [0.3, 0.7], [0.0, 1.0]]
+    found = audit_shared_data(lambda counts: np.array(values), 3, 0.3, 0.01, relative_error=0.0)
+    off = []
+    for teachers, row in zip(found.inputs.tolist(), found.matrix.tolist(), strict=True):
+        for label in (0, 1):
+            exact = Fraction(0)
+            for votes in itertools.product((0, 1), repeat=3):
+                chance = Fraction(values[sum(votes)][label])
+                for p, vote in zip(teachers, votes, strict=True):
+                    chance *= Fraction(p) if vote else 1 - Fraction(p)
+                exact += chance
+            off.append(abs(Fraction(row[label]) - exact) / max(exact, Fraction(1, 10**300)))
+    assert 0 < max(off) <= found.relative_error < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda counts: counts, "prob_matrix"),
+        (lambda counts: np.ones(len(counts)), "shape"),
+        (lambda counts: np.ones((len(counts), 1)), "shape"),
+        (lambda counts: np.full((len(counts), 2), np.nan), r"NaN at counts \[0, 3\]"),
+        (lambda counts: np.full((len(counts), 2), "x"), "type"),
+        (lambda counts: np.full((len(counts), 2), 0.6), "row 0 adds up to"),
+    ],
+)
+def test_what_is_no_table_of_probabilities_is_named(function, name):
+    with pytest.raises(ValueError, match=name):
+        audit_function(function, 3, 2).epsilon(0.0)
+
+
+def test_arguments_out_of_range_are_named(response):
+    with pytest.raises(ValueError, match="adjacency = 'swap'"):
+        audit_function(response, 3, 2, adjacency="swap")
+    with pytest.raises(ValueError, match="n_teachers = 1: must be an integer >= 2"):
+        audit_function(response, 1, 2, adjacency="add_remove")
+    with pytest.raises(ValueError, match="n_teachers = 16"):
+        audit_shared_data(response, 16, 0.1, 0.0)
+    widths = iter((2, 3, 2))
+    with pytest.raises(ValueError, match="must be as many for any votes"):
+        audit_function(
+            lambda counts: np.eye(next(widths))[np.zeros(len(counts), int)],
+            3,
+            2,
+            adjacency="add_remove",
+        )

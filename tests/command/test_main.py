@@ -1,0 +1,205 @@
+"""The command as a whole: examples of --help run, errors are one line, JSON is for any reader."""
+
+import ast
+import json
+import os
+import re
+import resource
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from private_ensembles.audit import audit_function
+from private_ensembles.command import audit, gamma, main, plan, release, verify
+
+SUBCOMMANDS = {"audit": audit, "verify": verify, "plan": plan, "release": release, "gamma": gamma}
+AUDIT = ["audit", "examples/randomized_response.py:labels", "--teachers", "11", "--classes", "3"]
+# What the audit of a function has no use for.
+HEAVY = ("torch", "opacus", "lightgbm", "gurobipy", "snakemake", "pandas", "sklearn", "matplotlib")
+
+
+@pytest.fixture(scope="module")
+def place(root, tmp_path_factory):
+    """A folder with what the examples of --help name, shared so that one may follow another."""
+    folder = tmp_path_factory.mktemp("command")
+    shutil.copytree(root / "examples", folder / "examples")
+    votes = np.random.default_rng(0).integers(0, 3, (12, 25)) * (np.arange(25) % 3 > 0)
+    np.savetxt(folder / "votes.csv", votes, fmt="%d", delimiter=",")
+    return folder
+
+
+@pytest.fixture
+def here(place, monkeypatch):
+    monkeypatch.chdir(place)
+    return place
+
+
+def examples(name, capsys):
+    """The lines below `example:` in what --help prints."""
+    with pytest.raises(SystemExit) as stopped:
+        main.main([name, "--help"])
+    assert stopped.value.code == 0
+    _, found, lines = capsys.readouterr().out.partition("example:\n")
+    assert found
+    return [shlex.split(line) for line in lines.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("name", ["audit", "gamma", "plan", "release", "verify"])
+def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
+    shutil.rmtree(here / "results", ignore_errors=True)
+    for program, *words in examples(name, capsys):
+        assert program == "private-ensembles"
+        if name == "verify":
+            if not verify.VERIFIER.is_file():  # not there
+                assert main.main(words) == 2
+                assert "verify/verify.py" in capsys.readouterr().err
+                return
+            main.main(examples("gamma", capsys)[0][1:])
+            capsys.readouterr()
+        assert main.main(words) == 0
+        text = capsys.readouterr()
+        assert text.out
+        assert text.err == ""
+        more = ["--again"] if name == "release" else []
+        assert main.main([*words, *more, "--json"]) == 0
+        assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "required: COMMAND"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        (AUDIT[:4], "required: --classes"),
+        ([*AUDIT, "--claims", "1"], "argument --claims: '1': must be EPS,DELTA"),
+        ([*AUDIT, "--claims=-1,0"], "must be EPS,DELTA"),
+        ([*AUDIT, "--delta", "2"], "delta = 2.0: must be in [0, 1]"),
+        ([*AUDIT, "--adjacency", "swap"], "adjacency = 'swap'"),
+        ([*AUDIT, "--adjacency", "shared_data"], "needs --teacher-epsilon and --classes 2"),
+        ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "n_teachers = 0"),
+        (["audit", "gone.py:f", *AUDIT[2:]], "gone.py: No such file"),
+        (["audit", "examples/randomized_response.py", *AUDIT[2:]], "must be FILE.py:FUNCTION"),
+        (["audit", "examples/randomized_response.py:tell", *AUDIT[2:]], "it has labels, draw"),
+        (["verify", "gone.json", "--verifier", __file__], "gone.json: No such file"),
+        (["verify", "votes.csv", "--verifier", "gone.py"], "gone.py: is not there"),
+        (["plan", "--teachers", "9", "--classes", "1", "--queries", "3"], "n_classes = 1"),
+        (
+            ["plan", "--teachers", "9", "--classes", "2", "--queries", "3", "--mechanism", "x"],
+            "mechanism = 'x': must be one of",
+        ),
+        (["release", "votes.csv"], "required: --classes"),
+        (["release", "votes.csv", "--classes", "2"], "must be 0 to 1"),
+        (["gamma", "-K", "10", "-m", "3", "--epsilon", "0.1"], "K"),
+        (["gamma", "-K", "x", "-m", "3", "--epsilon", "0.1"], "argument -K: invalid int value"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(words, says, here, capsys):
+    try:
+        status = main.main(words)
+    except SystemExit as stopped:
+        status = stopped.code
+    shown = capsys.readouterr()
+    assert status == 2
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    assert shown.err.count("\n") == 1
+    assert says in shown.err
+
+
+def transcripts(root):
+    """Command and output of each example in docs/command.md."""
+    page = (root / "docs" / "command.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```\n\$ private-ensembles (.*?)```", page, re.DOTALL):
+        command, _, output = block.partition("\n")
+        yield shlex.split(command), output
+
+
+def test_the_page_shows_what_is_printed(root, here, capsys):
+    shutil.rmtree(here / "results", ignore_errors=True)
+    shown = list(transcripts(root))
+    assert {words[0] for words, _ in shown} == set(SUBCOMMANDS)
+    for words, output in shown:
+        if output:
+            main.main(words)
+            printed = capsys.readouterr()
+            assert printed.out + printed.err == output
+
+
+def test_every_example_of_help_is_on_the_page(root):
+    shown = [words for words, _ in transcripts(root)]
+    for module in SUBCOMMANDS.values():
+        for example in module.EXAMPLES:
+            assert shlex.split(example)[1:] in shown
+
+
+def test_the_python_on_the_page_runs(root):
+    """Labels compose with DP-SGD to more than either costs, and less than both."""
+    page = (root / "docs" / "command.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    example = runpy.run_path(str(root / "examples" / "randomized_response.py"))["labels"]
+    names = {"found": audit_function(example, 3, 2)}
+    code = ast.parse(block)
+    results = []
+    for statement in code.body:
+        if isinstance(statement, ast.Expr):
+            results.append(eval(ast.unparse(statement.value), names))
+        else:
+            exec(ast.unparse(statement), names)
+    together, gaussian, concentrated = results
+    labels = names["label"].self_compose(100).get_epsilon_for_delta(1e-5)
+    steps = names["sgd"].self_compose(1000).get_epsilon_for_delta(1e-5)
+    assert max(labels, steps) < together < labels + steps
+    assert gaussian.noise_multiplier == pytest.approx(1 / names["found"].mu())
+    assert concentrated.rho == names["found"].rho()
+
+
+# Stands before the package, and refuses what an audit must not need.
+REFUSES = """
+import sys
+
+class Refusal:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in HEAVY:
+            raise ImportError(f"{name} is not to be imported")
+
+HEAVY = %r
+sys.meta_path.insert(0, Refusal())
+from private_ensembles.command.main import main
+status = main(%r)
+print("LOADED", sorted(set(HEAVY) & set(sys.modules)))
+sys.exit(status)
+"""
+
+
+def test_an_audit_starts_within_three_seconds_and_needs_no_heavy_library(root):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSES % (HEAVY, AUDIT)],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    assert "LOADED []" in done.stdout
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 3
+
+
+def test_the_package_runs_as_a_program(root):
+    done = subprocess.run(
+        [sys.executable, "-m", "private_ensembles", "--version"],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("private-ensembles ")

@@ -1,0 +1,25 @@
+"""What is printed: numbers on their safe side, JSON without what JSON does not know."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.command.output import emit, high, low, plain
+
+
+@pytest.mark.parametrize("value", [1.23456789, 0.1, 1e-9 / 3, 2.0, 123456.7, 0.0])
+def test_five_digits_stay_on_their_side(value):
+    assert float(low(value)) <= value <= float(high(value))
+    assert float(high(value)) <= value * 1.0002
+    assert (high(math.inf), low(math.inf)) == ("inf", "inf")
+
+
+def test_json_is_plain(capsys):
+    value = {"a": np.arange(2), "b": [math.inf, math.nan, np.float64(0.5)], "c": (True, None)}
+    assert plain(value) == {"a": [0, 1], "b": ["inf", None, 0.5], "c": [True, None]}
+    emit(value, ["text"], as_json=True)
+    assert json.loads(capsys.readouterr().out) == plain(value)
+    emit(value, ["two", "lines"], as_json=False)
+    assert capsys.readouterr().out == "two\nlines\n"

@@ -1,0 +1,44 @@
+"""The planner's settings as options: without any, those of config.yaml."""
+
+import argparse
+
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles import mechanisms
+from private_ensembles.command import settings
+
+
+def given(*words):
+    parser = argparse.ArgumentParser()
+    settings.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_defaults_are_the_workflow_s(root):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    found = settings.of(given())
+    section = config["planner"]
+    assert sorted(found.pop("mechanisms")) == sorted(section["mechanisms"])
+    profile = {key: np.array(value).tolist() for key, value in found.pop("profile").items()}
+    assert profile == section["profile"]
+    assert found == {key: section[key] for key in found}
+    assert given().delta == config["delta"]
+    assert given().epsilon == config["epsilon"]
+    assert given().noise == "secure"
+
+
+def test_options_take_their_place():
+    words = "--mechanism ladder --easy 5 1 --privacy-model shared_data --teacher-epsilon 0.1"
+    found = settings.of(given(*words.split()), teachers=7)
+    assert found["mechanisms"] == ["ladder"]
+    assert found["profile"]["easy"] == [5.0, 1.0]
+    assert (found["privacy_model"], found["teacher_epsilon"]) == ("shared_data", 0.1)
+    assert found["teachers"] == 7
+
+
+def test_a_mechanism_that_is_not_offered_is_named():
+    assert "nzc" not in mechanisms.offered()
+    with pytest.raises(ValueError, match="mechanism = 'nzc': must be one of"):
+        settings.of(given("--mechanism", "nzc"))

@@ -1,0 +1,8 @@
+"""python -m private_ensembles: the command `private-ensembles` where no script is installed."""
+
+import sys
+
+from private_ensembles.command.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

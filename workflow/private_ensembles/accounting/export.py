@@ -1,0 +1,84 @@
+"""Labels for somebody else's accountant: as dp_accounting's loss distributions and events.
+
+So labels compose with DP-SGD or anything else that dp_accounting knows. What is exported dominates
+the labels; what dp_accounting then computes of it is its own arithmetic, in floating point. The
+neighbouring relation is the one that the labels were audited for: in ensembles on disjoint shards
+a record that is added or removed moves one vote (`replace_one` of votes), so that labels audited
+for moved votes compose with DP-SGD's ADD_OR_REMOVE_ONE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.loss_distribution import dominating_masses, mirrored_deltas
+from private_ensembles.accounting.rounding import round_down, sixty_digits
+
+
+def to_pld(
+    delta_curve: Callable[[NDArray], NDArray],
+    largest_epsilon: float,
+    *,
+    interval: float = 1e-3,
+):
+    """Return one label as dp_accounting's PrivacyLossDistribution, pessimistic.
+
+    delta_curve: epsilons (E,) >= 0 -> one label's delta over all neighbours, both orders, bounded
+    from above (`audit.delta_curve`). largest_epsilon: where the curve ends; what delta is left
+    there becomes an infinite loss. interval: dp_accounting composes distributions of equal
+    intervals only (its own default is 1e-4). The distribution is that of a pair whose curve lies on
+    or above the given one at every epsilon (Zhu, Dong and Wang 2022, Theorem 10), in both orders
+    at once. Raises ValueError for an interval or a largest_epsilon that is not finite and > 0.
+    """
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # late: slow to import
+
+    deltas = mirrored_deltas(delta_curve, largest_epsilon, interval)
+    masses, leak = dominating_masses(deltas, interval)
+    reach = len(masses) // 2
+    losses = {i - reach: float(mass) for i, mass in enumerate(masses) if mass > 0}
+    pmf = pld_pmf.create_pmf(losses, interval, leak, pessimistic_estimate=True)
+    return privacy_loss_distribution.PrivacyLossDistribution(pmf)
+
+
+def gaussian_event(mu: float):
+    """Return the GaussianDpEvent that costs at least what a mu-GDP mechanism does.
+
+    Its noise multiplier is 1 / mu, rounded towards less noise: a sensitivity of 1, as in
+    dp_accounting's ADD_OR_REMOVE_ONE and REPLACE_SPECIAL (REPLACE_ONE doubles it, and charges more
+    than is due). mu: `FiniteMechanism.mu`; NonPrivateDpEvent where it is infinite, NoOpDpEvent
+    where it is 0. Raises ValueError for mu < 0.
+
+    >>> round(gaussian_event(0.5).noise_multiplier, 12)
+    2.0
+    """
+    import dp_accounting  # late: slow to import
+
+    if not mu >= 0:
+        raise ValueError(f"mu = {mu}: must be a number >= 0")
+    if mu == 0:
+        return dp_accounting.NoOpDpEvent()
+    if math.isinf(mu):
+        return dp_accounting.NonPrivateDpEvent()
+    with sixty_digits():
+        return dp_accounting.GaussianDpEvent(round_down(1 / Decimal(mu)))
+
+
+def zero_concentrated_event(rho: float):
+    """Return the ZCDpEvent of a rho-zCDP mechanism, which dp_accounting's RDP accountant composes.
+
+    NonPrivateDpEvent where rho is infinite. Raises ValueError for rho < 0.
+
+    >>> zero_concentrated_event(0.25).rho
+    0.25
+    """
+    import dp_accounting  # late: slow to import
+
+    if not rho >= 0:
+        raise ValueError(f"rho = {rho}: must be a number >= 0")
+    if math.isinf(rho):
+        return dp_accounting.NonPrivateDpEvent()
+    return dp_accounting.ZCDpEvent(rho)

@@ -1,0 +1,141 @@
+"""Gaussian differential privacy of finite pairs: trade-off curves, and the least mu below them.
+
+The trade-off function of a pair (P, P') is T(a) = the least chance of missing P' of a test that
+accuses P wrongly with chance at most a. A mechanism is mu-GDP where every T lies on or above
+G_mu(a) = Phi(Phi^-1(1 - a) - mu) (Dong, Roth and Su 2022). Proofs: docs/command.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF
+
+# Granted to SciPy's normal quantile (documented: below 1e-15 of itself).
+_QUANTILE_ERROR = 1e-12
+# A relative error r of a chance and of its complement moves its quantile by at most this times r.
+_SENSITIVITY = 3.0
+_LARGEST_ERROR = 0.1
+_STEEPEST = 1e300
+
+
+def least_mu(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+    side: str = "upper",
+) -> NDArray[np.float64]:
+    """Return the least mu for which each pair is mu-GDP, (pairs,), an upper bound.
+
+    first, second: (pairs, outcomes), rows of probabilities, each p within relative_error p +
+    absolute_error of the truth. Both orders of a pair have the same mu. side: "lower" returns what
+    no true mu falls below. Infinite where an outcome is possible on one side only, or may be.
+    Theorem (docs/command.md): only the sets of outcomes of largest likelihood ratio count, and mu
+    is the largest Phi^-1(1 - P(R)) - Phi^-1(1 - P'(R)) among them. Raises ValueError for arrays of
+    different shapes and an unknown side.
+
+    >>> least_mu([[0.75, 0.25]], [[0.25, 0.75]]).round(4)  # 2 Phi^-1(3 / 4)
+    array([1.349])
+    """
+    p, q = _pairs(first, second)
+    if side not in ("upper", "lower"):
+        raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+    error = _relative(p, q, relative_error, absolute_error)
+    order = np.argsort(-_ratio(p, q), axis=1, kind="stable")
+    p, q = (np.take_along_axis(each, order, axis=1) for each in (p, q))
+    kept = np.cumsum(p, axis=1)[:, :-1], np.cumsum(q, axis=1)[:, :-1]
+    left = (np.cumsum(each[:, :0:-1], axis=1)[:, ::-1] for each in (p, q))
+    (wrong, found), (right, missed) = kept, left
+    # Sets that are nothing, or everything, to both sides separate nothing.
+    real = ((wrong > 0) | (found > 0)) & ((right > 0) | (missed > 0))
+    with np.errstate(invalid="ignore"):
+        high, low = _quantile(right, wrong), _quantile(missed, found)
+        room = _QUANTILE_ERROR * (2 + np.abs(high) + np.abs(low))
+        separation = high - low
+    unknown = error > _LARGEST_ERROR
+    slack = 2 * _SENSITIVITY * np.where(unknown, 0.0, error)[:, None] + room
+    if side == "upper":
+        bound = np.where(real, np.where(np.isinf(separation), np.inf, separation + slack), 0.0)
+        return np.where(unknown, np.inf, np.maximum(bound.max(axis=1, initial=0.0), 0.0))
+    # What looks impossible need not be where errors are absolute.
+    endless = np.inf if absolute_error == 0 else 0.0
+    with np.errstate(invalid="ignore"):
+        bound = np.where(np.isinf(separation), endless, separation - slack)
+    bound = np.where(real, bound, 0.0).max(axis=1, initial=0.0)
+    return np.where(unknown, 0.0, np.maximum(bound, 0.0))
+
+
+def trade_off(
+    first: ArrayLike,
+    second: ArrayLike,
+    levels: ArrayLike,
+    *,
+    relative_error: float = 0.0,
+    absolute_error: float = 0.0,
+) -> NDArray[np.float64]:
+    """Return T(a) of each pair at each level a, (pairs, levels), a lower bound.
+
+    first, second, errors: as in :func:`least_mu`; the order counts. levels: in [0, 1], chances of
+    accusing `first` wrongly. For every t >= 0, T(a) >= 1 - sum of (P' - t P)_+ - t a, with equality
+    where t is the likelihood ratio at which the best test draws lots: so any float t will do.
+    Raises ValueError for levels out of range and arrays of different shapes.
+
+    >>> trade_off([[0.75, 0.25]], [[0.25, 0.75]], [0.0, 0.25, 0.5]).round(4)
+    array([[1.    , 0.25  , 0.1667]])
+    """
+    p, q = _pairs(first, second)
+    levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if not np.all((levels >= 0) & (levels <= 1)):
+        raise ValueError("levels: must be in [0, 1]")
+    slack = 8 * UNIT_ROUNDOFF
+    low = np.maximum(p * (1 - relative_error) - absolute_error, 0.0) * (1 - slack)
+    high = (q * (1 + relative_error) + absolute_error) * (1 + slack)
+    ratio = np.minimum(_ratio(low, high), _STEEPEST)
+    order = np.argsort(-ratio, axis=1, kind="stable")
+    steep = np.take_along_axis(ratio, order, axis=1)
+    spent = np.cumsum(np.take_along_axis(low, order, axis=1), axis=1)
+    found = np.empty((len(p), len(levels)))
+    for i, level in enumerate(levels):  # each is array code over all pairs
+        at = np.minimum((spent <= level).sum(axis=1), p.shape[1] - 1)
+        slope = np.where(spent[:, -1] > level, steep[np.arange(len(p)), at], 0.0)
+        gains = np.maximum(high - slope[:, None] * low * (1 - slack), 0.0).sum(axis=1)
+        power = (gains + slope * level) * (1 + (p.shape[1] + 8) * 2 * UNIT_ROUNDOFF)
+        found[:, i] = np.maximum(1 - power, 0.0) * (1 - slack)
+    return found
+
+
+def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
+    p, q = (np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in (first, second))
+    if p.shape != q.shape or p.ndim != 2:
+        raise ValueError(f"first, second: shapes {p.shape}, {q.shape} must be (pairs, outcomes)")
+    return p, q
+
+
+def _ratio(p: NDArray, q: NDArray) -> NDArray[np.float64]:
+    """P' / P, infinite where P is 0 alone, and last of all where both are."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where((p > 0) | (q > 0), q / p, -1.0)
+
+
+def _relative(p: NDArray, q: NDArray, relative: float, absolute: float) -> NDArray[np.float64]:
+    """What each pair's chances of sets of outcomes may be off by, relative to themselves."""
+    outcomes = p.shape[1]
+    # Sums, the ratios that order them, and rows that do not quite add up to 1.
+    error = np.full(len(p), relative + (4 * outcomes + 16) * UNIT_ROUNDOFF)
+    for each in (p, q):
+        error = error + np.abs(each.sum(axis=1) - 1)
+        # Below the normal range a float is off by more than a share of itself.
+        error = np.where(((each > 0) & (each < TINY)).any(axis=1), np.inf, error)
+    if absolute:
+        with np.errstate(divide="ignore"):
+            error = error + absolute / np.minimum(p, q).min(axis=1)
+    return error
+
+
+def _quantile(upper: NDArray, lower: NDArray) -> NDArray[np.float64]:
+    """Phi^-1(upper) where upper + lower = 1, from the smaller of the two."""
+    return np.where(upper < lower, ndtri(np.minimum(upper, 0.5)), -ndtri(np.minimum(lower, 0.5)))

@@ -1,0 +1,97 @@
+"""The least rho of zero-concentrated differential privacy: every real Rényi order is covered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.rounding import above
+
+# Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved where that helps.
+_WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
+# Orders beyond e^60 are not asked for.
+_FARTHEST = 60.0
+
+
+def least_rho(
+    renyi: Callable[[NDArray], NDArray], pure_epsilon: float, *, tolerance: float = 1e-4
+) -> float:
+    """Return the least rho with D_a <= rho a at all orders a > 1, an upper bound.
+
+    renyi: orders (A,) > 1 -> upper bounds (A,) on the largest Rényi divergence of neighbours, nats
+    (`audit.renyi_curve`). pure_epsilon: with which the mechanism is purely private, an upper bound
+    on the divergence of infinite order, either neighbour coming first. The result exceeds the
+    largest D_a / a that `renyi` gives by `tolerance` of it at most, where rounding allows. Theorem
+    (docs/command.md): (a - 1) D_a is convex and D_a does not fall, so that between orders a < b
+    nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a - 1))), below the first order b
+    nothing exceeds D_b, and beyond the last order a nothing exceeds pure_epsilon / a; nor does
+    anything exceed pure_epsilon^2 / 2 (Bun and Steinke 2016, Proposition 3.3). Infinite where
+    pure_epsilon is. Raises ValueError for a negative pure_epsilon or a tolerance that is not > 0.
+
+    >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
+    0.5
+    """
+    if not pure_epsilon >= 0:
+        raise ValueError(f"pure_epsilon = {pure_epsilon}: must be a number >= 0")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance = {tolerance}: must be > 0")
+    if pure_epsilon in (0.0, math.inf):
+        return pure_epsilon
+
+    def cost(orders: NDArray) -> NDArray[np.float64]:
+        return np.minimum(renyi(orders), pure_epsilon)
+
+    marks = np.zeros(1)  # y; the order 1 itself comes first and is never asked for
+    costs = np.zeros(1)  # what is known of D_a at them
+    marks, costs = _added(cost, marks, costs, _WIDTH * np.arange(1, 17))
+    while pure_epsilon / _orders(marks[-1]) > _reached(marks, costs) and marks[-1] < _FARTHEST:
+        more = marks[-1] + _WIDTH * np.arange(1, 9)
+        marks, costs = _added(cost, marks, costs, more)
+    beyond = above(pure_epsilon / _orders(marks[-1]), 4)
+    for _ in range(_ROUNDS):
+        worth = max(_reached(marks, costs) * (1 + tolerance), beyond)
+        open_ = np.flatnonzero(_between(marks, costs) > worth)
+        if not len(open_) or len(marks) > _MOST:
+            break
+        middles = (marks[open_] + marks[open_ + 1]) / 2
+        middles = middles[_orders(middles) > 1]
+        marks, costs = _added(cost, marks, costs, middles)
+    # What rounding leaves of orders near 1 may be more than purity itself allows.
+    found = max(_between(marks, costs).max(), beyond)
+    return float(min(found, above(pure_epsilon * pure_epsilon / 2, 4)))
+
+
+def _orders(marks: NDArray) -> NDArray[np.float64]:
+    return 1 + np.sinh(marks / 2) ** 2
+
+
+def _added(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
+    """The marks with more of them, ascending, and their costs.
+
+    No order costs more than a larger one, however much rounding weighs near 1.
+    """
+    given = np.asarray(cost(_orders(more)), dtype=np.float64)
+    order = np.argsort(np.concatenate([marks, more]), kind="stable")
+    costs = np.concatenate([costs, given])[order]
+    return np.concatenate([marks, more])[order], np.minimum.accumulate(costs[::-1])[::-1]
+
+
+def _reached(marks: NDArray, costs: NDArray) -> float:
+    return float((costs[1:] / _orders(marks[1:])).max())
+
+
+def _between(marks: NDArray, costs: NDArray) -> NDArray[np.float64]:
+    """A bound on D_a / a between each order and the next."""
+    orders = _orders(marks)
+    a, b = orders[1:-1], orders[2:]
+    ends = np.maximum(costs[1:-1] / a, costs[2:] / b)
+    # An order may be so near 1, or the next so far, that the theorem says nothing.
+    bent = (b - a) ** 2 / (4 * a * (a - 1))
+    with np.errstate(divide="ignore"):
+        bounds = np.where(bent < 0.5, ends / (1 - np.minimum(bent, 0.5)), np.inf)
+    # What D_b alone says of orders from a on.
+    bounds = np.minimum(bounds, costs[2:] / a)
+    return above(np.concatenate([costs[1:2], bounds]), 24)

@@ -1,0 +1,196 @@
+"""Anybody's mechanism on votes, exactly: all that its table of probabilities says of its privacy.
+
+A mechanism is a function from vote counts to label probabilities; it is asked for every histogram,
+and what it answers is compared across every move of a vote. `FiniteMechanism` then answers every
+question about it, each time with what is proven of the table, rounded against us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.trade_off import least_mu, trade_off
+from private_ensembles.accounting.zero_concentrated import least_rho
+from private_ensembles.audit.divergence import (
+    WorstPair,
+    delta_curve,
+    exact_delta,
+    exact_epsilon,
+    renyi_curve,
+    worst_pair,
+)
+from private_ensembles.audit.histograms import vote_neighbours
+from private_ensembles.audit.shared_data import (
+    LARGEST_K,
+    corner_multisets,
+    corner_pmfs,
+    teacher_corners,
+)
+
+# Pairs whose trade-off curves are worked on at once.
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class FiniteMechanism:
+    """A table of probabilities and its neighbours; what it says about privacy.
+
+    inputs: (H, ...) what each row of the matrix was computed for. matrix: (H, L), Pr[label |
+    input]. pairs: (P, 2), neighbouring rows, each pair meant in both orders. relative_error,
+    absolute_error: each true probability p and its entry q satisfy |p - q| <= relative_error q +
+    absolute_error. adjacency: what a neighbour is, in one word. Methods raise ValueError where the
+    table is none (`audit.exact_delta`).
+    """
+
+    inputs: NDArray
+    matrix: NDArray[np.float64]
+    pairs: NDArray[np.int64]
+    adjacency: str = "replace_one"
+    relative_error: float = 0.0
+    absolute_error: float = 0.0
+    errors: dict = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        errors = {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
+        object.__setattr__(self, "errors", errors)
+
+    def epsilon(self, delta: float, side: str = "upper") -> float:
+        """Return the least epsilon at delta; side: of which bound, for both are computed."""
+        return exact_epsilon(self.matrix, self.pairs, delta, side=side, **self.errors)
+
+    def delta(self, epsilon: float, side: str = "upper") -> float:
+        """Return the least delta at epsilon."""
+        return exact_delta(self.matrix, self.pairs, epsilon, side=side, **self.errors)
+
+    def curve(self, epsilons: ArrayLike) -> NDArray[np.float64]:
+        """Return delta at each epsilon, (E,), as `audit.delta_curve`."""
+        return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
+
+    def worst(self, delta: float) -> WorstPair:
+        """Return where epsilon at delta arises: rows and the labels of the event."""
+        return worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
+
+    def renyi(self, orders: ArrayLike) -> NDArray[np.float64]:
+        """Return the Rényi divergence at each order, (A,), as `audit.renyi_curve`."""
+        return renyi_curve(self.matrix, self.pairs, orders, **self.errors)
+
+    def rho(self) -> float:
+        """Return the least rho for which the mechanism is rho-zCDP, as `least_rho` bounds it."""
+        return least_rho(self.renyi, self.epsilon(0.0))
+
+    def mu(self, side: str = "upper") -> float:
+        """Return the least mu for which the mechanism is mu-GDP, as `least_mu` bounds it."""
+        found = [least_mu(*ends, side=side, **self.errors).max() for ends in self._ends()]
+        return float(max(found))
+
+    def trade_off(self, levels: ArrayLike) -> NDArray[np.float64]:
+        """Return the least chance of missing a neighbour at each level, over all pairs.
+
+        levels: (A,) in [0, 1], chances of a false accusation; as `accounting.trade_off` bounds it.
+        """
+        both = (ends[::step] for ends in self._ends() for step in (1, -1))
+        return np.min([trade_off(*ends, levels, **self.errors).min(axis=0) for ends in both], 0)
+
+    def verdict(self, epsilon: float, delta: float) -> str:
+        """Judge the claim that the mechanism is (epsilon, delta)-DP.
+
+        ``holds``: proven of the table. ``fails``: refuted, a pair and an event contradict it.
+        ``undecided``: the claim lies between the two bounds, which the stated errors and rounding
+        keep apart; so it is with a claim that is exactly tight.
+        """
+        if self.delta(epsilon) <= delta:
+            return "holds"
+        return "fails" if self.delta(epsilon, "lower") > delta else "undecided"
+
+    def _ends(self):
+        for start in range(0, len(self.pairs), _CHUNK):
+            first, second = self.pairs[start : start + _CHUNK].T
+            yield self.matrix[first], self.matrix[second]
+
+
+def audit_function(
+    probabilities: Callable[[NDArray], ArrayLike],
+    n_teachers: int,
+    n_classes: int,
+    *,
+    adjacency: str = "replace_one",
+    relative_error: float = 1e-12,
+    absolute_error: float = 0.0,
+) -> FiniteMechanism:
+    """Ask a function for every histogram, and return what that says about its privacy.
+
+    probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer where
+    there is one) on each; rows add up to 1. It is called once for each number of votes.
+    adjacency: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
+
+    Raises ValueError as `vote_neighbours`, and where what comes back is no such table.
+
+    >>> def respond(counts):  # randomised response on the vote of one teacher
+    ...     return 0.25 + 0.5 * (counts > 0)
+    >>> found = audit_function(respond, 1, 2)
+    >>> round(found.epsilon(0.0), 4), round(found.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
+    (1.0986, 1.349)
+    """
+    rows, pairs = vote_neighbours(n_teachers, n_classes, adjacency)
+    totals = rows.sum(axis=1)
+    parts = [_asked(probabilities, rows[totals == total]) for total in np.unique(totals)]
+    widths = sorted({part.shape[1] for part in parts})
+    if len(widths) > 1:
+        raise ValueError(f"probabilities: {widths} outcomes: must be as many for any votes")
+    return FiniteMechanism(
+        rows, np.concatenate(parts), pairs, adjacency, relative_error, absolute_error
+    )
+
+
+def audit_shared_data(
+    probabilities: Callable[[NDArray], ArrayLike],
+    n_teachers: int,
+    teacher_epsilon: float,
+    teacher_Delta: float,
+    *,
+    relative_error: float = 1e-12,
+) -> FiniteMechanism:
+    """As :func:`audit_function` where every teacher sees all data: DaRRM's model, two classes.
+
+    Teachers are independent and each (teacher_epsilon, teacher_Delta)-DP; a neighbour may change
+    them all. An input is Pr[teacher says 1] of each, (K,), and a row what is released of such
+    teachers; there is a pair for each choice of corners (`audit.shared_data`). Hockey-sticks and
+    sum P^a P'^(1 - a) are convex in (P, P'), which is affine in each teacher's pair of chances, so
+    that their maxima are at corners. So is mu's, which hockey-sticks decide (Dong, Roth and Su
+    2022, Proposition 2.12). Raises ValueError for more than 15 teachers, and as
+    :func:`audit_function`.
+    """
+    if not 1 <= n_teachers <= LARGEST_K:
+        raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared_data")
+    ones = np.arange(n_teachers + 1)
+    values = _asked(probabilities, np.stack([n_teachers - ones, ones], axis=1))
+    first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
+    # What sums and products of so many factors are off by (`shared_data`).
+    error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
+    pairs = np.arange(2 * len(first)).reshape(2, -1).T
+    teachers = teacher_corners(teacher_epsilon, teacher_Delta)[corner_multisets(n_teachers)]
+    inputs = np.concatenate([teachers[..., 0], teachers[..., 1]])
+    matrix = np.concatenate([first @ values, second @ values])
+    return FiniteMechanism(inputs, matrix, pairs, "shared_data", error)
+
+
+def _asked(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:
+    """What the function says of these histograms, checked for its shape; values come later."""
+    given = np.asarray(probabilities(rows.copy()))
+    if given.ndim != 2 or len(given) != len(rows) or given.shape[1] < 2:
+        raise ValueError(
+            f"probabilities: shape {given.shape}: must be ({len(rows)}, outcomes), two or more"
+        )
+    try:
+        matrix = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"probabilities: type {given.dtype}: must be numbers") from None
+    if np.isnan(matrix).any():
+        row = rows[np.isnan(matrix).any(axis=1)][0].tolist()
+        raise ValueError(f"probabilities: NaN at counts {row}: must be in [0, 1]")
+    return matrix

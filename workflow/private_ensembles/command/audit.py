@@ -1,0 +1,231 @@
+"""Audit anybody's mechanism on votes: exactly, or from below where it can only be run."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from private_ensembles.command import functions
+from private_ensembles.command.output import emit, high, low
+
+EXAMPLES = (
+    "private-ensembles audit examples/randomized_response.py:labels --teachers 11 --classes 3"
+    " --claims 1.01,0",
+    "private-ensembles audit examples/randomized_response.py:draw --teachers 11 --classes 3"
+    " --runs 200000",
+)
+_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_LEVELS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
+_POINTS = 9  # of the curve delta(epsilon)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `audit` takes."""
+    parser.add_argument(
+        "mechanism",
+        metavar="FILE.py:FUNCTION",
+        help="counts (n, C) -> probabilities (n, L); or counts, generator -> labels (n,)",
+    )
+    parser.add_argument("--teachers", type=int, required=True, help="how many vote")
+    parser.add_argument("--classes", type=int, required=True, help="among how many labels")
+    parser.add_argument("--delta", type=float, default=1e-5, help="default 1e-5")
+    parser.add_argument(
+        "--adjacency",
+        default="replace_one",
+        help="replace_one: a vote moves (default); add_remove: one is added or removed; "
+        "shared_data: all teachers see all data and are private themselves (two classes)",
+    )
+    parser.add_argument(
+        "--claims",
+        type=_claim,
+        action="append",
+        default=[],
+        metavar="EPS,DELTA",
+        help="judge the claim; may be given several times",
+    )
+    parser.add_argument("--kind", choices=functions.KINDS, default="auto", help=argparse.SUPPRESS)
+    exact = parser.add_argument_group("functions of probabilities")
+    exact.add_argument(
+        "--relative-error", type=float, default=1e-12, help="of a probability; default 1e-12"
+    )
+    exact.add_argument("--absolute-error", type=float, default=0.0, help="default 0")
+    exact.add_argument("--teacher-epsilon", type=float, help="one teacher's, for shared_data")
+    exact.add_argument("--teacher-delta", type=float, default=0.0, help="one teacher's; default 0")
+    runs = parser.add_argument_group("samplers")
+    runs.add_argument("--runs", type=int, default=1_000_000, help="labels to draw; default 1000000")
+    runs.add_argument("--confidence", type=float, default=0.999, help="default 0.999")
+    runs.add_argument("--seed", type=int, default=0, help="of the generator; default 0")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the audit; 1 where a claim fails."""
+    function = functions.load(given.mechanism)
+    exact = functions.kind_of(function, given.kind) == "probabilities"
+    report, text = (_exactly if exact else _from_below)(function, given)
+    emit(report, text, as_json=given.json)
+    return int(any(claim["verdict"] == "fails" for claim in report["claims"]))
+
+
+def _exactly(function, given) -> tuple[dict, list[str]]:
+    found = _finite(function, given)
+    worst, delta = found.worst(given.delta), given.delta
+    lower, pure = found.epsilon(delta, "lower"), found.epsilon(0.0)
+    end = next(x for x in (pure, worst.value, 1.0) if math.isfinite(x))
+    epsilons = [end * i / (_POINTS - 1) for i in range(_POINTS)]
+    ends = [found.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
+    report = {
+        **_asked(given, "probabilities"),
+        "inputs": len(found.inputs),
+        "pairs": len(found.pairs),
+        "epsilon": worst.value,
+        "epsilon_lower": lower,
+        "pure_epsilon": pure,
+        "rho": found.rho(),
+        "mu": found.mu(),
+        "mu_lower": found.mu("lower"),
+        "delta_curve": _table("epsilon", epsilons, "delta", found.curve(epsilons)),
+        "renyi": _table("order", _ORDERS, "divergence", found.renyi(_ORDERS)),
+        "trade_off": _table("false_alarm", _LEVELS, "miss", found.trade_off(_LEVELS)),
+        "worst_pair": {"first": ends[0], "second": ends[1], "labels": list(worst.labels)},
+        "claims": [
+            {"epsilon": e, "delta": d, "verdict": found.verdict(e, d)} for e, d in given.claims
+        ],
+    }
+    return report, _exact_text(report)
+
+
+def _finite(function, given):
+    from private_ensembles.audit.finite import audit_function, audit_shared_data
+
+    if given.adjacency != "shared_data":
+        return audit_function(
+            function,
+            given.teachers,
+            given.classes,
+            adjacency=given.adjacency,
+            relative_error=given.relative_error,
+            absolute_error=given.absolute_error,
+        )
+    if given.teacher_epsilon is None or given.classes != 2:
+        raise ValueError("adjacency = shared_data: needs --teacher-epsilon and --classes 2")
+    teacher = given.teacher_epsilon, given.teacher_delta
+    return audit_shared_data(
+        function, given.teachers, *teacher, relative_error=given.relative_error
+    )
+
+
+def _exact_text(report: dict) -> list[str]:
+    first, second, labels = (report["worst_pair"][key] for key in ("first", "second", "labels"))
+    what = "teachers that say 1 with chances" if report["adjacency"] == "shared_data" else "counts"
+    return [
+        f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
+        f"{report['adjacency']}: all {report['inputs']} inputs, all {report['pairs']} pairs",
+        f"epsilon at delta = {report['delta']:g}   {high(report['epsilon'])} "
+        f"(not below {low(report['epsilon_lower'])})",
+        f"epsilon at delta = 0       {high(report['pure_epsilon'])}",
+        f"rho of zCDP                {high(report['rho'])}",
+        f"mu of Gaussian DP          {high(report['mu'])} (not below {low(report['mu_lower'])})",
+        *_rows("epsilon", "delta", report["delta_curve"], high),
+        *_rows("order", "divergence", report["renyi"], high),
+        *_rows("false_alarm", "miss", report["trade_off"], low),
+        f"worst pair: {what} {first} against {second}, labels {labels}",
+        *(_judged(claim, "") for claim in report["claims"]),
+    ]
+
+
+def _from_below(function, given) -> tuple[dict, list[str]]:
+    import numpy as np
+
+    from private_ensembles.audit.any_sampler import audit_sampler
+
+    found = audit_sampler(
+        function,
+        given.teachers,
+        given.classes,
+        given.delta,
+        np.random.default_rng(given.seed),
+        adjacency=given.adjacency,
+        runs=given.runs,
+        confidence=given.confidence,
+    )
+    report = {
+        **_asked(given, "sampler"),
+        "inputs": found.histograms,
+        "pairs": found.pairs,
+        "all_inputs": found.complete,
+        "confidence": found.confidence,
+        "runs": found.runs,
+        "epsilon_lower": found.epsilon,
+        "worst_pair": {
+            "first": found.first.tolist(),
+            "second": found.second.tolist(),
+            "labels": list(found.labels),
+            "successes": list(found.successes),
+        },
+        "claims": [
+            # At a larger delta a mechanism needs less: only claims at delta or less are refuted.
+            {"epsilon": e, "delta": d, "verdict": _refuted(found, e, d)}
+            for e, d in given.claims
+        ],
+    }
+    first, second, labels = (report["worst_pair"][key] for key in ("first", "second", "labels"))
+    which = "all" if found.complete else "the most fragile"
+    return report, [
+        f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
+        f"{report['adjacency']}: {which} {found.histograms} inputs, {found.pairs} pairs, a sampler",
+        f"epsilon at delta = {report['delta']:g} is at least {low(found.epsilon)}, at confidence "
+        f"{found.confidence:g}",
+        f"seen between counts {first} and {second}: labels {labels} came {found.successes[0]} and "
+        f"{found.successes[1]} times in {found.runs} runs each",
+        *(_judged(claim, "; no number of runs proves a claim") for claim in report["claims"]),
+    ]
+
+
+def _refuted(found, epsilon: float, delta: float) -> str:
+    return "fails" if found.epsilon > epsilon and delta <= found.delta else "not refuted"
+
+
+def _asked(given, kind: str) -> dict:
+    return {
+        "mechanism": given.mechanism,
+        "kind": kind,
+        "teachers": given.teachers,
+        "classes": given.classes,
+        "adjacency": given.adjacency,
+        "delta": given.delta,
+    }
+
+
+def _table(x: str, xs, y: str, ys) -> list[dict]:
+    return [{x: float(a), y: float(b)} for a, b in zip(xs, ys, strict=True)]
+
+
+def _rows(x: str, y: str, table: list[dict], write) -> list[str]:
+    """Two lines of text, one above the other."""
+    lines = [f"{x.replace('_', ' '):12}", f"  {y:10}"]
+    for one in table:
+        cells = f"{one[x]:.4g}", write(one[y])
+        width = max(map(len, cells)) + 2
+        lines = [line + cell.rjust(width) for line, cell in zip(lines, cells, strict=True)]
+    return lines
+
+
+def _judged(claim: dict, more: str) -> str:
+    meaning = {
+        "holds": "",
+        "fails": "",
+        "undecided": ": it lies between the two bounds, as an exactly tight claim does",
+        "not refuted": more,
+    }[claim["verdict"]]
+    return f"claim ({claim['epsilon']:g}, {claim['delta']:g}): {claim['verdict']}{meaning}"
+
+
+def _claim(text: str) -> tuple[float, float]:
+    try:
+        epsilon, delta = (float(part) for part in text.split(","))
+        good = epsilon >= 0 and 0 <= delta <= 1
+    except ValueError:
+        good = False
+    if not good:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be EPS,DELTA, as in 1,1e-5")
+    return epsilon, delta

@@ -1,0 +1,82 @@
+"""Somebody's function, found by the name of its file: FILE.py:FUNCTION."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+KINDS = ("auto", "probabilities", "sampler")
+
+
+def load(name: str) -> Callable:
+    """Return the function FUNCTION of FILE.py; the file runs, as `python FILE.py` would run it.
+
+    Modules beside the file can be imported by it. What it raises becomes one line. Raises
+    ValueError where the name has another form, or the file no such function, and OSError where
+    there is no such file.
+    """
+    path, colon, function = name.rpartition(":")
+    if not colon or not path.endswith(".py") or not function.isidentifier():
+        raise ValueError(f"mechanism = {name!r}: must be FILE.py:FUNCTION")
+    with open(path, encoding="utf-8"):
+        pass  # a clear error where there is no such file
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    # A name of its own, so that no module of the library is taken for it.
+    spec = importlib.util.spec_from_file_location(f"audited_{Path(path).stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look
+    guarded(spec.loader.exec_module, path)(module)
+    found = getattr(module, function, None)
+    if not callable(found):
+        names = [key for key, one in vars(module).items() if inspect.isfunction(one)]
+        raise ValueError(
+            f"{path}: has no function {function!r}; it has {', '.join(names) or 'none'}"
+        )
+    return guarded(found, name)
+
+
+def kind_of(function: Callable, kind: str = "auto") -> str:
+    """Return `probabilities` or `sampler`: what a function of these arguments must be.
+
+    One argument, the counts: probabilities of the labels. Two, the counts and a generator: labels.
+    Raises ValueError for another number of them, where `kind` does not say what it is.
+
+    >>> kind_of(lambda counts: counts), kind_of(lambda counts, generator: counts)
+    ('probabilities', 'sampler')
+    """
+    if kind != "auto":
+        return kind
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ValueError("arguments unknown: say --kind probabilities or --kind sampler") from None
+    needed = [
+        one
+        for one in given
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(needed) not in (1, 2):
+        raise ValueError(
+            f"{len(needed)} arguments: must take counts (probabilities), or counts and a generator "
+            "(a sampler)"
+        )
+    return KINDS[len(needed)]
+
+
+def guarded(function: Callable, name: str) -> Callable:
+    """Return the function with whatever it raises turned into a ValueError of one line."""
+
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except Exception as error:
+            text = " ".join(str(error).split())
+            raise ValueError(f"{name}: {type(error).__name__}: {text}".rstrip(": ")) from error
+
+    call.__wrapped__ = function  # inspect.signature looks through it
+    return call

@@ -1,0 +1,50 @@
+"""Find the optimal noise function gamma of DaRRM, with its certificate."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from private_ensembles.command.output import emit, plain
+
+EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out gamma.json",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gamma` takes."""
+    parser.add_argument("-K", type=int, required=True, help="teachers, an odd number")
+    parser.add_argument("-m", type=float, required=True, help="privacy allowance, in [1, K]")
+    parser.add_argument("--epsilon", type=float, required=True, help="of one teacher")
+    parser.add_argument("--Delta", type=float, default=0.0, help="of one teacher; default 0")
+    parser.add_argument("--delta", type=float, help="of the label; default 1 - (1 - Delta)^m")
+    parser.add_argument("--prior", default="uniform:0.5,1", help="default uniform:0.5,1")
+    parser.add_argument("--solver", choices=("auto", "gurobi", "highs"), default="auto")
+    parser.add_argument("--out", type=Path, metavar="FILE.json", help="write it there as well")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print gamma, and write it where `--out` says; 1 where no certificate was found."""
+    from private_ensembles.darrm.optimize import optimize_gamma
+    from private_ensembles.jobs import io
+
+    solution = optimize_gamma(
+        given.K,
+        given.m,
+        given.epsilon,
+        given.Delta,
+        given.delta,
+        prior=given.prior,
+        solver=given.solver,
+    ).to_dict()
+    certificate = solution["certificate"]
+    if given.out is not None and certificate["holds"]:
+        io.write_json(given.out, solution)
+    values = ", ".join(f"{value:.6g}" for value in solution["gamma"])
+    text = [
+        f"gamma for K = {given.K}, m = {given.m:g}: {values}",
+        f"utility {solution['utility']:.10f}, at most {solution['utility_upper_bound']:.10f}",
+        f"certificate {'holds' if certificate['holds'] else 'FAILS'}: a label is "
+        f"({given.m * given.epsilon:g}, {solution['delta']:g})-DP, by {certificate['method']}",
+    ]
+    emit(plain(solution), text, as_json=given.json)
+    return 0 if certificate["holds"] else 1

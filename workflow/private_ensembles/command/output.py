@@ -1,0 +1,56 @@
+"""What subcommands print: JSON that any reader takes, or text whose numbers stay bounds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from decimal import ROUND_FLOOR, Context
+from numbers import Real
+
+from private_ensembles.configuration.naming import at_most, number
+
+
+def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
+    """Print `value` as JSON, or else the lines of `text`."""
+    if as_json:
+        print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        print("\n".join(text))
+
+
+def plain(value):
+    """Return plain types for JSON: infinities as "inf", NaN (nothing is known) as null.
+
+    >>> plain({"epsilon": math.inf, "shown": (1, math.nan)})
+    {'epsilon': 'inf', 'shown': [1, None]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def high(value: Real) -> str:
+    """Write a number >= 0 to five digits, rounded up.
+
+    >>> high(1.0000000000020073), high(0), high(math.inf)
+    ('1.0001', '0', 'inf')
+    """
+    return at_most(value) if math.isfinite(value) else "inf"
+
+
+def low(value: Real) -> str:
+    """Write a number >= 0 to five digits, rounded down.
+
+    >>> low(0.9999999999979928)
+    '0.99999'
+    """
+    if not math.isfinite(value):
+        return "inf"
+    return number(float(Context(prec=5, rounding=ROUND_FLOOR).create_decimal(number(value))))

@@ -1,0 +1,56 @@
+"""Rank the mechanisms by expected right labels within a budget, on a stated profile."""
+
+from __future__ import annotations
+
+import argparse
+
+from private_ensembles.command import settings
+from private_ensembles.command.output import emit, high
+
+EXAMPLES = (
+    "private-ensembles plan --epsilon 2 --teachers 50 --classes 3 --queries 40 --labels 20"
+    " --mechanism gnmax_analytic --mechanism permute_and_flip --mechanism ladder",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `plan` takes."""
+    parser.add_argument("--teachers", type=int, required=True, help="how many vote")
+    parser.add_argument("--classes", type=int, required=True, help="among how many labels")
+    parser.add_argument("--queries", type=int, required=True, help="in the pool")
+    parser.add_argument("--labels", type=int, help="wanted at most; default: one for each query")
+    settings.add_arguments(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the ranking; 1 where no mechanism applies."""
+    from private_ensembles.experiments import planner, planner_study
+
+    labels = given.queries if given.labels is None else given.labels
+    sizes = {"teachers": given.teachers, "n_classes": given.classes}
+    chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
+    wanted = planner_study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
+    counts, truth = planner_study.profile_votes(chosen, wanted, given.seed)
+    plans = planner.plan(wanted, counts, truth, chosen["mechanisms"])
+    rows = planner_study.plan_rows(wanted, plans)
+    emit({"noise": given.noise, "plans": rows}, ranking(rows), as_json=given.json)
+    return 0 if plans[0].refusal is None else 1
+
+
+def ranking(rows: list[dict]) -> list[str]:
+    """Return rows of `planner_study.plan_rows` as lines of text, the best first."""
+    first = rows[0]
+    lines = [
+        f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "
+        f"{first['delta']:g} ({first['privacy_model']}, {first['adjacency']}); expected on the "
+        "profile:"
+    ]
+    for row in rows:
+        if row["not_applicable"]:
+            lines.append(f"  {row['mechanism']:18} {row['not_applicable']}")
+            continue
+        lines.append(
+            f"  {row['mechanism']:18} {row['correct']:8.1f} right of {row['answers']:.1f} answers, "
+            f"epsilon {high(row['epsilon'])}; {row['parameters']}"
+        )
+    return lines

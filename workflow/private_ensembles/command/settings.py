@@ -1,0 +1,79 @@
+"""What `plan` and `release` take of an ensemble: the planner's settings as options."""
+
+from __future__ import annotations
+
+import argparse
+
+# As the section `planner` of config.yaml has them.
+DEFAULTS = {
+    "privacy_model": "disjoint_shards",
+    "adjacency": "replace_one",
+    "teacher_epsilon": None,
+    "teacher_Delta": 0.0,
+    "profile": {"easy_share": 0.7, "easy": (20.0, 2.0), "hard": (2.0, 2.0), "confusion": 1.0},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the budget, the privacy model and the stated profile."""
+    parser.add_argument("--epsilon", type=float, default=1.0, help="of all labels; default 1")
+    parser.add_argument("--delta", type=float, default=1e-5, help="of all labels; default 1e-5")
+    parser.add_argument("--seed", type=int, default=0, help="of the profile's votes; default 0")
+    parser.add_argument(
+        "--noise",
+        choices=("secure", "reproducible"),
+        default="secure",
+        help="secure: exact samplers, the system's entropy (default); reproducible: a rehearsal",
+    )
+    model = parser.add_argument_group("privacy model")
+    model.add_argument(
+        "--privacy-model",
+        default=DEFAULTS["privacy_model"],
+        metavar="MODEL",
+        help="disjoint_shards (default) or shared_data",
+    )
+    model.add_argument(
+        "--adjacency",
+        default=DEFAULTS["adjacency"],
+        metavar="RELATION",
+        help="replace_one (default) or add_remove",
+    )
+    model.add_argument("--teacher-epsilon", type=float, help="of private teachers (add_remove)")
+    model.add_argument("--teacher-delta", type=float, default=0.0, help="theirs; default 0")
+    model.add_argument(
+        "--mechanism",
+        action="append",
+        metavar="NAME",
+        help="consider this one; may be given several times; default all",
+    )
+    profile = parser.add_argument_group(
+        "stated profile of how teachers agree: from public data, never from the votes"
+    )
+    stated = DEFAULTS["profile"]
+    profile.add_argument("--easy-share", type=float, default=stated["easy_share"], metavar="S")
+    profile.add_argument("--easy", type=float, nargs=2, default=stated["easy"], metavar=("A", "B"))
+    profile.add_argument("--hard", type=float, nargs=2, default=stated["hard"], metavar=("A", "B"))
+    profile.add_argument("--confusion", type=float, default=stated["confusion"], metavar="C")
+
+
+def of(given: argparse.Namespace, **sizes: int) -> dict:
+    """Return the section `planner` that the options stand for.
+
+    sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
+    """
+    from private_ensembles import mechanisms
+
+    offered = mechanisms.offered()
+    for name in given.mechanism or ():
+        if name not in offered:
+            raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(offered)}")
+    profile = {key: getattr(given, key) for key in DEFAULTS["profile"]}
+    return {
+        "mechanisms": given.mechanism or offered,
+        "privacy_model": given.privacy_model,
+        "adjacency": given.adjacency,
+        "teacher_epsilon": given.teacher_epsilon,
+        "teacher_Delta": given.teacher_delta,
+        "profile": profile,
+        **sizes,
+    }

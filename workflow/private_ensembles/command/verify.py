@@ -1,0 +1,51 @@
+"""Check certificates by a program of one file that shares no code with this package."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from private_ensembles.command.output import emit
+
+EXAMPLES = ("private-ensembles verify gamma.json",)
+_HOME = Path(__file__).resolve().parents[2]
+# The repository's own; beside an installed package lies whatever somebody else put there.
+VERIFIER = _HOME.parent / "verify" / "verify.py" if _HOME.name == "workflow" else None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `verify` takes."""
+    parser.add_argument("files", nargs="+", metavar="FILE.json", help="certificates")
+    parser.add_argument(
+        "--verifier",
+        metavar="verify.py",
+        type=Path,
+        default=VERIFIER,
+        help="the program, where it is not in the folder verify/ beside the package",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the verifier and return its status: 0 only if it accepts every file.
+
+    It runs apart, without this package or any other (`python -I`). Raises ValueError where it is
+    not there: an installed package does not bring it along, as nobody should have to trust that.
+    """
+    verifier = given.verifier
+    if verifier is None or not verifier.is_file():
+        raise ValueError(
+            f"{verifier or 'verify.py'}: is not there; it is the file verify/verify.py of the "
+            "repository, needs Python alone, and runs by itself: python verify.py FILE.json (or "
+            "give --verifier)"
+        )
+    for file in given.files:
+        with open(file, "rb"):
+            pass  # one line that names it, where it cannot be read
+    command = [sys.executable, "-I", str(verifier), *given.files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    report = {"verifier": str(verifier), "holds": done.returncode == 0, "lines": lines}
+    emit(report, lines, as_json=given.json)
+    return done.returncode
