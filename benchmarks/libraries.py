@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from benchmarks import machine
 from private_ensembles.accounting.adaptive import adaptive_epsilon, two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.audit import exact_delta, exact_epsilon, renyi_curve
+from private_ensembles.audit import exact_delta
+from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families.audited import both_counts
@@ -38,8 +39,6 @@ SHIFTS = {
     "each score by at most 1": (-1, 0, 1),
     "all scores up by at most 1, or all down": (0, 1),
 }
-# Orders so close that the supremum over all lies within a hundredth.
-ORDERS = 1 + np.geomspace(1e-3, 1e4, 1700)
 DRAWS = 20_000
 # Of each test that a library draws from a law.
 ERROR = 1e-9
@@ -90,17 +89,6 @@ def neighbours(shifts: tuple[int, ...]) -> tuple[NDArray, NDArray]:
         inside = ((moved >= 0) & (moved <= HIGHEST)).all(axis=1) & bool(any(shift))
         pairs.append(np.stack([np.flatnonzero(inside), moved[inside] @ place], axis=1))
     return scores, np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
-
-
-def least_rho(matrix: NDArray, pairs: NDArray) -> float:
-    """An upper bound on the sup over orders of D_order / order, which is zCDP's rho.
-
-    D does not fall with the order: between two orders of the grid the quotient is at most D of the
-    larger one by the smaller one; below the first, by 1; above the last, by the largest loss.
-    """
-    curve = renyi_curve(matrix, pairs, ORDERS, relative_error=1e-12)
-    most = exact_epsilon(matrix, pairs, 0.0, relative_error=1e-12)
-    return float((np.append(curve, most) / np.concatenate([[1.0], ORDERS])).max())
 
 
 def subjects() -> list[Subject]:
@@ -173,11 +161,8 @@ def drawn_from(subject: Subject) -> tuple[bool, bool]:
 def audit(subject: Subject) -> dict:
     """One row: the claim, the least that is true on the grid, what draws say of the law."""
     scores, pairs = neighbours(SHIFTS[subject.neighbours])
-    matrix = subject.law(scores)
-    if subject.measure == "epsilon":
-        exact = exact_epsilon(matrix, pairs, 0.0, relative_error=1e-12)
-    else:
-        exact = least_rho(matrix, pairs)
+    table = FiniteMechanism(scores, subject.law(scores), pairs, relative_error=1e-12)
+    exact = table.epsilon(0.0) if subject.measure == "epsilon" else table.rho()
     fits, excluded = drawn_from(subject)
     return {
         "library": subject.library,
@@ -197,7 +182,8 @@ def audit(subject: Subject) -> dict:
 def of_another_law() -> list[dict]:
     """OpenDP's issue 2911: what the zCDP claim would be worth if permute-and-flip were drawn."""
     scores, pairs = neighbours(SHIFTS["each score by at most 1"])
-    exact = least_rho(exponential_noise(2 / EPSILON)(scores), pairs)
+    matrix = exponential_noise(2 / EPSILON)(scores)
+    exact = FiniteMechanism(scores, matrix, pairs, relative_error=1e-12).rho()
     return [
         {"mechanism": "permute-and-flip under the exponential mechanism's claim", "exact": exact}
     ]
@@ -278,8 +264,8 @@ def page(data: pd.DataFrame) -> str:
         "numbers behind it: [libraries.csv](libraries.csv). Each mechanism selects one of three "
         f"candidates by integer scores from 0 to {HIGHEST}. It claims an ε of pure DP or a ρ of "
         "zCDP for neighbouring scores. Beside it stands the exact value over all neighbours among "
-        "these scores, by the law that its documentation states ([audit.md](audit.md); ρ from "
-        "above, up to a hundredth). That it draws from this law is tested on "
+        "these scores, by the law that its documentation states ([command.md](command.md)). That "
+        "it draws from this law is tested on "
         f"{len(LOOKED_AT)} × {DRAWS:,} of its own draws: each frequency must be within the law's "
         "bounds, and permute-and-flip and the exponential mechanism, which differ there, must be "
         f"told apart (errors of probability {ERROR:g}).",
