@@ -26,7 +26,7 @@ def base(name, **change):
 
 
 DARRM = {"darrm_opt", "darrm_sub"}
-TWO_CLASSES = {"ladder", "lnmax_exact"} | DARRM
+TWO_CLASSES = {"ladder"} | DARRM
 
 
 def counts(task, seed=0):
@@ -127,7 +127,6 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
         ("ladder", {"n_classes": 3}, "for two classes only"),
         ("gnmax_exact", {"queries": 9000, "labels": 2001, "n_classes": 3}, "at most 2,000 labels"),
         ("gnmax_exact", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
-        ("lnmax_exact", {"n_classes": 3}, "for two classes only"),
         ("lnmax_exact", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
         ("ladder", {"queries": 9000, "labels": 6000}, "for at most 5,000 labels"),
         ("darrm_opt", {"n_classes": 3}, "for two classes only"),

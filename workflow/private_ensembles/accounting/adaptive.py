@@ -58,7 +58,8 @@ class Pairs:
     """A finite family: P and P', (pairs, outcomes), each taken in both orders.
 
     error, spare: each probability p is off by at most error p + spare, >= 0; numbers, or one for
-    each outcome. Raises ValueError for rows that are no distributions.
+    each outcome, or for each pair and outcome. Raises ValueError for rows that are no
+    distributions.
     """
 
     first: NDArray[np.float64]
@@ -81,10 +82,30 @@ class Pairs:
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says."""
-        both = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
-        error, spare = np.asarray(self.error) * both, np.asarray(self.spare)
-        first, second = both
-        return np.maximum(first - error[0] - spare, 0.0), second + error[1] + spare
+        both = self.first, self.second
+        least = [np.maximum(p - np.asarray(self.error) * p - self.spare, 0.0) for p in both]
+        most = [p + np.asarray(self.error) * p + self.spare for p in both]
+        return np.concatenate(least), np.concatenate(most[::-1])
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A family below mixtures of few pairs.
+
+    cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
+    orders. played: pairs of neighbours that do exist, for the lower bound.
+    """
+
+    cover: Pairs
+    played: Pairs
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `Family` says."""
+        return self.cover.excesses(t)
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `Family` says."""
+        return self.played.pairs()
 
 
 def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:

@@ -64,9 +64,9 @@ def excesses(
     array([[0.25]])
 
     first, second: (pairs, outcomes), P and P'. t: (n,) > 0, `thresholds` as floats. error, spare:
-    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome.
-    Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum of (t P' - P)_+ for t < 1,
-    without the cancellation.
+    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome, or
+    for each pair and outcome. Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum
+    of (t P' - P)_+ for t < 1, without the cancellation.
     """
     most, least = [], []
     for each in (np.asarray(first), np.asarray(second)):
