@@ -115,7 +115,7 @@ def test_labels_of_more_classes_cost_no_more_than_they_compose_to(mechanism, lab
 
 
 def test_very_many_labels_of_two_classes_compose_as_well():
-    task = Task(1.0, 1e-5, 6000, 6000, 9, 2)
+    task = Task(1.0, 1e-5, 20_000, 20_000, 9, 2)
     assert EXPONENTIAL.refusal(task) is None
-    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 6000)
+    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 20_000)
     assert "has no sampler" in EXPONENTIAL.refusal(replace(task, secure=True))

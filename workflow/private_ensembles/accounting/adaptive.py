@@ -24,6 +24,10 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to so many times as many points, divided by their square root.
 _FINER = 4
+# Beyond so many standard deviations kernels have fewer masses.
+_NEAR = 4
+# Of more labels a scale is sought on a coarse grid first, whatever the fine one.
+_MANY = 1000
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
@@ -273,8 +277,9 @@ def least_scale(
     # ln delta falls about so fast with ln scale.
     slope = -2 * math.log(1 / delta)
     near, found = start, math.inf
-    if fineness > 2 * COARSE:  # else the coarse grid saves no time
-        near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
+    if fineness > 2 * COARSE or labels > _MANY:  # else the coarse grid saves no time
+        coarse = min(COARSE, fineness / 2)
+        near = _crossing(lambda scale: height(scale, coarse), start, slope, 8 * SLACK)
     if math.isfinite(near):
         found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
     if not math.isfinite(found):
@@ -339,7 +344,8 @@ def curve(
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
-    above = values_above(hockey_sticks.kernels(rows, step), grid, labels)
+    kernels = hockey_sticks.kernels(rows, step, math.ceil(_NEAR * spread / step))
+    above = values_above(kernels, grid, labels)
     first = max(0, -lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:

@@ -43,7 +43,7 @@ class LabelAccount(TableMechanism):
 
     proof = "many-labels.md#two-classes"
     free = CAP
-    most_labels = 5000, 2000
+    most_labels = 10_000, 10_000
 
     @abstractmethod
     def in_parts(self, task: Task, labels: int, **free: float) -> Parameters:
@@ -112,8 +112,6 @@ class LabelAccount(TableMechanism):
 
 class CoveredAccount(LabelAccount):
     """Noise of which few pairs dominate a label, in any number of classes."""
-
-    most_labels = 5000, 5000
 
     @abstractmethod
     def cover(self, task: Task, parameters: Parameters) -> Pairs:
