@@ -24,10 +24,9 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to so many times as many points, divided by their square root.
 _FINER = 4
-# Beyond so many standard deviations kernels have fewer masses.
-_NEAR = 4
-# Of more labels a scale is sought on a coarse grid first, whatever the fine one.
-_MANY = 1000
+# Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses, and a
+# scale is sought on a coarse grid first, whatever the fine one.
+_MANY, _NEAR = 1000, 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
@@ -344,8 +343,8 @@ def curve(
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
-    kernels = hockey_sticks.kernels(rows, step, math.ceil(_NEAR * spread / step))
-    above = values_above(kernels, grid, labels)
+    near = math.ceil(_NEAR * spread / step) if labels > _MANY else None
+    above = values_above(hockey_sticks.kernels(rows, step, near), grid, labels)
     first = max(0, -lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:
