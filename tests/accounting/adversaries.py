@@ -80,3 +80,18 @@ def random_rows(rng, pairs, outcomes):
         if near.min() >= 0:
             second = near / UNIT
     return first, second
+
+
+def convex_value(first, second, kinks, weights):
+    """Sum of P W(P'/P) less W(1) for W a mixture of (1 - k z)_+; pairs: (n, outcomes)."""
+    curves = np.maximum(first[..., None] - second[..., None] * kinks, 0).sum(axis=-2)
+    return (curves - np.maximum(1 - kinks, 0)) @ weights
+
+
+def dearest_row(cover, kinks, weights):
+    """The largest such value of a cover's rows in both orders, with their errors."""
+    error = np.broadcast_to(np.asarray(cover.error), cover.first.shape)
+    both = (cover.first, cover.second), (cover.second, cover.first)
+    return max(
+        convex_value(p * (1 + error), q * (1 - error), kinks, weights).max() for p, q in both
+    )

@@ -50,12 +50,13 @@ def test_excesses_bound_every_pair_within_the_error(error, spare):
         assert (found >= exact * (1 - 1e-13)).all()
 
 
-def test_kernels_lie_on_or_above_their_curves_everywhere():
+@pytest.mark.parametrize("near", [None, 1, 6, REACH])
+def test_kernels_lie_on_or_above_their_curves_everywhere(near):
     rng = np.random.default_rng(2)
     with mpmath.workdps(40):
         for _ in range(6):
             first, second = random_rows(rng, 4, 3)
-            found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP)
+            found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP, near)
             inside = STEP * rng.uniform(-REACH, REACH, 6)
             points = STEP * rng.integers(-REACH, REACH + 1, 4)
             logs = [*inside, *points, -400.0, -STEP * (REACH + 0.5), STEP * (REACH + 3), 50.0]
@@ -65,6 +66,16 @@ def test_kernels_lie_on_or_above_their_curves_everywhere():
                     t = mpmath.exp(mpf(float(log)))
                     exact = exact_curve(first[row], second[row], t)
                     assert kernel_curve(found, row, t) >= exact
+
+
+def test_far_from_one_kernels_have_few_masses():
+    rng = np.random.default_rng(5)
+    first, second = random_rows(rng, 4, 400)
+    found = kernels(excesses(first, second, thresholds(STEP, REACH)), STEP, 4)
+    used = np.flatnonzero(found.masses.any(axis=0)) - REACH
+    few = [*range(5), 6, *range(8, 17, 4), *range(24, 33, 8), REACH]
+    assert set(np.abs(used)) <= set(few)
+    assert len(used) > len(few)
 
 
 @pytest.mark.parametrize("noise", [1e-16, 1e-12, 1e-3])

@@ -81,9 +81,16 @@ GROUP = (
 MIXTURE = (
     "tests/accounting/test_gaussian_maximum.py::test_what_lies_between_nodes_is_below_their_mixture"
 )
+COVERED = "tests/accounting/{}::test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
 ELSEWHERE = {
     "accounting.adaptive:Family": MIXTURE,
     "accounting.counts_and_labels:_excesses": "accounting.counts_and_labels:joint_delta",
+    "accounting.adaptive:Covered": COVERED.format("test_selection_covers.py"),
+    "accounting.laplace_cover:laplace_cover": COVERED.format("test_laplace_cover.py"),
+    "accounting.selection_covers:exponential_cover": COVERED.format("test_selection_covers.py"),
+    "accounting.selection_covers:permute_and_flip_cover": COVERED.format(
+        "test_selection_covers.py"
+    ),
     "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:LossDistribution.epsilon": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:compose": "accounting.budgets:pld_epsilon",

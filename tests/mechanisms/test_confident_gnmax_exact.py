@@ -162,6 +162,6 @@ def test_at_given_noise_it_is_the_published_mechanism():
 
 
 def test_very_many_labels_are_refused():
-    many = replace(TASK, queries=9000, labels=2001)
-    assert MECHANISM.refusal(many) == "for at most 2,000 labels"
-    assert MECHANISM.refusal(replace(many, n_classes=2)) is None
+    many = replace(TASK, queries=20_000, labels=10_001)
+    assert MECHANISM.refusal(many) == "for at most 10,000 labels"
+    assert MECHANISM.refusal(replace(many, labels=10_000)) is None

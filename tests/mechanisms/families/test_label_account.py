@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
@@ -27,6 +28,28 @@ def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K
     assert cost.proven > 0.995 * task.epsilon
     twin = mechanism.weaker(parameters, 0.5)
     assert mechanism.cost(task, twin).proven > task.epsilon
+
+
+@pytest.mark.parametrize("name", ["lnmax_exact", "exponential", "permute_and_flip"])
+@pytest.mark.parametrize(("labels", "K"), [(2, 9), (40, 81), (400, 401)])
+def test_labels_of_many_classes_are_charged_together(name, labels, K):
+    """Within the budget, no more noise than by parts, and half of it is caught."""
+    mechanism = mechanisms.load(name)
+    task = replace(BASE, n_teachers=K, labels=labels, queries=labels, n_classes=10)
+    start, parameters = mechanism.in_parts(task, labels), mechanism.calibrate(task)
+    counts = np.array([[K // 2, 0, K - K // 2 - 3, *[0] * 6, 3]])
+    laws = [mechanism.distribution(counts, one)[0] for one in (start, parameters)]
+    assert laws[1].max() >= laws[0].max() * (1 - 1e-12)
+    if labels > 2 and name != "permute_and_flip":
+        assert laws[1].max() > 1.005 * laws[0].max()
+    cost = mechanism.cost(task, parameters)
+    assert 0.995 * task.epsilon < cost.proven <= task.epsilon
+    twin = mechanism.weaker(parameters, 0.5)
+    bounds = adaptive_epsilon(mechanism.label_pairs(task, twin), labels, task.delta, fineness=4.0)
+    assert task.epsilon < bounds.lower <= mechanism.cost(task, twin).proven
+    if labels > 2:  # More classes cost little more than two.
+        two = mechanism.calibrate(replace(task, n_classes=2))
+        assert mechanism.cost(task, mechanism.weaker(two, 1.02)).proven <= task.epsilon
 
 
 @pytest.mark.parametrize("name", TWO)

@@ -106,16 +106,16 @@ def test_bad_input_is_named(call, name):
 
 @pytest.mark.parametrize("mechanism", [EXPONENTIAL, PERMUTE_AND_FLIP], ids=lambda one: one.name)
 @pytest.mark.parametrize("labels", [2, 40])
-def test_labels_of_more_classes_cost_what_they_compose_to(mechanism, labels):
+def test_labels_of_more_classes_cost_no_more_than_they_compose_to(mechanism, labels):
     task = Task(1.0, 1e-5, 60, labels, 9, 3)
     parameters = mechanism.calibrate(task)
     found = mechanism.cost(task, parameters).claimed
     assert found <= composed(parameters.label_epsilon, labels, task.delta)
-    assert 0.9999 * task.epsilon < found <= task.epsilon
+    assert 0.999 * task.epsilon < found <= task.epsilon
 
 
 def test_very_many_labels_of_two_classes_compose_as_well():
-    task = Task(1.0, 1e-5, 6000, 6000, 9, 2)
+    task = Task(1.0, 1e-5, 20_000, 20_000, 9, 2)
     assert EXPONENTIAL.refusal(task) is None
-    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 6000)
+    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 20_000)
     assert "has no sampler" in EXPONENTIAL.refusal(replace(task, secure=True))

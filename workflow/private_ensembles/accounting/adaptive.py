@@ -24,6 +24,9 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to so many times as many points, divided by their square root.
 _FINER = 4
+# Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses, and a
+# scale is sought on a coarse grid first, whatever the fine one.
+_MANY, _NEAR = 1000, 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
@@ -58,7 +61,8 @@ class Pairs:
     """A finite family: P and P', (pairs, outcomes), each taken in both orders.
 
     error, spare: each probability p is off by at most error p + spare, >= 0; numbers, or one for
-    each outcome. Raises ValueError for rows that are no distributions.
+    each outcome, or for each pair and outcome. Raises ValueError for rows that are no
+    distributions.
     """
 
     first: NDArray[np.float64]
@@ -81,10 +85,30 @@ class Pairs:
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says."""
-        both = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
-        error, spare = np.asarray(self.error) * both, np.asarray(self.spare)
-        first, second = both
-        return np.maximum(first - error[0] - spare, 0.0), second + error[1] + spare
+        both = self.first, self.second
+        least = [np.maximum(p - np.asarray(self.error) * p - self.spare, 0.0) for p in both]
+        most = [p + np.asarray(self.error) * p + self.spare for p in both]
+        return np.concatenate(least), np.concatenate(most[::-1])
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A family below mixtures of few pairs.
+
+    cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
+    orders. played: pairs of neighbours that do exist, for the lower bound.
+    """
+
+    cover: Pairs
+    played: Pairs
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As `Family` says."""
+        return self.cover.excesses(t)
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `Family` says."""
+        return self.played.pairs()
 
 
 def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:
@@ -252,8 +276,9 @@ def least_scale(
     # ln delta falls about so fast with ln scale.
     slope = -2 * math.log(1 / delta)
     near, found = start, math.inf
-    if fineness > 2 * COARSE:  # else the coarse grid saves no time
-        near = _crossing(lambda scale: height(scale, COARSE), start, slope, 8 * SLACK)
+    if fineness > 2 * COARSE or labels > _MANY:  # else the coarse grid saves no time
+        coarse = min(COARSE, fineness / 2)
+        near = _crossing(lambda scale: height(scale, coarse), start, slope, 8 * SLACK)
     if math.isfinite(near):
         found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
     if not math.isfinite(found):
@@ -339,8 +364,9 @@ def grid_and_kernels(
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
+    near = math.ceil(_NEAR * spread / step) if labels > _MANY else None
     grid = Grid(step, lowest, highest - lowest + 1)
-    return grid, hockey_sticks.kernels(rows, step), orders
+    return grid, hockey_sticks.kernels(rows, step, near), orders
 
 
 def _check(labels: int, delta: float) -> None:

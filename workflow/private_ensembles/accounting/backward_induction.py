@@ -51,13 +51,15 @@ def values_above(kernels: Kernels, grid: Grid, labels: int) -> NDArray[np.float6
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
+    used = np.flatnonzero(kernels.masses.any(axis=0))
+    masses = kernels.masses[:, used].copy()
     for _ in range(labels):
         padded[:reach] = 1 - down * (1 - values[0]) + _ROUNDING
         padded[reach : reach + size] = values
         padded[reach + size :] = values[-1]
         for start in range(0, size, _AT_ONCE):
-            part = windows[start : start + _AT_ONCE].T.copy()
-            found = kernels.masses @ part + kernels.nothing[:, None]
+            part = windows[start : start + _AT_ONCE].T[used]
+            found = masses @ part + kernels.nothing[:, None]
             values[start : start + _AT_ONCE] = found.max(axis=0)
         values = np.minimum(values * rounding, 1.0)
     return values

@@ -64,9 +64,9 @@ def excesses(
     array([[0.25]])
 
     first, second: (pairs, outcomes), P and P'. t: (n,) > 0, `thresholds` as floats. error, spare:
-    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome.
-    Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum of (t P' - P)_+ for t < 1,
-    without the cancellation.
+    each probability p is off by at most error p + spare, >= 0; numbers, or one for each outcome, or
+    for each pair and outcome. Returns (pairs, n): sum of (P - t P')_+ - (1 - t)_+, which is the sum
+    of (t P' - P)_+ for t < 1, without the cancellation.
     """
     most, least = [], []
     for each in (np.asarray(first), np.asarray(second)):
@@ -76,32 +76,43 @@ def excesses(
     return np.maximum(gains, 0.0).sum(axis=-2) * (1 + _ROUNDING)
 
 
-def kernels(excess: ArrayLike, step: float) -> Kernels:
+def kernels(excess: ArrayLike, step: float, near: int | None = None) -> Kernels:
     """Return kernels whose curves lie on or above the given ones everywhere.
 
     excess: (kernels, 2 reach + 1) >= 0, upper bounds at `thresholds(step, reach)` on the largest of
-    several pairs' curves, each of which is convex, so that its chords lie above it.
+    several pairs' curves, each of which is convex, so that its chords lie above it. near: >= 1,
+    from how many steps on chords are longer than one, so that kernels have fewer masses.
     """
     excess = np.atleast_2d(np.asarray(excess, dtype=np.float64))
-    reach = excess.shape[1] // 2
-    t = thresholds(step, reach)
+    size = excess.shape[1]
+    ks = np.arange(size) - size // 2
+    kept = np.ones(size, dtype=bool) if near is None else _kept(np.abs(ks), near)
+    ks, excess = ks[kept], excess[:, kept]
+    t = np.exp(step * ks)
     # Slopes of the excess: from (0, 0) to the first threshold, between them, 0 after the last.
     slopes = np.diff(excess, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
     after = np.concatenate([slopes[:, 1:], np.zeros((len(excess), 1))], axis=1)
     change = after - slopes
-    change[:, reach] += 1.0  # of (1 - t)_+ itself
-    masses = np.maximum(change, 0.0) * t
-    return Kernels(masses[:, ::-1].copy(), _missing(excess, masses, step), step)
+    change[:, ks == 0] += 1.0  # of (1 - t)_+ itself
+    masses = np.zeros((len(excess), size))
+    masses[:, kept] = np.maximum(change, 0.0) * t
+    nothing = _missing(excess, masses[:, kept], ks, step)
+    return Kernels(masses[:, ::-1].copy(), nothing, step)
 
 
-def _missing(excess: NDArray, masses: NDArray, step: float) -> NDArray[np.float64]:
+def _kept(distance: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
+    """Thresholds that chords join: beyond `near` every second, beyond twice that every fourth."""
+    width = 2.0 ** np.floor(np.log2(np.maximum(distance / near, 0.5)) + 1)
+    return (distance <= near) | (distance % width == 0) | (distance == distance.max())
+
+
+def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDArray[np.float64]:
     """What the masses' own curves fall short of, at most, with all that rounding may hide.
 
-    masses: at the ratios 1 / t. Their curve at t_k is sum_{j > k} masses_j (1 - t_k / t_j), nothing
-    at the last t, and the sum of all masses at t = 0, where 1 is needed.
+    masses: at the ratios 1 / t, t = e^(ks step). Their curve at t_k is sum_{j > k} masses_j (1 -
+    t_k / t_j), nothing at the last t, and the sum of all masses at t = 0, where 1 is needed.
     """
-    reach = masses.shape[1] // 2
-    t = np.exp(_LONG(step) * np.arange(-reach, reach + 1))  # as the grid has it
+    t = np.exp(_LONG(step) * ks)  # as the grid has it
     long = masses.astype(_LONG)
     above = np.cumsum(long[:, ::-1], axis=1)[:, ::-1]
     weighted = np.cumsum((long / t)[:, ::-1], axis=1)[:, ::-1]

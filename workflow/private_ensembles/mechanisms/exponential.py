@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from private_ensembles.accounting.selection_covers import exponential_cover
 from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.families.selection import Selection, checked, preferences
 
@@ -23,6 +24,7 @@ class Exponential(Selection):
     label = "Exponential mechanism on the counts"
     source = "McSherry and Talwar 2007, Theorem 6"
     order = 30
+    dominating = staticmethod(exponential_cover)
 
     @staticmethod
     def weigh(counts, rate):

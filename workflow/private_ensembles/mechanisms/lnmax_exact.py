@@ -1,34 +1,40 @@
-"""LNMax with the least scale that its labels need together: two classes, K teachers."""
+"""LNMax with the least scale that its labels need together, in any number of classes."""
 
-from private_ensembles.mechanisms.families.label_account import LabelAccount
+from private_ensembles.accounting.laplace_cover import laplace_cover
+from private_ensembles.mechanisms.families.label_account import CoveredAccount
 from private_ensembles.mechanisms.families.laplace import LaplaceNoise, scale_of_one
 from private_ensembles.mechanisms.lnmax_analytic import LNMaxByNoisyCounts
 
 
-class ExactLNMax(LabelAccount, LNMaxByNoisyCounts):
-    """One label by the exact audit over all K pairs of neighbours, several by their account.
+class ExactLNMax(CoveredAccount, LNMaxByNoisyCounts):
+    """One label of two classes by the exact audit over all K pairs of neighbours.
 
-    The search starts from the scale that the noisy counts need.
+    Several labels by their account, for which the search starts from the scale that the noisy
+    counts need. One label of more classes needs that.
     """
 
     name = "lnmax_exact"
     label = "LNMax, scale by the exact account of the labels"
-    source = "PATE 2017 (LNMax); closed form on two classes and this number of teachers"
+    source = "PATE 2017 (LNMax); docs/many-labels.md, for this number of teachers"
     order = 23
     analysis = "label"
-    n_classes = 2
+    proof = "many-labels.md#laplace-noise-in-any-number-of-classes"
 
     def in_parts(self, task, labels):
-        """By the audit of one label, or by the noisy counts."""
-        if labels > 1:
-            return self.find_many(task, labels)
-        return LaplaceNoise(self._of_one(task))
+        """By the audit of one label of two classes, or by the noisy counts."""
+        if labels == 1 and task.n_classes == 2:
+            return LaplaceNoise(self._of_one(task))
+        return LNMaxByNoisyCounts.find(self, task, labels)
 
     def cost_in_parts(self, task, parameters):
         """What is proven of the scale."""
-        if parameters.labels == 1 and parameters.scale >= self._of_one(task):
+        audited = parameters.labels == 1 and task.n_classes == 2
+        if audited and parameters.scale >= self._of_one(task):
             return task.epsilon
-        return self.cost_of_many(task, parameters)
+        return LNMaxByNoisyCounts.cost(self, task, parameters).proven
+
+    def cover(self, task, parameters):
+        return laplace_cover(parameters.scale, task.n_teachers)
 
     @staticmethod
     def _of_one(task):

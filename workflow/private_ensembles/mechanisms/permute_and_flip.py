@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from private_ensembles.accounting.selection_covers import permute_and_flip_cover
 from private_ensembles.mechanisms.families.selection import Selection, preferences
 
 
@@ -12,6 +13,7 @@ class PermuteAndFlip(Selection):
     label = "Permute-and-flip on the counts"
     source = "McKenna and Sheldon 2020, Algorithm 1"
     order = 31
+    dominating = staticmethod(permute_and_flip_cover)
 
     @staticmethod
     def weigh(counts, rate):

@@ -11,8 +11,11 @@ from abc import abstractmethod
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
 from private_ensembles.accounting.adaptive import (
     FINE,
+    Covered,
     Family,
     Pairs,
     adaptive_epsilon,
@@ -27,6 +30,8 @@ from private_ensembles.mechanisms.families.task import Task
 _SHARE = 0.82
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
+# Histograms of which an adversary against more than two classes is known to choose.
+_MOST_PLAYED = 128
 
 
 class LabelAccount(TableMechanism):
@@ -38,7 +43,7 @@ class LabelAccount(TableMechanism):
 
     proof = "many-labels.md#two-classes"
     free = CAP
-    most_labels = 5000, 2000
+    most_labels = 10_000, 10_000
 
     @abstractmethod
     def in_parts(self, task: Task, labels: int, **free: float) -> Parameters:
@@ -103,6 +108,32 @@ class LabelAccount(TableMechanism):
         if self.together(task, int(parameters.labels)):
             found = min(found, cost_together(self, task, parameters))
         return Cost(found, found)
+
+
+class CoveredAccount(LabelAccount):
+    """Noise of which few pairs dominate a label, in any number of classes."""
+
+    @abstractmethod
+    def cover(self, task: Task, parameters: Parameters) -> Pairs:
+        """Return pairs whose mixtures dominate all that a moved vote does to one label."""
+
+    def together(self, task, labels):
+        """Several labels, whatever the number of classes."""
+        return labels > 1
+
+    def label_pairs(self, task, parameters):
+        """Of two classes the table; of more what dominates it, and votes for two classes alone."""
+        if task.n_classes == 2:
+            return super().label_pairs(task, parameters)
+        K = task.n_teachers
+        moved = np.unique(np.linspace(1, K, _MOST_PLAYED).astype(np.int64))
+        counts = np.zeros((2, moved.size, task.n_classes), dtype=np.int64)
+        counts[0, :, 0], counts[1, :, 0] = moved, moved - 1
+        counts[:, :, 1] = K - counts[:, :, 0]
+        errors = self.error(K, task.n_classes, parameters, secure=False)
+        laws = [self.many_classes(rows, parameters) for rows in counts]
+        played = Pairs(*laws, errors["relative_error"], errors["absolute_error"])
+        return Covered(self.cover(task, parameters), played)
 
 
 def grid_fineness(n_classes: int, labels: int) -> float:

@@ -17,13 +17,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.accounting.adaptive import Pairs
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.composed import composed, label_epsilon
-from private_ensembles.mechanisms.families.label_account import LabelAccount
+from private_ensembles.mechanisms.families.label_account import CoveredAccount
 from private_ensembles.mechanisms.families.ladder_steps import check_budget
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
@@ -103,12 +104,12 @@ class SelectionRate(Parameters):
     leak: float | None = None
 
 
-class Selection(LabelAccount):
+class Selection(CoveredAccount):
     """Chooses a class with a preference for large counts.
 
     One label of two classes: the largest rate that the exact audit allows, which spends the whole
-    of delta as well (`leak`); several of them: the largest that all together allow. Else
-    label_epsilon / 2, and labels compose by their epsilon.
+    of delta as well (`leak`); several of them, or of more classes: the largest that all together
+    allow. Else label_epsilon / 2, and labels compose by their epsilon.
     """
 
     paper = "tight baselines"
@@ -125,13 +126,21 @@ class Selection(LabelAccount):
     def choose(counts: ArrayLike, generator: np.random.Generator, *, rate: float) -> NDArray:
         """Draw one label per query."""
 
+    @staticmethod
+    @abstractmethod
+    def dominating(rate: float) -> Pairs:
+        """Return pairs that dominate one label's, in any number of classes."""
+
+    def cover(self, task, parameters):
+        return self.dominating(self.rate(parameters))
+
     def rate(self, parameters: SelectionRate) -> float:
         """Return the rate that the parameters stand for."""
         return parameters.label_epsilon / 2 if parameters.rate is None else parameters.rate
 
     def together(self, task, labels):
         """As far as time allows; more labels compose by their epsilon."""
-        return super().together(task, labels) and labels <= self.most_labels[0]
+        return super().together(task, labels) and labels <= self.most_labels[task.n_classes > 2]
 
     def further_refusal(self, task):
         return TableMechanism.further_refusal(self, task)

@@ -1,0 +1,162 @@
+"""LNMax in many classes: closed forms by quadrature, and no neighbours beyond the cover."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.adaptive import Covered, Pairs, adaptive_delta
+from private_ensembles.accounting.laplace_cover import _above, _below, _between_at, laplace_cover
+from private_ensembles.accounting.selection_covers import bent
+
+from .adversaries import convex_value, dearest_row
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+def tail(x):
+    """Pr[standard Laplace noise > x]."""
+    return np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2)
+
+
+def points(corners):
+    """Nodes and weights on pieces between all corners, at most 1 long."""
+    edges = [min(corners) - 42, *sorted(corners), max(corners) + 42]
+    cut = np.concatenate(
+        [np.linspace(*ends, math.ceil(ends[1] - ends[0]) + 2) for ends in itertools.pairwise(edges)]
+    )
+    half = np.diff(cut) / 2
+    place = (cut[:-1] + half)[:, None] + half[:, None] * NODES
+    return place.ravel(), (half[:, None] * WEIGHTS).ravel()
+
+
+def law(counts):
+    """Pr[the largest of counts with standard Laplace noise], in units of the scale."""
+    y, weights = points(counts)
+    below = np.array([tail(-(y - n)) for n in counts])
+    densities = np.exp(-np.abs(y - np.array(counts)[:, None])) / 2
+    others = [np.delete(below, j, axis=0).prod(axis=0) for j in range(len(counts))]
+    return np.array(
+        [density * rest @ weights for density, rest in zip(densities, others, strict=True)]
+    )
+
+
+def law_beside(a, b, z):
+    """Pr[a], Pr[b] and Pr[another], which has exponential noise on z."""
+    y, weights = points([a, b, z])
+    other = np.where(y > z, -np.expm1(-np.maximum(y - z, 0)), 0)
+    first, second = (np.exp(-np.abs(y - n)) / 2 * other for n in (a, b))
+    third = np.where(y > z, np.exp(-np.maximum(y - z, 0)), 0) * tail(a - y) * tail(b - y)
+    return np.array([first * tail(b - y), second * tail(a - y), third]) @ weights
+
+
+@pytest.mark.parametrize(("lead", "other"), [(0.0, 0.0), (0.3, 2.0), (3.0, 0.1), (7.0, 11.0)])
+def test_closed_forms_are_the_integrals(lead, other):
+    g, w = np.exp(-other), np.exp(-lead)
+    one = np.ones(1)
+    np.testing.assert_allclose(
+        _above(w * one, g * one)[0], law_beside(-lead, -other, 0.0), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        _between_at(lead * one, other * one)[0], law_beside(lead, -other, 0.0), rtol=1e-12
+    )
+    found = _below(lead * one, g * one, g**2 * one)[0]
+    np.testing.assert_allclose(found, law_beside(lead, 0.0, -other), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0, 25.0])
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_neighbours_do_more_to_a_convex_function_than_the_cover(scale, whole):
+    """Whole histograms of up to six classes; and any z that a proof may ask for."""
+    teachers = 40
+    rng = np.random.default_rng([int(10 * scale), whole])
+    cover = laplace_cover(scale, teachers)
+    for _ in range(100):
+        kinks = np.exp(2 / scale * rng.uniform(-1.2, 1.2, 4))
+        weights = rng.dirichlet(np.ones(4))
+        if whole:
+            shares = rng.dirichlet(np.full(rng.integers(3, 7), rng.choice([0.3, 1.0, 30.0])))
+            counts = rng.multinomial(teachers - 1, shares).astype(float)
+            counts[0] += 1
+            moved = counts - np.eye(counts.size)[0] + np.eye(counts.size)[1]
+            pair = law(counts / scale), law(moved / scale)
+        else:
+            lead = int(rng.integers(2 - teachers, teachers + 1))
+            z = rng.uniform(-2, 2) + rng.choice([0, lead, 0.5 * lead])
+            if rng.random() < 0.3:
+                z = rng.uniform(min(lead, 0) - 3 * scale, max(lead, 0) + 3 * scale)
+            pair = [
+                law_beside(x / scale, y / scale, z / scale) for x, y in ((lead, 0), (lead - 1, 1))
+            ]
+        most = dearest_row(cover, kinks, weights)
+        for first, second in (pair, pair[::-1]):
+            assert convex_value(first, second, kinks, weights) <= most + 1e-13
+    # At a tie of two classes that are far ahead the cover is no larger than it has to be.
+    one = np.ones(1)
+    pair = [law_beside(x / scale, (1 - x) / scale, -60.0) for x in (1, 0)]
+    assert convex_value(*pair, one, one) >= 0.99 * dearest_row(cover, one, one)
+
+
+@pytest.mark.parametrize("scale", [0.3, 20.0])
+def test_rows_are_distributions_whose_losses_are_those_of_two_counts(scale):
+    cover = laplace_cover(scale, 30)
+    for rows in (cover.first, cover.second):
+        assert (rows >= 0).all()
+        np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-14)
+    assert ((cover.first > 0) == (cover.second > 0)).all()
+    both = cover.first > 0
+    assert np.abs(np.log(cover.first[both] / cover.second[both])).max() <= 2 / scale * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("width", "vote"), [(0.01, 0.02), (0.1, 0.3), (0.3, 2.0)])
+def test_probabilities_bend_within_a_vote_by_no_more_than_is_granted(width, vote):
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        a, b = rng.uniform(-vote, vote, 2) * rng.choice([1, 5])
+        z = rng.uniform(-vote, vote)
+        share = rng.uniform()
+        # z runs with a and b as they are; or a alone.
+        for ends in (
+            [(a, b, z), (a, b, z + width)],
+            [(a, b, z), (a + width, b, z)],
+        ):
+            laws = [law_beside(*end) for end in ends]
+            inner = law_beside(*((1 - share) * np.array(ends[0]) + share * np.array(ends[1])))
+            chord = (1 - share) * laws[0] + share * laws[1]
+            assert (np.abs(inner - chord) <= bent(width) * chord).all()
+
+
+def test_all_pairs_of_small_adversaries_stay_below_the_bound():
+    """All histograms of three classes, one and two labels, whatever is chosen after the first."""
+    scale, teachers = 4.0, 5
+    histograms = [c for c in itertools.product(range(6), repeat=3) if sum(c) == teachers]
+    laws = {counts: law(np.array(counts) / scale) for counts in histograms}
+    pairs = [
+        (laws[one], laws[other])
+        for one in histograms
+        for other in histograms
+        if sorted(np.subtract(one, other)) == [-1, 0, 1]
+    ]
+    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
+    family = Covered(laplace_cover(scale, teachers), Pairs(first, second, 1e-12))
+    for epsilon in (0.0, 0.2, 0.6):
+        once = np.maximum(first - math.exp(epsilon) * second, 0).sum(axis=1).max()
+        found = adaptive_delta(family, 1, epsilon)
+        assert found.lower * (1 - 1e-9) <= once <= found.upper
+        y = math.exp(epsilon) * second / first
+        inner = np.array(
+            [[np.maximum(first - x * second, 0).sum(axis=1).max() for x in line] for line in y]
+        )
+        twice = (first * inner).sum(axis=1).max()
+        found = adaptive_delta(family, 2, epsilon)
+        assert found.lower * (1 - 1e-9) <= twice <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [((0.0, 5), "scale"), ((math.nan, 5), "scale"), ((0.001, 5), "scale"), ((1.0, 0), "teachers")],
+)
+def test_numbers_out_of_range_are_refused(arguments, name):
+    with pytest.raises(ValueError, match=name):
+        laplace_cover(*arguments)

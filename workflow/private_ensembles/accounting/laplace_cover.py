@@ -1,0 +1,150 @@
+"""What a moved vote does to LNMax's label, in any number of classes, for `accounting.adaptive`.
+
+One vote moves from class a to class b. Of all others, the one with the largest noisy count is as if
+it had exponential noise on a count z, any real number; so three outcomes are left. In units of the
+noise's scale a, b and z say all. What lies between rows is a mixture of rows, exactly where
+probabilities are polynomials of what runs, and up to a relative error within one vote.
+Proof: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.selection_covers import bent, cells_of_a_vote
+
+# Cells of an exponential e^-x of a lead in (0, 1], for all leads at once and for each.
+_CELLS, _FEW_CELLS = 32, 4
+# A row's probabilities are sums of a few terms, none much larger than the sum.
+_ERROR = 1e-12
+# Leads beyond this many scales are no normal floats.
+_FURTHEST = 600.0
+
+
+def laplace_cover(scale: float, teachers: int) -> Pairs:
+    """Return pairs that dominate LNMax's, in any number of classes.
+
+    >>> laplace_cover(20.0, 51).first.shape[1]
+    3
+
+    scale: of the noise on each count, in votes, > 0. teachers: K >= 1. Outcomes: the class that
+    loses a vote, the one that gains it, another. Raises ValueError for numbers out of range, and
+    for a scale too small for floats. Source: docs/many-labels.md.
+    """
+    if not (math.isfinite(scale) and scale > 0 and (teachers + 2) / scale <= _FURTHEST):
+        least = (teachers + 2) / _FURTHEST
+        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
+    if teachers < 1:
+        raise ValueError(f"teachers = {teachers}: must be >= 1")
+    vote = 1 / scale
+    found = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, teachers)]
+    first, second = (np.concatenate([part[i] for part in found]) for i in (0, 1))
+    error = np.concatenate([np.full(len(part[0]), _ERROR + bent(part[2])) for part in found])
+    return Pairs(first, second, error[:, None])
+
+
+def _other_ahead(vote: float) -> list[tuple]:
+    """z above a and b, before and after: four corners, of which one tells nothing."""
+    k = math.exp(-vote)
+    u, v = np.array([1.0, 1.0, 0.0]), np.array([0.0, k, k])
+    return [(_above(u, v), _above(u * k, v / k), 0.0)]
+
+
+def _other_between(vote: float) -> list[tuple]:
+    """z below a before and above b after; b far below or just there, and nothing between."""
+    k = math.exp(-vote)
+    found = []
+    # a stays above: q = e^-(a - z), with q^2 and -q ln q.
+    nodes = k * np.arange(_CELLS + 1) / _CELLS
+    q, square, entropy = _with_bends(nodes)
+    # a falls below z, which takes less than a vote.
+    cells = cells_of_a_vote(vote)
+    lead = vote * np.arange(cells + 1) / cells
+    near = np.exp(-lead)
+    for v in (0.0, k):
+        after = _between(q / k, (entropy - vote * q) / k, square / k**2, v / k)
+        found.append((_between(q, entropy, square, v), after, 0.0))
+        before = _between(near, lead * near, near**2, v)
+        found.append((before, _above(k / near, np.full(near.shape, v / k)), vote / cells))
+    return found
+
+
+def _other_behind(vote: float, teachers: int) -> list[tuple]:
+    """z below a before, and below b before or after, or both; a leads by s >= 1 votes."""
+    k = math.exp(-vote)
+    g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
+    cells = cells_of_a_vote(vote)
+    up = vote * np.arange(cells + 1) / cells  # z above b before
+    # A lead of one vote: a and b change places.
+    before = _below(np.full(g.shape, vote), g, square)
+    found = [(before, before[:, [1, 0, 2]], 0.0)]
+    before = _between_at(vote - up, up)
+    found.append((before, before[:, [1, 0, 2]], vote / cells))
+    # More: a leads after, too.
+    leads = np.arange(2, teachers + 1)[:, None] * vote
+    leads, g, square = (x.ravel() for x in np.broadcast_arrays(leads, g, square))
+    after = _below(leads - 2 * vote, g * k, square * k**2)
+    found.append((_below(leads, g, square), after, 0.0))
+    leads = np.arange(2, teachers + 1)[:, None] * vote
+    leads, up = (x.ravel() for x in np.broadcast_arrays(leads, up))
+    g = np.exp(up - vote)
+    after = _below(leads - 2 * vote, g, g**2)
+    found.append((_between_at(leads - up, up), after, vote / cells))
+    return found
+
+
+def _with_squares(nodes: NDArray) -> tuple[NDArray, NDArray]:
+    """Points whose hull holds the parabola from the first to the last node: x and x^2."""
+    x = np.zeros(2 * nodes.size - 1)
+    square = np.zeros_like(x)
+    x[::2], square[::2] = nodes, nodes**2
+    # Where the tangents at two nodes meet.
+    x[1::2], square[1::2] = (nodes[1:] + nodes[:-1]) / 2, nodes[1:] * nodes[:-1]
+    return x, square
+
+
+def _with_bends(nodes: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """As `_with_squares`, and with -x ln x, in [0, 1]: between its chord and as much more."""
+    x, square = _with_squares(nodes)
+    at_nodes = -nodes * np.log(np.where(nodes > 0, nodes, 1.0))
+    chord = np.interp(x, nodes, at_nodes)
+    low, high = nodes[:-1], nodes[1:]
+    # The second derivative is -1 / x; from 0 on the chord is x ln(1 / high).
+    more = np.where(low > 0, (high - low) ** 2 / (8 * np.where(low > 0, low, 1.0)), high / math.e)
+    around = np.zeros(x.size)
+    around[1::2] = more
+    around[:-1:2] = np.maximum(around[:-1:2], more)
+    around[2::2] = np.maximum(around[2::2], more)
+    entropy = np.concatenate([chord, chord + around * (1 + _ERROR)])
+    return np.tile(x, 2), np.tile(square, 2), entropy
+
+
+def _above(u: NDArray, v: NDArray) -> NDArray[np.float64]:
+    """Pr[a], Pr[b], Pr[another] where z leads a and b, by -ln u and -ln v."""
+    first, second = u / 4 - u * v / 24, v / 4 - u * v / 24
+    return np.stack([first, second, 1 - u / 4 - v / 4 + u * v / 12], axis=1)
+
+
+def _between(q: NDArray, entropy: NDArray, square: NDArray, v: NDArray | float) -> NDArray:
+    """The same where a leads z by -ln q and z leads b by -ln v; q^2 and -q ln q as given."""
+    second = v * (q / 8 + entropy / 4 + square / 12)
+    third = q * (3 / 4 - v / 4) + entropy / 2 + v * square / 12
+    return np.stack([1 - second - third, second, third], axis=1)
+
+
+def _between_at(lead: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """The same where a leads z and z leads b by so much."""
+    q = np.exp(-lead)
+    return _between(q, lead * q, q**2, np.exp(-other))
+
+
+def _below(lead: NDArray, g: NDArray, square: NDArray) -> NDArray[np.float64]:
+    """The same where a leads b by `lead` and b leads z by -ln g; g^2 as given."""
+    w = np.exp(-lead)
+    second = w * (1 / 2 + lead / 4 - g * (1 / 2 - w / 12) + square / 8)
+    third = w * (g * (3 / 4 + lead / 2 + w / 12) - square / 4)
+    return np.stack([1 - second - third, second, third], axis=1)
