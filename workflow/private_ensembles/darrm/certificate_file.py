@@ -40,11 +40,9 @@ def certificates(solution: GammaSolution) -> list[dict]:
 
 def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
     """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
-    half = gamma[(problem.K + 1) // 2 :]
-    monotone = bool(np.all(np.diff(half) >= 0))
     return {
         "kind": "gamma_privacy",
-        "theorem": "three_corners" if monotone else "eight_corners",
+        "theorem": "darrm_lemma_3.4",
         **_setting(problem),
         "gamma": exactly(gamma),
     }
@@ -80,7 +78,7 @@ def optimality(solution: GammaSolution) -> dict:
             for counts, y in zip(assignments, multipliers, strict=True)
             if y > 0
         ],
-        "utility_upper_bound": exactly(claimed),
+        "utility": exactly(claimed),
     }
 
 
@@ -100,12 +98,10 @@ def _multipliers(
 
 def _setting(problem: PrivacyProblem) -> dict:
     numbers = {name: exactly(getattr(problem, name)) for name in ("m", "epsilon", "Delta", "delta")}
-    return {"teachers": problem.K, **numbers}
+    return {"K": problem.K, **numbers}
 
 
 def _prior(prior: Prior) -> dict:
-    if prior.kind == "uniform":  # only the mean of the p_i counts (DESIGN 5.1)
-        return {"kind": "uniform", "mean": exactly((prior.low + prior.high) / 2)}
     return {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
 
 
