@@ -323,7 +323,7 @@ def induction(body):
     delta [docs/many-labels.md]. V falls and is convex, V(0) = 1: its chords lie above it."""
     law, *given = fields(body, "law* labels# epsilon delta step below# above#")
     Q, epsilon, delta, step, below, above = given
-    need(step > 0 and epsilon >= 0, "step must be > 0 and epsilon >= 0")
+    need(Q >= 1 and step > 0 and epsilon >= 0, "labels >= 1, step > 0 and epsilon >= 0 are wanted")
     ratio, growth = floor(ONE * exp(step)[0]), exp(epsilon)[0]
     down = list(accumulate(range(below), lambda x, _: x * ONE // ratio, initial=ONE))
     up = accumulate(range(above), lambda x, _: x * ratio >> BITS, initial=ONE)
