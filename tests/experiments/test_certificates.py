@@ -1,4 +1,4 @@
-"""Certificates of labels and totals: the verifier accepts them, and they say what the audit does."""
+"""Certificates of labels and totals: the verifier accepts them, and they agree with the audit."""
 
 from dataclasses import replace
 

@@ -49,7 +49,7 @@ def tight_utility(rng):
         K, table, allowed = truth._setting(given)
         cost = truth.coefficients(K, prior)
         best, used = None, None
-        counts = list(truth.multisets(K))
+        counts = list(truth.multisets(K, truth.value(given["Delta"])))
         # One row alone and a bound on gamma(2) or gamma(3), or two rows: the least dual bound.
         for i, row in enumerate(table):
             for bounded in (0, 1):

@@ -49,10 +49,12 @@ def _require(condition):
 # ---- gamma -------------------------------------------------------------------------------------
 
 
-def multisets(K, kinds=8):
-    for bars in combinations(range(K + kinds - 1), kinds - 1):
-        edges = (-1, *bars, K + kinds - 1)
-        yield tuple(b - a - 1 for a, b in pairwise(edges))
+def multisets(K, Delta):
+    """Teachers at each of the eight corners, some of which coincide where Delta is 0."""
+    for bars in combinations(range(K + 7), 7):
+        counts = tuple(b - a - 1 for a, b in pairwise((-1, *bars, K + 7)))
+        if Delta > 0 or not any(counts[2:6]):
+            yield counts
 
 
 @functools.lru_cache(maxsize=4096)
@@ -62,7 +64,7 @@ def rows(K, c, epsilon, Delta):
     high, low = (e + D) / (e + 1), (1 - D) / (e + 1)
     corners = [(0, 0), (1, 1), (0, D), (D, 0), (1 - D, 1), (1, 1 - D), (high, low), (low, high)]
     found = []
-    for counts in multisets(K):
+    for counts in multisets(K, Delta):
         P, Q = (_pmf(counts, [corner[side] for corner in corners]) for side in (0, 1))
         upper = range(K // 2 + 1, K + 1)
         found.append([P[l] - P[K - l] - c * (Q[l] - Q[K - l]) for l in upper])
@@ -100,7 +102,7 @@ def gamma_privacy(body):
 
 
 def coefficients(K, prior):
-    """Integrals of the lead's coefficients over the prior, the beta integral by quadrature."""
+    """Integrals of the lead's coefficients over the prior, the mean over p by quadrature."""
     low, high = value(prior["low"]), value(prior["high"])
     _require(0 <= low < high <= 1)
 
@@ -110,9 +112,9 @@ def coefficients(K, prior):
     upper = range(K // 2 + 1, K + 1)
     if prior["kind"] == "uniform":
         return [lead(l, (low + high) / 2) for l in upper]
-    _require(prior["kind"] == "common")  # Gauss-Legendre is exact for polynomials
-    mean = [mpmath.quad(lambda p, l=l: lead(l, p), [low, high]) for l in upper]
-    return [x / (high - low) for x in mean]
+    _require(prior["kind"] == "common" and K <= 3)  # Simpson's rule is exact for cubics
+    middle = (low + high) / 2
+    return [(lead(l, low) + 4 * lead(l, middle) + lead(l, high)) / 6 for l in upper]
 
 
 def gamma_utility(body):
