@@ -121,8 +121,8 @@ def gamma_privacy(body):
     # Rounding moves G by at most one for gamma and one for each teacher; see also `binomials`.
     limit -= (ONE + C) * (K + 1 + 2 * lost + 2)
     spare = Fraction(limit - eight_corners(K, g, h, C, D, limit, weights), ONE**2)
-    claim = f"({float(m * epsilon):.6g}, {float(delta):.6g})-DP"
-    return f"K = {K}, m = {float(m):g}: a label is {claim}, {float(spare):.1e} to spare"
+    claim = f"({float(m)} * {float(epsilon)}, {float(delta)})-DP"
+    return f"K = {K}: a label is {claim}, {float(spare):.1e} to spare"
 
 
 def binomials(K, D):
@@ -228,7 +228,7 @@ def gamma_utility(body):
     bound = total * (C - 1 + 2 * delta)
     bound += sum(max(Fraction(0), value + total * K * (1 + C)) for value in left) / ONE
     need(bound <= claim, f"the multipliers prove no less than {float(bound):.17g}")
-    return f"K = {K}: no private gamma has a utility above {float(claim):.12g}"
+    return f"K = {K}: no private gamma has a utility above {float(claim)}"
 
 
 def pmf(counts, chances):
@@ -267,7 +267,7 @@ def label(body, holds=True):
     pairs, growth = neighbours(law), exp(epsilon)[down]
     found = max(sum(max(0, p[up] - growth * q[down]) for p, q in pair) for pair in pairs)
     need(epsilon >= 0 and (found <= delta) is holds, f"delta is about {float(found):.17g}")
-    return f"{law['name']}: it is{' not' * down} ({float(epsilon):.10g}, {float(delta):.6g})-DP"
+    return f"{law['name']}: it is{' not' * down} ({float(epsilon)}, {float(delta)})-DP"
 
 
 def neighbours(law):
@@ -315,7 +315,7 @@ def homogeneous(body):
         found += comb(Q, l) * max(0, often[1] ** l * rare[1] ** (Q - l) - less)
     found = 1 - (1 - leak) ** Q * (1 - min(1, found / ONE**Q))
     need(found <= delta, f"delta is {float(found):.17g}")
-    return f"{Q} labels are ({float(epsilon):.10g}, {float(delta):.6g})-DP"
+    return f"{Q} labels are ({float(epsilon)}, {float(delta)})-DP"
 
 
 def induction(body):
@@ -345,7 +345,7 @@ def induction(body):
             after.append(min(ONE, -(-max(sums) >> BITS)))
         V = list(accumulate(reversed(after), max))[::-1]
     need(V[below + 1] <= delta * ONE, f"delta is about {V[below + 1] / ONE:.17g}")
-    return f"{Q} labels by {law['name']} are ({float(epsilon):.10g}, {float(delta):.6g})-DP"
+    return f"{Q} labels by {law['name']} are ({float(epsilon)}, {float(delta)})-DP"
 
 
 # ---- Files ---------------------------------------------------------------------------------------

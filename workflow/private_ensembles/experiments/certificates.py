@@ -23,9 +23,6 @@ from private_ensembles.mechanisms.families.audited import OnCounts
 from private_ensembles.mechanisms.families.base import Mechanism
 from private_ensembles.mechanisms.families.task import Task
 
-# What an exact epsilon is raised by, relative and absolute: the float probabilities behind it are
-# within their errors, which the verifier's own are not.
-RAISED, LEAST = 1e-8, 1e-12
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
 # is raised by what its chords cost more than the package's.
 FEW_LABELS, FEW_TEACHERS, POINTS, CHORDS = 20, 15, 16, 5e-3
@@ -83,14 +80,18 @@ def law_of(mechanism: Mechanism, task: Task, parameters, audited: OnCounts) -> d
 
 
 def of_one_label(task: Task, audited: OnCounts, law: dict) -> list[dict]:
-    """The claim, if it holds, or that it does not; and the exact epsilon at the same delta."""
-    exact = audited.worst(task.delta).epsilon
-    holds = exact * (1 + RAISED) + LEAST <= task.epsilon
-    found = [_label("hockey_stick" if holds else "counterexample", law, task.epsilon, task.delta)]
-    if not holds and audited.at_least(task.delta) <= task.epsilon:
-        found = []  # too close to tell
-    if math.isfinite(exact):
-        found.append(_label("hockey_stick", law, exact * (1 + RAISED) + LEAST, task.delta))
+    """The claim, or that it does not hold; and the exact epsilon at the same delta.
+
+    The audit's epsilons hold for every probability within its errors, as the verifier's are.
+    """
+    exact, least = audited.worst(task.delta).epsilon, audited.at_least(task.delta)
+    found = []
+    if exact <= task.epsilon:
+        found.append(_label("hockey_stick", law, task.epsilon, task.delta))
+    elif least > task.epsilon:
+        found.append(_label("counterexample", law, task.epsilon, task.delta))
+    if math.isfinite(exact) and exact != task.epsilon:
+        found.append(_label("hockey_stick", law, exact, task.delta))
     return found
 
 
