@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -126,6 +127,14 @@ def test_optimised_gamma_are_private_and_optimal(Delta, prior):
     assert proven == pytest.approx(solution.utility_upper_bound, abs=1e-9)
     too_much = body | {"utility": math.nextafter(solution.utility, 0).hex()}
     assert verdict(too_much) is False
+
+
+@pytest.mark.parametrize(("K", "m", "seconds"), [(11, 3, 1), (101, 10, 60)])
+def test_a_hundred_and_one_teachers_are_checked_within_a_minute(K, m, seconds):
+    bodies = certificates(optimize_gamma(K, m, 0.1, 1e-5, solver="highs"))
+    started = time.process_time()
+    assert [verdict(body) for body in bodies] == [True, True]
+    assert time.process_time() - started < seconds
 
 
 @pytest.mark.parametrize("Delta", [1e-3, 0.03])
