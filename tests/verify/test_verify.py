@@ -137,6 +137,15 @@ def test_a_hundred_and_one_teachers_are_checked_within_a_minute(K, m, seconds):
     assert time.process_time() - started < seconds
 
 
+@pytest.mark.parametrize("Delta", [0.0, 1e-5, 1e-3])
+def test_a_billionth_less_allowance_is_too_little_among_many_teachers(Delta):
+    solution = optimize_gamma(35, 5, 0.3, Delta, solver="highs")
+    body = certificates(solution)[0]
+    assert verdict(body) is True
+    less = {"m": (5 * (1 - 1e-9)).hex()}
+    assert verdict(body | less) is False
+
+
 @pytest.mark.parametrize("Delta", [1e-3, 0.03])
 def test_moves_by_delta_that_no_bound_settles_are_all_tried(Delta):
     """With the bounds useless everything is tried: the same verdict, and the truth's."""
