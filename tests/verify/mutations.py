@@ -34,9 +34,13 @@ def tight_gamma(rng):
         worst = max(sum(a * x for a, x in zip(row, half, strict=True)) for row in table)
         # Where delta = 0, any gamma(l) = 1 costs exactly what is allowed: no rounding can tell.
         factor = min(allowed / worst if worst > 0 else 1, 0.999 / max(half))
-        values = [dyadic(x * factor, up=False) for x in half]
-    gamma = values[::-1] + values
-    return {"kind": "gamma_privacy", "theorem": "darrm_lemma_3.4", **given, "gamma": gamma}
+        while True:
+            values = [dyadic(x * factor, up=False) for x in half]
+            body = {"kind": "gamma_privacy", "theorem": "darrm_lemma_3.4", **given}
+            body["gamma"] = values[::-1] + values
+            if truth.gamma_privacy(body) < 0:
+                return body
+            factor *= 1 - mpmath.mpf(2) ** -PLACES  # a coefficient is negative: less may cost more
 
 
 def tight_utility(rng):
