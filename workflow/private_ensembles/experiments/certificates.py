@@ -20,7 +20,7 @@ from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.certificate_file import exactly
 from private_ensembles.experiments.ledger import Given
 from private_ensembles.mechanisms.families.audited import OnCounts
-from private_ensembles.mechanisms.families.base import Mechanism
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.task import Task
 
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
@@ -61,7 +61,7 @@ def certificates(
     return {"certificates": found, "about": about}
 
 
-def law_of(mechanism: Mechanism, task: Task, parameters, audited: OnCounts) -> dict:
+def law_of(mechanism: Mechanism, task: Task, parameters: Parameters, audited: OnCounts) -> dict:
     """How likely each label is: named noise and its scale, or a table of bounds."""
     named = None if task.secure else mechanism.law(parameters)
     if named is not None:
