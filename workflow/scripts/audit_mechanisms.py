@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from private_ensembles.experiments.certificates import certificates
 from private_ensembles.experiments.ledger import ledger, setting
 from private_ensembles.experiments.totals import totals
 from private_ensembles.jobs import io
@@ -26,3 +27,4 @@ with io.job(snakemake) as job:
     job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
     chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
     io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))
+    io.write_json(job.output.certificates, certificates(chosen, **settings["totals"]))

@@ -69,6 +69,11 @@ class CentralSearch:
     def cuts(self) -> int:
         return len(self.rows)
 
+    @property
+    def assignments(self) -> set[tuple[int, ...]]:
+        """Teachers per corner of the rows found so far."""
+        return self.names
+
     def run(self, inside: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
 

@@ -33,6 +33,7 @@ class GammaSolution:
     solver : name, version, cuts, rounds, seconds.
     monotone : whether gamma is non-decreasing in |l - K/2|.
     scaling_loss : utility given up so that the certificate holds, relative.
+    assignments : teachers per corner of the rows that the search for the bound knew.
     """
 
     problem: PrivacyProblem
@@ -44,6 +45,7 @@ class GammaSolution:
     solver: dict
     monotone: bool
     scaling_loss: float
+    assignments: list[tuple[int, ...]]
 
     def to_dict(self) -> dict:
         """Plain types in the order of DESIGN 4, for JSON."""
@@ -142,4 +144,5 @@ def optimize_gamma(
         },
         monotone=bool(np.all(np.diff(half) >= 0)),
         scaling_loss=max(0.0, 1 - utility / unscaled) if unscaled > 0 else 0.0,
+        assignments=sorted(searches[-1].assignments),
     )

@@ -134,6 +134,11 @@ class Search:
     def cuts(self) -> int:
         return self.program.cuts
 
+    @property
+    def assignments(self) -> set[tuple[int, ...]]:
+        """Teachers per corner of the rows in the program."""
+        return {name for name in self.program.names if name is not None}
+
     def _row(self, rows: NDArray, u: float = 0.0) -> NDArray:
         """Coefficients of gamma (and of u) as coefficients of the program's variables."""
         if self.monotone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,6 +178,10 @@ class Mechanism(ABC):
     def outcome_names(self, n_classes: int) -> tuple[int, ...]:
         """Return the outcomes of a query: labels, and -1 for no answer where there is one."""
         return tuple(range(n_classes))
+
+    def law(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
+        """Return the closed form that two classes have, as certificates name it, and its scale."""
+        return None
 
     @abstractmethod
     def sample(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:

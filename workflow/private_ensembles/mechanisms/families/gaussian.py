@@ -176,6 +176,9 @@ class GaussianMaximum(Mechanism):
     def error(self, n_teachers, n_classes, parameters, secure=False):
         return gaussian_error(n_teachers, n_classes, parameters.sigma, secure)
 
+    def law(self, parameters):
+        return "gaussian", parameters.sigma
+
     def sample(self, counts, parameters, noise):
         return gnmax(counts, parameters.sigma, noise)
 

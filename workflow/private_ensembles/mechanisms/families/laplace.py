@@ -151,6 +151,9 @@ class LaplaceMaximum(TableMechanism):
             return {"relative_error": 0.0, "absolute_error": 1e-12}
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
+    def law(self, parameters):
+        return "laplace", parameters.scale
+
     def draw(self, counts, parameters, noise):
         return lnmax(counts, parameters.scale, noise.generator)
 

@@ -12,6 +12,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -137,6 +138,9 @@ class Selection(CoveredAccount):
     def rate(self, parameters: SelectionRate) -> float:
         """Return the rate that the parameters stand for."""
         return parameters.label_epsilon / 2 if parameters.rate is None else parameters.rate
+
+    def law(self, parameters):
+        return self.name, 1 / Fraction(self.rate(parameters))
 
     def together(self, task, labels):
         """As far as time allows; more labels compose by their epsilon."""

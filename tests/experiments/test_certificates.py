@@ -1,0 +1,83 @@
+"""Certificates of labels and totals: the verifier accepts them, and they agree with the audit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.darrm import optimize_gamma
+from private_ensembles.experiments.certificates import certificates, law_of, of_one_label
+from private_ensembles.experiments.ledger import setting
+from verify import verify
+
+BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
+
+
+@pytest.fixture(scope="module")
+def given():
+    return setting(BUDGET, optimize_gamma(5, 3, 0.1, 1e-4, solver="highs").gamma)
+
+
+def test_the_verifier_accepts_every_one(given):
+    found = certificates({"small": given}, [1, 7, 100], 1e-4)
+    assert len(found["about"]) == len(found["certificates"])
+    kinds = {(body["kind"], body["theorem"]) for body in found["certificates"]}
+    assert kinds == {
+        ("label", "hockey_stick"),
+        ("total", "optimal_homogeneous"),
+        ("total", "backward_induction"),
+    }
+    for body in found["certificates"]:
+        verify.check(body)
+    named = {subject.removeprefix("small: ") for subject in found["about"]}
+    assert {"gnmax", "lnmax_exact", "exponential", "permute_and_flip", "ladder", "any"} <= named
+
+
+def of_counts(given):
+    for mechanism in mechanisms.of_one_label():
+        if mechanism.hides_votes:
+            yield mechanism, mechanism.terms(given.budget), given.parameters[mechanism.name]
+
+
+def test_named_noise_and_tables_hold_the_probabilities_of_the_mechanism(given):
+    names = set()
+    for mechanism, task, parameters in of_counts(given):
+        audited = mechanism.audited(task, parameters)
+        law = law_of(mechanism, task, parameters, audited)
+        names.add(law["name"])
+        # Neighbours in both orders: the first, third, ... are of l and l + 1 votes for label 1.
+        pairs = verify.neighbours(law)[::2]
+        rows = [[p for p, _ in pair] for pair in pairs] + [[q for _, q in pairs[-1]]]
+        low, high = (np.array([[float(x[end]) for x in row] for row in rows]) for end in (0, 1))
+        assert np.all(audited.matrix >= low * (1 - 1e-9) - 1e-300)
+        assert np.all(audited.matrix <= high * (1 + 1e-9) + 1e-300)
+        assert np.all(high - low <= 1e-9)
+    assert names == {"gaussian", "laplace", "exponential", "permute_and_flip", "table"}
+
+
+def test_too_little_noise_gets_a_certificate_that_the_claim_fails(given):
+    for mechanism, task, parameters in of_counts(given):
+        weak = mechanism.weaker(parameters, 0.2)
+        audited = mechanism.audited(task, weak)
+        law = law_of(mechanism, task, weak, audited)
+        denial, exact = of_one_label(task, audited, law)
+        assert denial["theorem"] == "counterexample"
+        assert denial["epsilon"] == task.epsilon.hex()
+        assert float.fromhex(exact["epsilon"]) > task.epsilon
+        verify.check(denial)
+        verify.check(exact)
+        with pytest.raises(ValueError, match="delta is about"):
+            verify.check(denial | {"theorem": "hockey_stick"})
+
+
+def test_secure_noise_is_certified_by_its_table(given):
+    """The laws are of continuous noise."""
+    secured = 0
+    for mechanism, task, parameters in of_counts(given):
+        secure = replace(task, secure=True)
+        if mechanism.secure_refusal(parameters, 2) is None:
+            audited = mechanism.audited(secure, parameters)
+            assert law_of(mechanism, secure, parameters, audited)["name"] == "table"
+            secured += 1
+    assert secured > 3

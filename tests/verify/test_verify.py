@@ -1,0 +1,240 @@
+"""The verifier: its numbers, the package's verdicts beside its own, and certificates that lie."""
+
+import ast
+import json
+import math
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mp
+
+from private_ensembles.darrm.certificate import certify
+from private_ensembles.darrm.certificate_file import certificates, privacy
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from verify import verify
+
+from . import mutations, truth
+
+FILE = Path(verify.__file__)
+
+
+def verdict(body):
+    """What the verifier says: True, False or, where it cannot tell, None."""
+    try:
+        verify.check(body)
+    except NotImplementedError:
+        return None
+    except Exception:
+        return False
+    return True
+
+
+def test_one_short_file_of_the_standard_library():
+    source = FILE.read_text()
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    assert names <= set(sys.stdlib_module_names)
+    assert len(source.splitlines()) <= 400
+    assert [path.name for path in FILE.parent.glob("*.py")] == ["verify.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (3, Fraction(3)),
+        ("-3/4", Fraction(-3, 4)),
+        ("0x1.8p-3", Fraction(3, 16)),
+        (float.hex(0.1), Fraction(0.1)),
+        (float.hex(5e-324), Fraction(5e-324)),
+        ("0x1.00000000000000000000000000000001p+0", 1 + Fraction(1, 2**128)),  # more than a float
+    ],
+)
+def test_a_number_is_read_to_its_last_digit(text, value):
+    assert verify.number(text) == value
+
+
+@pytest.mark.parametrize("text", [0.1, True, None, "0.1", "1/0", "1e5", "nan", "0x1p", [], "1 /2"])
+def test_what_is_no_exact_number_is_refused(text):
+    with pytest.raises(ValueError, match="exact number"):
+        verify.number(text)
+
+
+@pytest.mark.parametrize("x", ["0", "1/3", "-5", "700", "-1999", "1/1000000007", "355/113"])
+def test_the_exponential_lies_between_its_bounds(x):
+    x = Fraction(x)
+    low, high = verify.exp(x)
+    with mp.workdps(150):
+        true = mpmath.exp(mpmath.mpf(x.numerator) / x.denominator)
+        assert mpmath.mpf(low.numerator) / low.denominator <= true
+        assert true <= mpmath.mpf(high.numerator) / high.denominator
+    assert high - low <= high / 2**220
+
+
+@pytest.mark.parametrize("y", ["0", "1/100", "1", "7/2", "9", "12", "1201/100", "40"])
+def test_the_error_function_lies_between_its_bounds(y):
+    y = Fraction(y)
+    low, high = verify.erfc(y)
+    with mp.workdps(900):
+        true = mpmath.erfc(mpmath.mpf(y.numerator) / y.denominator)
+        assert mpmath.mpf(low.numerator) / low.denominator <= true
+        assert true <= mpmath.mpf(high.numerator) / high.denominator
+    assert high - low <= Fraction(1, 10**62)
+
+
+def random_case(rng, violates):
+    """A problem and a gamma whose worst cost is the allowance and a billionth more, or less."""
+    while True:
+        K, Delta = int(rng.choice([1, 3, 5, 7])), float(rng.choice([0.0, 1e-5, 1e-3, 0.02]))
+        m, epsilon = float(rng.uniform(1, K)), float(rng.uniform(0.05, 1.0))
+        problem = PrivacyProblem(K, m, epsilon, Delta, m * Delta)
+        half = rng.random((K + 1) // 2)
+        gamma = np.concatenate([half[::-1], half])
+        found = certify(gamma, m, epsilon, Delta, problem.delta)
+        gamma *= found.allowance / found.attained_cost * (1 + (1e-9 if violates else -1e-9))
+        if found.attained_cost > 0 and gamma.max() <= 1:
+            return problem, gamma
+
+
+def test_same_verdict_as_the_package_on_two_thousand_gamma():
+    rng = np.random.default_rng(0)
+    for k in range(2000):
+        violates = k % 2 == 1
+        problem, gamma = random_case(rng, violates)
+        ours = certify(gamma, problem.m, problem.epsilon, problem.Delta, problem.delta).holds
+        assert ours == (not violates)
+        assert verdict(privacy(problem, gamma)) == ours
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-5, 0.01])
+@pytest.mark.parametrize("prior", ["uniform:0.5,1", "uniform:0.7,1", "common:0.5,1"])
+def test_optimised_gamma_are_private_and_optimal(Delta, prior):
+    solution = optimize_gamma(11, 3, 0.1, Delta, prior=prior, solver="highs")
+    for body in certificates(solution):
+        assert verdict(body) is True
+    # The bound that the multipliers prove is next to the one that the search reports.
+    proven = float.fromhex(body["utility"])
+    assert proven == pytest.approx(solution.utility_upper_bound, abs=1e-9)
+    too_much = body | {"utility": math.nextafter(solution.utility, 0).hex()}
+    assert verdict(too_much) is False
+
+
+@pytest.mark.parametrize(("K", "m", "seconds"), [(11, 3, 1), (101, 10, 60)])
+def test_a_hundred_and_one_teachers_are_checked_within_a_minute(K, m, seconds):
+    bodies = certificates(optimize_gamma(K, m, 0.1, 1e-5, solver="highs"))
+    started = time.process_time()
+    assert [verdict(body) for body in bodies] == [True, True]
+    assert time.process_time() - started < seconds
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-5, 1e-3])
+def test_a_billionth_less_allowance_is_too_little_among_many_teachers(Delta):
+    solution = optimize_gamma(35, 5, 0.3, Delta, solver="highs")
+    body = certificates(solution)[0]
+    assert verdict(body) is True
+    less = {"m": (5 * (1 - 1e-9)).hex()}
+    assert verdict(body | less) is False
+
+
+@pytest.mark.parametrize("Delta", [1e-3, 0.03])
+def test_moves_by_delta_that_no_bound_settles_are_all_tried(Delta):
+    """With the bounds useless everything is tried: the same verdict, and the truth's."""
+    rng = np.random.default_rng(int(Delta * 1e4))
+    for _ in range(5):
+        half = rng.random(2)
+        gamma = np.concatenate([half[::-1], half])
+        problem = PrivacyProblem(3, 1.5, 0.4, Delta, 1.5 * Delta)
+        body = privacy(problem, gamma)
+        assert verdict(body) == truth.is_true(body)
+
+
+def solved(path):
+    """A file as the workflow writes it, of three teachers."""
+    found = optimize_gamma(3, 1, 0.1, solver="highs")
+    record = json.loads(json.dumps(found.to_dict() | {"certificates": certificates(found)}))
+    path.write_text(json.dumps(record))
+    return record
+
+
+def test_a_line_for_each_certificate_and_the_first_that_fails_ends_it(tmp_path):
+    paths = [tmp_path / name for name in ("good.json", "bad.json", "unread.json")]
+    record = solved(paths[0])
+    other = record["certificates"][0]
+    other["gamma"] = [(1.0).hex()] * 4
+    del record["gamma"]
+    paths[1].write_text(json.dumps(record))
+    run = [sys.executable, FILE, *paths]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["holds", "holds", "FAILS"]
+    assert "not private" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("field", ["K", "m", "epsilon", "Delta", "delta", "gamma"])
+def test_a_certificate_of_other_numbers_than_the_file_states_fails(tmp_path, capsys, field):
+    record = solved(tmp_path / "gamma.json")
+    assert verify.main([tmp_path / "gamma.json"]) == 0
+    stated = record[field]
+    if field == "gamma":
+        stated[0] = math.nextafter(stated[0], 0)
+    else:
+        record[field] = stated + 2 if field == "K" else math.nextafter(stated, 2)
+    (tmp_path / "gamma.json").write_text(json.dumps(record))
+    assert verify.main([tmp_path / "gamma.json"]) == 1
+    assert f"{field} is not that of the file" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("{", 1),
+        ("[]", 1),
+        ("3", 1),
+        ('{"certificates": []}', 1),
+        ("{}", 2),
+        ('{"kind": "label", "theorem": "trust me"}', 2),
+        ('{"kind": "label", "theorem": "hockey_stick", "law": {"name": "cauchy"}}', 1),
+    ],
+)
+def test_what_cannot_be_read_fails_and_what_is_not_known_is_said_to_be_so(tmp_path, text, status):
+    path = tmp_path / "one.json"
+    path.write_text(text)
+    assert verify.main([path]) == status
+
+
+def number_of(claims):
+    tried = accepted = 0
+    for seed in range(claims):
+        body, rng = mutations.fresh(seed)
+        assert truth.is_true(body) is not False
+        assert verdict(body) is True, body
+        for _ in range(4):
+            changed = mutations.mutated(body, rng)
+            tried += 1
+            if verdict(changed) is True:
+                accepted += 1
+                assert truth.is_true(changed) is not False, (body, changed)
+    return tried, accepted
+
+
+def test_no_mutated_certificate_is_accepted_whose_claim_is_false():
+    tried, accepted = number_of(500)
+    assert tried == 2000
+    assert accepted > 100  # some changes weaken the claim, which stays true
+    assert accepted < 1000
+
+
+@pytest.mark.slow
+def test_no_mutated_certificate_out_of_a_hundred_thousand():
+    assert number_of(25_000)[0] == 100_000

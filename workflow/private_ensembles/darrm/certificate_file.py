@@ -1,0 +1,110 @@
+"""Certificates of a noise function that `verify/verify.py` checks without this package.
+
+Every number is written exactly, as a hexadecimal float, and nothing that a checker would have to
+believe: gamma and its claim of privacy, and multipliers that bound every private gamma's utility.
+Format and theorems: docs/certificates.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.darrm.interior import centre
+from private_ensembles.darrm.linear_program import CutProgram, dual_bound
+from private_ensembles.darrm.optimize import GammaSolution
+from private_ensembles.darrm.prior import Prior, parse_prior
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.search import MANY_TEACHERS, objective
+
+# Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
+NEARLY_BINDING = 1e-2
+TOLERANCE = 1e-9  # of the multipliers of many teachers, relative to the utility
+
+
+def certificates(solution: GammaSolution) -> list[dict]:
+    """What is proven of an optimised gamma: `privacy`, and `optimality` where it can be written.
+
+    An empirical prior's votes and a sampled objective do not stand in the file, so that nobody
+    could recompute the utility; there is no certificate of optimality then.
+
+    >>> from private_ensembles.darrm.optimize import optimize_gamma
+    >>> [found["kind"] for found in certificates(optimize_gamma(K=3, m=1, epsilon=0.1))]
+    ['gamma_privacy', 'gamma_utility']
+    """
+    found = [privacy(solution.problem, solution.gamma)]
+    if solution.prior.partition(":")[0] in ("uniform", "common"):
+        found.append(optimality(solution))
+    return found
+
+
+def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
+    """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
+    return {
+        "kind": "gamma_privacy",
+        "theorem": "darrm_lemma_3.4",
+        **_setting(problem),
+        "gamma": exactly(gamma),
+    }
+
+
+def optimality(solution: GammaSolution) -> dict:
+    """The claim that no private gamma has a larger utility, with multipliers that prove it.
+
+    They are those of the linear program over the assignments that the search knew and that nearly
+    bind gamma. Whatever they are, weak duality makes a bound of them (docs/method.md, section 6).
+    """
+    problem, prior = solution.problem, parse_prior(solution.prior)
+    goal = objective(problem.K, prior)
+    half = solution.gamma[(problem.K + 1) // 2 :]
+    assignments = np.array(solution.assignments, dtype=np.int64).reshape(-1, 8)
+    rows = np.array([problem.row(counts) for counts in assignments]) / problem.allowance
+    rows = rows.reshape(-1, goal.size)
+    near = rows @ half > 1 - NEARLY_BINDING
+    assignments, rows = assignments[near], rows[near]
+    multipliers = _multipliers(goal.coefficients, rows, problem.K)
+    outwards = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance
+    right = np.full(len(rows), outwards)
+    bound = dual_bound(goal.coefficients, np.ones(goal.size), rows, right, multipliers)
+    # The bound is that of the row's true coefficients, up to what its rounding added.
+    claimed = max(solution.utility_upper_bound, bound + goal.rounding)
+    return {
+        "kind": "gamma_utility",
+        "theorem": "weak_duality",
+        **_setting(problem),
+        "prior": _prior(prior),
+        "rows": [
+            {"teachers": counts.tolist(), "multiplier": exactly(y / problem.allowance)}
+            for counts, y in zip(assignments, multipliers, strict=True)
+            if y > 0
+        ],
+        "utility": exactly(claimed),
+    }
+
+
+def _multipliers(
+    cost: NDArray[np.float64], rows: NDArray[np.float64], K: int
+) -> NDArray[np.float64]:
+    """Multipliers >= 0 of the rows in: maximise cost @ x over rows @ x <= 1, 0 <= x <= 1."""
+    if not len(rows):
+        return np.zeros(0)
+    if K > MANY_TEACHERS:
+        return centre(cost, rows, TOLERANCE).multipliers
+    program = CutProgram(cost, np.ones(len(cost)), "highs")
+    program.add(list(range(len(rows))), rows)
+    program.solve()
+    return np.maximum(program.duals, 0.0)
+
+
+def _setting(problem: PrivacyProblem) -> dict:
+    numbers = {name: exactly(getattr(problem, name)) for name in ("m", "epsilon", "Delta", "delta")}
+    return {"K": problem.K, **numbers}
+
+
+def _prior(prior: Prior) -> dict:
+    return {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
+
+
+def exactly(value: float | NDArray[np.float64]) -> str | list[str]:
+    """A number, or each of an array's, in hexadecimal: all of its bits."""
+    return float(value).hex() if np.ndim(value) == 0 else [float(one).hex() for one in value]
