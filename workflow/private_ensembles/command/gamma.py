@@ -24,10 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print gamma, and write it where `--out` says; 1 where no certificate was found."""
+    from private_ensembles.darrm.certificate_file import certificates
     from private_ensembles.darrm.optimize import optimize_gamma
     from private_ensembles.jobs import io
 
-    solution = optimize_gamma(
+    found = optimize_gamma(
         given.K,
         given.m,
         given.epsilon,
@@ -35,7 +36,8 @@ def run(given: argparse.Namespace) -> int:
         given.delta,
         prior=given.prior,
         solver=given.solver,
-    ).to_dict()
+    )
+    solution = found.to_dict() | {"certificates": certificates(found)}
     certificate = solution["certificate"]
     if given.out is not None and certificate["holds"]:
         io.write_json(given.out, solution)
