@@ -44,6 +44,14 @@ def moved_terms(K: int, Delta: float) -> int:
     return K + 1
 
 
+@functools.lru_cache(maxsize=2)
+def moved_weights(problem: PrivacyProblem) -> NDArray[np.float64]:
+    """Bin(s; n, Delta) at [n, s], for n up to K and the s that are not negligible; read-only."""
+    weights = binomial_table(problem.K, problem.Delta, moved_terms(problem.K, problem.Delta))
+    weights.flags.writeable = False
+    return weights
+
+
 def triangle(g: NDArray, p: float) -> NDArray[np.float64]:
     """Row i holds T_p^i g on 0..K-i, zero beyond."""
     K = len(g) - 1
@@ -146,7 +154,7 @@ def _ones_moved(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[
     """Entry [i, b] becomes sum_s Bin(s; b, Delta) table[i, b - s]."""
     if problem.Delta == 0:
         return table
-    terms = moved_terms(problem.K, problem.Delta)
+    terms = moved_weights(problem).shape[1]
     moved = np.empty_like(table)
     for start in range(0, table.shape[1], STRIP):  # of a matrix that is a band along its diagonal
         stop, first = min(start + STRIP, table.shape[1]), max(0, start - terms + 1)
@@ -175,8 +183,7 @@ def _zeros_moved(
 @functools.lru_cache(maxsize=2)
 def _band(problem: PrivacyProblem) -> NDArray[np.float64]:
     """Matrix (K+1, K+1) with Bin(n - l; n, Delta) at [l, n]; read-only."""
-    K, terms = problem.K, moved_terms(problem.K, problem.Delta)
-    weights = binomial_table(K, problem.Delta, terms)
+    K, weights = problem.K, moved_weights(problem)
     band = np.zeros((K + 1, K + 1))
     for s in range(weights.shape[1]):  # few: those of Bin(K, Delta) above TAIL
         band[np.arange(K + 1 - s), np.arange(s, K + 1)] = weights[s:, s]
