@@ -125,7 +125,8 @@ class CentralSearch:
             new, excess, seen = self._separate(x, 2 * tolerance)
             if seen:
                 self._keep(x / (1 + excess))
-                if self._settled() or (level <= LAST_TOLERANCE and not new):
+                ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
+                if self._settled() or (not new and ends):
                     return
                 if not new or excess <= 2 * tolerance:
                     self.smooth = x

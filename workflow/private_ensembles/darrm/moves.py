@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +15,8 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem
 # Teachers between two numbers of moves that are tried; what can exceed a floor is tried again.
 STEPS = (1 << 20, 32, 4, 1)
 ENTRIES = 1 << 18  # of a table that is worked out at once, a few MiB
-DIFFERENCE_ROUNDING = 1e-12  # of a second difference of numbers in [-1, 1]
+# More than second differences of numbers in [-1, 1] are off by, and than tails add to their means.
+NEARLY_ZERO = 1e-12 + 16 * TAIL
 
 
 @dataclass(frozen=True)
@@ -21,8 +24,8 @@ class BestMoves:
     """The largest f met, above the floor if `counts` is there, and a bound on what is left.
 
     value : f, or the floor; row : of the tables, where it is; counts : teachers at each corner of
-    the ends, None where no f met exceeds the floor; left_over : bound on f where the effort did not
-    suffice, -inf where it did; spent : table entries worked out.
+    the ends, None where no f met exceeds the floor; left_over : bound on f where effort or margin
+    left more than `value` possible, else -inf; spent : table entries worked out.
     """
 
     value: float
@@ -39,6 +42,7 @@ def best_moves(
     b: int,
     floor: float = -np.inf,
     *,
+    margin: float = 0.0,
     effort: float = np.inf,
     steps: tuple[int, ...] = STEPS,
 ) -> BestMoves:
@@ -48,39 +52,53 @@ def best_moves(
     (D,0), aQ at (0,D), bP of the ones at (1-D,1) and bQ at (1,1-D), f = P(aP, bP) - c P'(aQ, bQ),
     with aP + aQ <= a and bP + bQ <= b: for every (aP, bP) a running maximum over (aQ, bQ).
 
-    Every `step`-th aP and bP, the last ones, and their complements as aQ and bQ suffice up to
-    step^2 / 4 Delta^2 (max|diff^2 V| + c max|diff^2 W|), by which f exceeds a function linear
-    between them (docs/method.md, 3). So coarse steps settle most rows, and only those that may
-    exceed the largest f met are tried in finer ones. The last step of 1 is exact.
+    Every `step`-th aP and bP, the last ones, and their complements as aQ and bQ suffice but for
+    what a concave f can exceed its chords by. Where all zeros gain most by one and the same move,
+    whatever the ones do, no other is tried for them, and likewise for the ones (docs/method.md, 3).
+    So coarse steps settle most rows, and only those that may exceed the largest f met by more than
+    `margin` are tried in finer ones, down to steps of 1, which are exact.
     """
     ends = V.shape[1] - 1 - b, b
-    bends = _bend(problem, V, b) + problem.c * _bend(problem, W, b)
-    value, row, counts, spent = floor, 0, None, 0
+    bends, plain = _bends(problem, V, W, b)
+    value, row, counts, spent, left_over = floor, 0, None, 0, -np.inf
     rows = np.arange(len(V))
     bounds = np.full(len(V), np.inf)
     for step in steps:
-        a_nodes, b_nodes = (_nodes(size, step) for size in ends)
-        entries = len(a_nodes) * len(b_nodes)
-        if spent + 2 * entries * len(rows) > effort:
-            return BestMoves(value, row, counts, float(bounds[rows].max()), spent)
-        spent += 2 * entries * len(rows)
-        gap = min(step, max(ends)) if step > 1 else 0
-        for part in np.array_split(rows, -(-len(rows) * entries // ENTRIES)):
-            P, Q = _tables(problem, V[part], W[part], b, a_nodes, b_nodes)
-            reach = Q[:, ::-1, ::-1]  # from the last complement on, the fewest moves
-            reach = np.maximum.accumulate(np.maximum.accumulate(reach, axis=1), axis=2)
-            f = P + reach[:, ::-1, ::-1]
-            bounds[part] = f.max(axis=(1, 2)) + gap**2 / 4 * bends[part]
-            k = int(np.argmax(f))
-            if f.flat[k] > value:
-                value = float(f.flat[k])
-                part_row, i, j = np.unravel_index(k, f.shape)
-                row, counts = int(part[part_row]), _counts(Q[part_row], i, j, a_nodes, b_nodes)
-        rows = rows[bounds[rows] > value] if step > 1 else rows[:0]
+        for part in _alike(plain, rows):
+            # Where all teachers at an end make the same move, its two ends are all that is tried.
+            gaps = [0 if plain[k, part[0]] else min(step, ends[k]) for k in (0, 1)]
+            nodes = [
+                _nodes(size, gap or max(size, 1)) for size, gap in zip(ends, gaps, strict=True)
+            ]
+            gap = sum(length**2 for length in gaps if length > 1) / 8
+            entries = len(nodes[0]) * len(nodes[1])
+            if spent + 2 * entries * len(part) > effort:
+                return BestMoves(value, row, counts, float(bounds[rows].max()), spent)
+            spent += 2 * entries * len(part)
+            for few in np.array_split(part, -(-len(part) * entries // ENTRIES)):
+                P, Q = _tables(problem, V[few], W[few], b, *nodes)
+                reach = Q[:, ::-1, ::-1]  # from the last complement on, the fewest moves
+                reach = np.maximum.accumulate(np.maximum.accumulate(reach, axis=1), axis=2)
+                f = P + reach[:, ::-1, ::-1]
+                bounds[few] = np.minimum(bounds[few], f.max(axis=(1, 2)) + gap * bends[few])
+                k = int(np.argmax(f))
+                if f.flat[k] > value:
+                    value = float(f.flat[k])
+                    at, i, j = np.unravel_index(k, f.shape)
+                    row, counts = int(few[at]), _counts(Q[at], i, j, *nodes)
+        rows = rows[bounds[rows] > value + margin]
         if not len(rows):
             break
-    left_over = float(bounds[rows].max()) if len(rows) else -np.inf
+    above = bounds > value
+    if above.any():
+        left_over = float(bounds[above].max())
     return BestMoves(value, row, counts, left_over, spent)
+
+
+def _alike(plain: NDArray[np.bool_], rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The rows by whether their zeros and their ones make one move."""
+    kinds = plain[0, rows] + 2 * plain[1, rows]
+    return [rows[kinds == kind] for kind in range(4) if (kinds == kind).any()]
 
 
 def _nodes(size: int, step: int) -> NDArray[np.int64]:
@@ -107,12 +125,64 @@ def _tables(
     return P, -problem.c * Q
 
 
-def _bend(problem: PrivacyProblem, V: NDArray[np.float64], b: int) -> NDArray[np.float64]:
-    """At least Delta^2 |diff^2 V| wherever moves from b ones lead, but for a tail; of each row."""
+def _bends(
+    problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], b: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """How far f exceeds its chords, and which ends' teachers gain most by one move.
+
+    With X other zeros and Y other ones moved, a move gains Delta E diff V(place + X - Y), with
+    place = b for the zeros and, less it, b - 1 for the ones, or as much of -c W. From
+    diff V(place) that strays by the sum of diff^2 V in between. One more move changes it by
+    Delta^2 E diff^2 V, with place = b for the zeros and b - 2 for the ones.
+
+    Returns at least the last one downwards (rows,), and whether all zeros, and all ones, gain most
+    by one move wherever the others are (2, rows).
+    """
+    n, c = V.shape[1] - 1, problem.c
     reach = moved_weights(problem).shape[1] + 2
-    second = np.abs(np.diff(V[:, max(0, b - reach) : b + reach + 1], 2, axis=1))
-    largest = second.max(axis=1) if second.shape[1] else np.zeros(len(V))
-    return problem.Delta**2 * (largest + DIFFERENCE_ROUNDING + 8 * TAIL)
+    low = max(0, b - reach)
+    bent = [np.diff(side[:, low : b + reach + 1], 2) for side in (V, W)]
+    size = bent[0].shape[1]
+    here = [_chances(problem, n, place - low, size, 0) for place in (b, b - 2)]
+    weights = np.stack(here, axis=1)
+    down = (np.maximum(-bent[0], 0) @ weights).max(axis=1)
+    up = (np.maximum(bent[1], 0) @ weights).max(axis=1)
+    bends = problem.Delta**2 * (down + c * up + (1 + c) * NEARLY_ZERO)
+    plain = np.ones((2, len(V)), dtype=bool)
+    for k, (place, sign) in enumerate(((b, 1.0), (b - 1, -1.0))):
+        if not 0 <= place < n:  # no teacher at this end
+            continue
+        ours = sign * (V[:, place + 1] - V[:, place])
+        theirs = -sign * c * (W[:, place + 1] - W[:, place])
+        passed = _chances(problem, n, place - low, size, 1)
+        strays = [np.abs(second) @ passed + NEARLY_ZERO for second in bent]
+        most = ours + strays[0], theirs + c * strays[1]
+        plain[k] = (ours - strays[0] >= np.maximum(most[1], 0)) | (
+            theirs - c * strays[1] >= np.maximum(most[0], 0)
+        )
+        plain[k] |= (most[0] <= 0) & (most[1] <= 0)
+    return bends, plain
+
+
+def _chances(
+    problem: PrivacyProblem, n: int, place: int, size: int, passed: int
+) -> NDArray[np.float64]:
+    """At least Pr[X - Y = k] at place + k, for the places 0..size - 1.
+
+    passed : 1 for at least the chance that place + X - Y lies beyond: above it for k >= 0, at or
+    below it for k < 0.
+    """
+    k = np.arange(size) - place
+    tails = _tails(problem, n)
+    return tails[np.minimum(np.where(k >= 0, k + passed, -k), len(tails) - 1)]
+
+
+@functools.lru_cache(maxsize=2048)
+def _tails(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
+    """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 where negligible."""
+    logs = [k * math.log(max(n, 1) * problem.Delta) - math.lgamma(k + 1) for k in range(n + 1)]
+    terms = moved_weights(problem).shape[1]
+    return np.append(np.exp(np.minimum(logs[:terms], 0.0)), 0.0)
 
 
 def _counts(

@@ -11,7 +11,6 @@ from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 from private_ensembles.darrm.worst_case import (
     EFFORT,
-    eight_corner_worst_case,
     exact_assignments,
     first_order_assignments,
 )
@@ -65,18 +64,17 @@ def first_order_corners(
 def exact_corners(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
 ) -> tuple[list[NDArray[np.int64]], float, bool]:
-    """Assignments to all corners that exceed `limit`, far apart, the largest f known, all seen.
+    """Assignments to all corners that exceed `limit`, far apart, the largest f, all seen.
 
     Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
-    looked at first, and alone where they exceed `limit`. None and `limit` where no f does.
+    looked at first, and alone where they exceed `limit`. None and `limit` where no f does; none and
+    a bound on all f where the search would take too long.
     """
     for most in (FEW_AT_H, None) if problem.K > FEW_AT_H else (None,):
-        found, all_seen = exact_assignments(problem, g, limit, effort=EFFORT, most=most)
+        found, left_over = exact_assignments(problem, g, limit, effort=EFFORT, most=most)
         if found:
             return _far_apart([counts for _, counts in found]), found[0][0], most is None
-    if all_seen:
-        return [], limit, True
-    return [], eight_corner_worst_case(problem, g, effort=EFFORT)[0].upper, True
+    return [], max(limit, left_over), True
 
 
 def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

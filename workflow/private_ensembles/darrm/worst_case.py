@@ -24,8 +24,10 @@ from private_ensembles.darrm.planes import (
 )
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
 
-# Table entries that an exact eight-corner maximum may work out, about ten seconds' worth.
-EFFORT = 5e8
+# Table entries that an exact eight-corner maximum may work out, some eight seconds' worth, and what
+# the moves of one number of teachers take beside the entries themselves.
+EFFORT = 3e8
+OVERHEAD = 1 << 13
 LARGEST_ORDER = 4
 # Slices between two looks at the sizes of a slice's differences, which only shrink.
 REFRESHED = 8
@@ -349,17 +351,17 @@ def exact_assignments(
     *,
     effort: float = np.inf,
     most: int | None = None,
-) -> tuple[list[tuple[float, NDArray[np.int64]]], bool]:
+) -> tuple[list[tuple[float, NDArray[np.int64]]], float]:
     """Assignments to all corners whose f exceeds `floor`, with their f, worst first.
 
     most : teachers at H and its mirror image that are looked at, default all. At most one for each
     number of teachers at one end and at H and its mirror image together: the worst of these.
-    Returns them, and whether no f elsewhere exceeds `floor`: the effort sufficed.
+    Returns them, and a bound on every other f above `floor`: -inf where the effort sufficed.
     """
     search = _ExactSearch(problem, floor, effort, STEPS)
     search.run(g, most=most)
     found = sorted(search.found, key=lambda item: -item[0])
-    return found, search.left_over == -np.inf
+    return found, search.left_over
 
 
 class _ExactSearch:
@@ -405,7 +407,7 @@ class _ExactSearch:
             effort=self.effort,
             steps=self.steps,
         )
-        self.effort -= moves.spent
+        self.effort -= moves.spent + OVERHEAD
         self.left_over = max(self.left_over, min(moves.left_over, largest))
         if moves.counts:
             i = int(rows[moves.row])
