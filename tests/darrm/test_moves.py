@@ -44,6 +44,13 @@ def every_cost(problem, V, W, b):
     ]
 
 
+def smooth_sides(scale):
+    """Means of a steep step: the moves of most teachers are the same everywhere."""
+    places = np.arange(25)
+    V = np.tanh((places - 12) / scale)[None, :]
+    return V, np.tanh((places - 14) / scale)[None, :]
+
+
 def sides(seed, n, rows):
     rng = np.random.default_rng(seed)
     return rng.uniform(-1, 1, (rows, n + 1)), rng.uniform(-1, 1, (rows, n + 1))
@@ -64,6 +71,26 @@ def test_the_best_of_all_moves_is_found(Delta, b, steps):
     assert cost(problem, V[found.row], W[found.row], b, found.counts) == pytest.approx(
         found.value, abs=1e-13
     )
+
+
+@pytest.mark.parametrize("b", [0, 1, 6, 12, 13, 23, 24])
+@pytest.mark.parametrize("scale", [0.3, 1.5, 6.0])
+def test_one_move_of_all_is_taken_only_where_it_is_best(scale, b):
+    problem = PrivacyProblem(25, 2, 0.3, 0.02, 0.1)
+    V, W = smooth_sides(scale)
+    exact = max(every_cost(problem, V[0], W[0], b))
+    found = best_moves(problem, V, W, b)
+    assert found.value == pytest.approx(exact, abs=1e-13)
+    ends = best_moves(problem, V, W, b, steps=STEPS[:1])
+    assert max(ends.value, ends.left_over) >= exact - 1e-13
+
+
+def test_moves_of_smooth_sides_are_settled_by_the_ends_alone():
+    problem = PrivacyProblem(25, 2, 0.3, 0.02, 0.1)
+    V, W = smooth_sides(6.0)
+    assert all(best_moves(problem, V, W, b).spent <= 2 * 2 * 2 for b in range(25))
+    V, W = smooth_sides(0.3)
+    assert max(best_moves(problem, V, W, b).spent for b in range(25)) > 2 * 13 * 13
 
 
 @pytest.mark.parametrize("step", [2, 3, 5, 100])

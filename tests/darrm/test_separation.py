@@ -59,3 +59,12 @@ def test_exact_corners_exceed_the_limit_and_miss_nothing(problem, seed):
     assert largest == pytest.approx(max(costs), abs=1e-12)
     assert max(costs) <= bound
     assert separation.exact_corners(problem, g, bound)[0] == []
+
+
+def test_a_search_that_takes_too_long_leaves_a_bound(problem, monkeypatch):
+    g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 9))
+    exact = eight_corner_worst_case(problem, g)[0].upper
+    monkeypatch.setattr(separation, "EFFORT", 0)
+    found, largest, _ = separation.exact_corners(problem, g, exact - 0.01)
+    assert not found
+    assert largest >= exact - 1e-12

@@ -23,9 +23,9 @@ LEAST_GAP = 5e-9
 FIRST_TOLERANCE, SMOOTH_TOLERANCE, LAST_TOLERANCE = 1e-3, 1e-6, 1e-8
 MAX_ROUNDS = 60  # what is found by then is certified with its gap
 CUTS_PER_ROUND = 600
-SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
+SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
-ROUGH_EXCESS = 1e-3
+ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
 SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
@@ -41,8 +41,9 @@ class CentralSearch:
     below. The tolerance falls as the violations do.
 
     A rough gamma violates ever new rows where the utility hardly weighs it. So a general gamma pays
-    a little for its second differences, in proportion to the tolerance: the bound is none the worse
-    for it, since multipliers from whatever program prove one.
+    a little for its second differences, a share of the utility that is small beside the gap that
+    suffices: the bound holds all the same, since multipliers from whatever program prove one. Once
+    such a gamma is private, it pays less, until the bound has come down to it.
 
     monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
@@ -87,9 +88,6 @@ class CentralSearch:
             self._maximise_monotone()
         else:
             self._maximise_general()
-        if self.bound - self.value > self._enough():  # the last x may still be the best one
-            _, excess, _ = self._separate(self.last, np.inf)
-            self._keep(self.last / (1 + excess))
 
     def _maximise_monotone(self) -> None:
         tolerance = FIRST_TOLERANCE
@@ -104,7 +102,10 @@ class CentralSearch:
                 tolerance = max(tolerance / min(10, max(2, 3 * short)), LAST_TOLERANCE)
 
     def _maximise_general(self) -> None:
-        """First a private x that is smooth and nearly optimal, then the bound on rougher ones."""
+        """First a private x that is smooth and nearly optimal, then what rougher ones may add.
+
+        level : share of the utility, 1 / SMOOTHNESS times what a gamma may pay for its roughness.
+        """
         roughly = True
         tolerance = level = SMOOTH_TOLERANCE
         for _ in range(MAX_ROUNDS):
@@ -131,12 +132,13 @@ class CentralSearch:
                 if not new or excess <= 2 * tolerance:
                     self.smooth = x
                     level = max(level / 10, LAST_TOLERANCE)
+        _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
+        self._keep(x / (1 + excess))
 
     def _improve(self, tolerance: float, level: float = 0.0) -> NDArray[np.float64]:
         """A central x of the rows known, whose multipliers may lower the bound."""
         x, y = self._solve(self.objective.coefficients, tolerance, level=level)
         self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
-        self.last = x
         return x
 
     def _settled(self) -> bool:
@@ -203,7 +205,7 @@ class CentralSearch:
         return x, y
 
     def _curvature(self, cost: NDArray[np.float64], level: float) -> NDArray[np.float64] | float:
-        """What `centre` takes off for second differences: SMOOTHNESS at the last good gamma."""
+        """What `centre` takes off for second differences: SMOOTHNESS * level at the last one."""
         if self.monotone:
             return 0.0
         n = self.objective.size

@@ -24,8 +24,8 @@ class BestMoves:
     """The largest f met, above the floor if `counts` is there, and a bound on what is left.
 
     value : f, or the floor; row : of the tables, where it is; counts : teachers at each corner of
-    the ends, None where no f met exceeds the floor; left_over : bound on f where effort or margin
-    left more than `value` possible, else -inf; spent : table entries worked out.
+    the ends, None where no f met exceeds the floor; left_over : bound on f where effort or
+    steps left more than `value` possible, else -inf; spent : table entries worked out.
     """
 
     value: float
@@ -42,7 +42,6 @@ def best_moves(
     b: int,
     floor: float = -np.inf,
     *,
-    margin: float = 0.0,
     effort: float = np.inf,
     steps: tuple[int, ...] = STEPS,
 ) -> BestMoves:
@@ -55,12 +54,12 @@ def best_moves(
     Every `step`-th aP and bP, the last ones, and their complements as aQ and bQ suffice but for
     what a concave f can exceed its chords by. Where all zeros gain most by one and the same move,
     whatever the ones do, no other is tried for them, and likewise for the ones (docs/method.md, 3).
-    So coarse steps settle most rows, and only those that may exceed the largest f met by more than
-    `margin` are tried in finer ones, down to steps of 1, which are exact.
+    So coarse steps settle most rows, and only those that may exceed the largest f met are tried in
+    finer ones, down to steps of 1, which are exact.
     """
     ends = V.shape[1] - 1 - b, b
     bends, plain = _bends(problem, V, W, b)
-    value, row, counts, spent, left_over = floor, 0, None, 0, -np.inf
+    value, row, counts, spent = floor, 0, None, 0
     rows = np.arange(len(V))
     bounds = np.full(len(V), np.inf)
     for step in steps:
@@ -86,12 +85,10 @@ def best_moves(
                     value = float(f.flat[k])
                     at, i, j = np.unravel_index(k, f.shape)
                     row, counts = int(few[at]), _counts(Q[at], i, j, *nodes)
-        rows = rows[bounds[rows] > value + margin]
+        rows = rows[bounds[rows] > value]
         if not len(rows):
             break
-    above = bounds > value
-    if above.any():
-        left_over = float(bounds[above].max())
+    left_over = float(bounds[rows].max()) if len(rows) else -np.inf
     return BestMoves(value, row, counts, left_over, spent)
 
 
@@ -128,15 +125,15 @@ def _tables(
 def _bends(
     problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], b: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """How far f exceeds its chords, and which ends' teachers gain most by one move.
+    """What f exceeds its chords by, and which ends' teachers gain most by one move.
 
-    With X other zeros and Y other ones moved, a move gains Delta E diff V(place + X - Y), with
-    place = b for the zeros and, less it, b - 1 for the ones, or as much of -c W. From
-    diff V(place) that strays by the sum of diff^2 V in between. One more move changes it by
-    Delta^2 E diff^2 V, with place = b for the zeros and b - 2 for the ones.
+    Let X of the other zeros and Y of the other ones be moved. A zero's move gains
+    Delta E diff V(b + X - Y), a one's gains -Delta E diff V(b - 1 + X - Y), and as much of -c W on
+    the other side. These stray from what they are at X = Y = 0 by what diff^2 V adds up to on the
+    way. One more move changes them by Delta^2 E diff^2 V(b + X - Y), b - 2 in place of b for a one.
 
-    Returns at least the last one downwards (rows,), and whether all zeros, and all ones, gain most
-    by one move wherever the others are (2, rows).
+    Returns (rows,) at least what one more move takes off a gain, and (2, rows) whether all zeros,
+    and all ones, gain most by one and the same move wherever the others are.
     """
     n, c = V.shape[1] - 1, problem.c
     reach = moved_weights(problem).shape[1] + 2

@@ -64,17 +64,15 @@ def first_order_corners(
 def exact_corners(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
 ) -> tuple[list[NDArray[np.int64]], float, bool]:
-    """Assignments to all corners that exceed `limit`, far apart, the largest f, all seen.
+    """Assignments to all corners that exceed `limit`, far apart, a bound on f, all seen.
 
     Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
-    looked at first, and alone where they exceed `limit`. None and `limit` where no f does; none and
-    a bound on all f where the search would take too long.
+    looked at first, and alone where they exceed `limit`. The bound holds if all were looked at: the
+    largest f or `limit`, or more where a search for it would take too long.
     """
-    for most in (FEW_AT_H, None) if problem.K > FEW_AT_H else (None,):
-        found, left_over = exact_assignments(problem, g, limit, effort=EFFORT, most=most)
-        if found:
-            return _far_apart([counts for _, counts in found]), found[0][0], most is None
-    return [], max(limit, left_over), True
+    found, left_over, all_seen = exact_assignments(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
+    largest = max(limit, left_over, *(value for value, _ in found[:1]))
+    return _far_apart([counts for _, counts in found]), largest, all_seen
 
 
 def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

@@ -350,24 +350,24 @@ def exact_assignments(
     floor: float,
     *,
     effort: float = np.inf,
-    most: int | None = None,
-) -> tuple[list[tuple[float, NDArray[np.int64]]], float]:
+    first: int | None = None,
+) -> tuple[list[tuple[float, NDArray[np.int64]]], float, bool]:
     """Assignments to all corners whose f exceeds `floor`, with their f, worst first.
 
-    most : teachers at H and its mirror image that are looked at, default all. At most one for each
-    number of teachers at one end and at H and its mirror image together: the worst of these.
-    Returns them, and a bound on every other f above `floor`: -inf where the effort sufficed.
+    first : where some with at most so many teachers at H and its mirror image exceed the floor,
+    the others are not looked at. At most one for each number of teachers at one end and at H and
+    its mirror image together: the worst of these. Returns them, a bound on every other f above
+    `floor` that was looked at, -inf where the effort sufficed, and whether all were.
     """
     search = _ExactSearch(problem, floor, effort, STEPS)
-    search.run(g, most=most)
+    all_seen = search.run(g, first=first)
     found = sorted(search.found, key=lambda item: -item[0])
-    return found, search.left_over
+    return found, search.left_over, all_seen
 
 
 class _ExactSearch:
-    """One look at all corners, worked out where the series' bound exceeds what is known.
+    """One look at all corners, worked out where the series' bound exceeds the floor.
 
-    rising : only what exceeds the largest f met so far is looked for, and only the last is kept.
     found : assignments and their f; left_over : bound on f where the effort did not suffice.
     """
 
@@ -378,11 +378,17 @@ class _ExactSearch:
         self.found: list[tuple[float, NDArray[np.int64]]] = []
         self.left_over = -np.inf
 
-    def run(self, g: NDArray[np.float64], *, rising: bool = False, most: int | None = None) -> None:
+    def run(
+        self, g: NDArray[np.float64], *, rising: bool = False, first: int | None = None
+    ) -> bool:
+        """Look at g; rising : only for what exceeds the largest f met so far, and keep the last.
+
+        first : as in `exact_assignments`. Returns whether all corners were looked at.
+        """
         problem, order = self.problem, series_order(self.problem)
         for V, sizes, box in _boxes(problem, g, order, self.floor):
-            if most is not None and len(V) > most + 1:
-                break
+            if first is not None and len(V) > first + 1 and self.found:
+                return False
             box, bound = _bounds_above(problem, V, box, sizes, self.floor)
             for column in np.nonzero((bound > self.floor).any(axis=0))[0]:
                 rows = np.nonzero(bound[:, column] > self.floor)[0]
@@ -391,6 +397,7 @@ class _ExactSearch:
                 if rising and self.found:
                     self.found = self.found[-1:]
                     self.floor = self.found[0][0]
+        return True
 
     def _column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
         """Work out some rows of a slice with b teachers at the ones."""
