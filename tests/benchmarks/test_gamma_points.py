@@ -38,8 +38,22 @@ def test_old_and_new_take_turns(in_place, monkeypatch):
 
 
 def test_a_point_that_takes_too_long_says_so(in_place, monkeypatch):
+    monkeypatch.setattr(gamma_points, "LIMIT", 1e-4)
+    assert "> 0.0001 |" in gamma_points.page(gamma_points.measure(quick=True))
+
+
+def test_a_process_that_takes_too_long_says_so(monkeypatch):
     def late(*arguments, **named):
         raise subprocess.TimeoutExpired("python", 1)
 
     monkeypatch.setattr(process, "in_a_process", late)
-    assert "> 600 (clock)" in gamma_points.page(gamma_points.measure(quick=True))
+    assert "> 120 |" in gamma_points.page(gamma_points.measure(quick=True))
+
+
+def test_another_error_is_not_taken_for_lack_of_time(monkeypatch):
+    def broken(*arguments, **named):
+        raise RuntimeError("measure_point: ValueError: K")
+
+    monkeypatch.setattr(process, "in_a_process", broken)
+    with pytest.raises(RuntimeError, match="ValueError"):
+        gamma_points.measure(quick=True)

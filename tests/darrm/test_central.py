@@ -64,3 +64,23 @@ def test_rounds_that_run_out_leave_a_certified_gamma_and_an_honest_gap(monkeypat
     assert inside.utility <= vertex.utility_upper_bound
     assert vertex.utility <= inside.utility_upper_bound
     assert inside.utility_upper_bound - inside.utility > 2 * GAP * inside.utility
+
+
+# Rounds, each one solution of the program, that the hardest points take at most; half as many again
+# as when they were measured (docs/benchmarks/gamma_points.md).
+HARDEST = (
+    ((1001, 1, 1.0, 1e-3), 55),
+    ((1001, 3, 0.1, 1e-3), 32),
+    ((1001, 3, 1.0, 1e-5), 35),
+    ((1001, 1, 0.01, 1e-5), 15),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("point", "rounds"), HARDEST)
+def test_the_hardest_points_take_few_rounds(point, rounds):
+    K, m, epsilon, Delta = point
+    solution = optimize_gamma(K, m, epsilon, Delta, prior="common:0.5,1")
+    assert solution.certificate.holds
+    assert solution.solver["rounds"] <= rounds
+    assert solution.utility_upper_bound - solution.utility <= 2 * GAP * solution.utility

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.darrm import planes, worst_case
-from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 
 from . import oracle
 
@@ -35,6 +35,27 @@ def test_pure_moves_are_scored_exactly(Delta, mirrored):
         cost = float(oracle.cost(gamma, M, EPSILON, Delta, counts))
         expected[i, b] = max(expected[i, b], cost)
     np.testing.assert_allclose(f, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-3])
+def test_strips_and_tails_leave_every_cost_as_it_is(monkeypatch, Delta):
+    monkeypatch.setattr(planes, "STRIP", 5)
+    size = 31
+    problem = PrivacyProblem(size, M, EPSILON, Delta, 0.1)
+    gamma = oracle.random_gamma(np.random.default_rng(5), size)
+    g = problem.odd_vector(gamma)
+    f, move = planes.pure_move_costs(problem, g)
+    three = planes.three_corner_costs(problem, g)
+    assert planes.moved_weights(problem).shape[1] < size
+    for i in range(size + 1):
+        for b in range(0, size + 1 - i, 3):
+            zero, one = planes.MOVES[move[i, b]][:2]
+            counts = assignment_counts(**{"up": i, one: b}) + assignment_counts(
+                **{zero: size - i - b}
+            )
+            assert f[i, b] == pytest.approx(problem.cost(gamma, counts), abs=1e-13)
+            counts = assignment_counts(up=i, one_below=b, D_zero=size - i - b)
+            assert three[i, b] == pytest.approx(problem.cost(gamma, counts), abs=1e-13)
 
 
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -134,3 +134,32 @@ def test_the_bound_holds_terms_of_the_second_order():
     assert (found >= least).all()
     second = math.comb(3, 2) * problem.Delta**2 * np.abs(np.diff(V, 2, axis=1)).min()
     assert (found - least).max() >= second > 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.9])
+def test_bounds_order_by_order_are_the_bounds_above_the_floor(share):
+    problem = PrivacyProblem(25, 2, 0.1, 1e-2, 3e-2)
+    g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(8), 25))
+    for t, (V, sizes, _) in enumerate(worst_case._boxes(problem, g, 3, -np.inf)):
+        box = slice(0, t + 1), slice(0, 26 - t)
+        every = worst_case._bound(problem, V, box, worst_case._first_order(problem, V, box), sizes)
+        floor = float(np.quantile(every, share))
+        (rows, columns), some = worst_case._bounds_above(problem, V, box, sizes, floor)
+        np.testing.assert_allclose(some, every[rows, columns], rtol=0, atol=1e-14)
+        left_out = np.ones_like(every, dtype=bool)
+        left_out[rows, columns] = False
+        assert (every[left_out] <= floor + 1e-14).all()
+
+
+def test_few_teachers_at_the_corner_and_its_image_are_looked_at_alone_where_they_exceed_the_floor():
+    problem = PrivacyProblem(11, 2, 0.4, 0.02, 0.1)
+    g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 11))
+    every, left_over, all_seen = worst_case.exact_assignments(problem, g, 0.0)
+    assert all_seen
+    few, _, all_seen = worst_case.exact_assignments(problem, g, 0.0, first=3)
+    assert not all_seen
+    assert left_over == -np.inf
+    assert max(counts[6:].sum() for _, counts in every) > 3
+    expected = [item for item in every if item[1][6:].sum() <= 3]
+    assert [value for value, _ in few] == [value for value, _ in expected]
+    assert every[0][0] == pytest.approx(eight_corner_worst_case(problem, g)[0].upper, abs=1e-12)

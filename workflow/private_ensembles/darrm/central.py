@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.cuts import VIOLATION, Cuts
 from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.interior import centre
 from private_ensembles.darrm.linear_program import dual_bound
 from private_ensembles.darrm.planes import pure_move_assignments
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.search import LARGE_VIOLATION, VIOLATION, LinearObjective
+from private_ensembles.darrm.search import LARGE_VIOLATION, LinearObjective
 from private_ensembles.darrm.separation import (
-    edge_assignments,
-    edge_rows,
     exact_corners,
     first_order_corners,
     three_corners,
@@ -24,11 +23,10 @@ LEAST_GAP = 5e-9
 FIRST_TOLERANCE, SMOOTH_TOLERANCE, LAST_TOLERANCE = 1e-3, 1e-6, 1e-8
 MAX_ROUNDS = 60  # what is found by then is certified with its gap
 CUTS_PER_ROUND = 600
-FAR = 0.05
-RETURNS = 5
-SMOOTHNESS = 0.05  # of the tolerance, what a gamma as rough as the last one may lose by it
+SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
-ROUGH_EXCESS = 1e-3
+ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
+SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
@@ -43,8 +41,9 @@ class CentralSearch:
     below. The tolerance falls as the violations do.
 
     A rough gamma violates ever new rows where the utility hardly weighs it. So a general gamma pays
-    a little for its second differences, in proportion to the tolerance: the bound is none the worse
-    for it, since multipliers from whatever program prove one.
+    a little for its second differences, a share of the utility that is small beside the gap that
+    suffices: the bound holds all the same, since multipliers from whatever program prove one. Once
+    such a gamma is private, it pays less, until the bound has come down to it.
 
     monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
@@ -58,16 +57,13 @@ class CentralSearch:
         self, problem: PrivacyProblem, objective: LinearObjective, *, monotone: bool
     ) -> None:
         self.problem, self.objective, self.monotone = problem, objective, monotone
-        self.names = {tuple(counts) for counts in edge_assignments(problem.K)}
-        self.rows = edge_rows(problem) / problem.allowance
-        self.working = np.zeros(len(self.rows), dtype=bool)
-        self.working[::4] = True
+        self.known = Cuts(problem)
         self.bound = self.upper_bound = objective.total + objective.rounding
         self.rounds, self.value = 0, 0.0
 
     @property
     def cuts(self) -> int:
-        return len(self.rows)
+        return len(self.known.rows)
 
     @property
     def assignments(self) -> set[tuple[int, ...]]:
@@ -93,31 +89,65 @@ class CentralSearch:
             self.upper_bound = self.bound
 
     def _maximise(self) -> None:
-        tolerance = FIRST_TOLERANCE if self.monotone else SMOOTH_TOLERANCE
+        if self.monotone:
+            self._maximise_monotone()
+        else:
+            self._maximise_general()
+
+    def _maximise_monotone(self) -> None:
+        tolerance = FIRST_TOLERANCE
         for _ in range(MAX_ROUNDS):
-            x, y = self._solve(self.objective.coefficients, tolerance)
+            x = self._improve(tolerance)
+            new, excess, _ = self._separate(x, 0.0)
+            self._keep(x / (1 + excess))
+            if self._settled() or (tolerance <= LAST_TOLERANCE and not new):
+                return
+            if not new or excess <= 2 * tolerance:
+                short = (self.bound - self.objective.value(x)) / self._enough()
+                tolerance = max(tolerance / min(10, max(2, 3 * short)), LAST_TOLERANCE)
+
+    def _maximise_general(self) -> None:
+        """First a private x that is smooth and nearly optimal, then what rougher ones may add.
+
+        level : share of the utility, 1 / SMOOTHNESS times what a gamma may pay for its roughness.
+        """
+        roughly = True
+        tolerance = level = SMOOTH_TOLERANCE
+        for _ in range(MAX_ROUNDS):
             known = self.bound
-            self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
-            last = tolerance <= LAST_TOLERANCE
-            short = (self.bound - self.objective.value(x)) / self._enough()
-            hopeful = last or short <= 1
-            if self.monotone or hopeful:
-                new, excess, seen = self._separate(x, 2 * tolerance)
-                settled = seen and (not new or excess <= 2 * tolerance)
-            else:  # were it private, the gap would still be too large: a rough look suffices
+            x = self._improve(tolerance, level)
+            if self._settled():
+                return
+            if roughly:  # on planes alone
                 new, excess = self._separate_on_planes(x, ROUGH_EXCESS)
                 stalls = known - self.bound <= self._enough()
-                seen, settled = False, not new or stalls or excess <= ROUGH_EXCESS
+                if not new or stalls or excess <= ROUGH_EXCESS:
+                    self.smooth = x
+                    least = self._enough() / self.bound
+                    roughly = level > SMOOTH_ENOUGH * least
+                    level = max(level / 10, SMOOTH_ENOUGH * least) if roughly else level
+                    tolerance = max(min(level, FINE * least), LAST_TOLERANCE)
+                continue
+            new, excess, seen = self._separate(x, 2 * tolerance)
             if seen:
                 self._keep(x / (1 + excess))
-                if self.bound - self.value <= self._enough() or (last and not new):
+                ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
+                if self._settled() or (not new and ends):
                     return
-            if settled:
-                self.smooth = x
-                step = 10 if hopeful else min(10, 3 * short)
-                tolerance = max(tolerance / step, LAST_TOLERANCE)
+                if not new or excess <= 2 * tolerance:
+                    self.smooth = x
+                    level = max(level / 10, LAST_TOLERANCE)
         _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
         self._keep(x / (1 + excess))
+
+    def _improve(self, tolerance: float, level: float = 0.0) -> NDArray[np.float64]:
+        """A central x of the rows known, whose multipliers may lower the bound."""
+        x, y = self._solve(self.objective.coefficients, tolerance, level=level)
+        self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
+        return x
+
+    def _settled(self) -> bool:
+        return self.bound - self.value <= self._enough()
 
     def _enough(self) -> float:
         """The gap that suffices: less where nearly every label is right, for errors count then."""
@@ -134,7 +164,9 @@ class CentralSearch:
         room = self._enough()
         floor = self.value - room / 2
         for _ in range(SECOND_ROUNDS):
-            x, _ = self._solve(np.ones(self.objective.size), FIRST_TOLERANCE, floor)
+            x, _ = self._solve(
+                np.ones(self.objective.size), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
+            )
             new, excess, seen = self._separate(x, FIRST_TOLERANCE)
             x = x / (1 + excess)
             if seen and self.objective.value(x) >= floor - room / 10 and x.sum() > self.x.sum():
@@ -148,7 +180,12 @@ class CentralSearch:
             self.x, self.value = x, value
 
     def _solve(
-        self, cost: NDArray[np.float64], tolerance: float, floor: float | None = None
+        self,
+        cost: NDArray[np.float64],
+        tolerance: float,
+        *,
+        level: float = 0.0,
+        floor: float | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A central x, no known row violated, and multipliers of all known rows.
 
@@ -161,32 +198,25 @@ class CentralSearch:
             room = np.array([-1.0])
         if self.monotone:  # the last gamma, the sum of all increments, is at most 1
             extra, room = np.vstack([extra, np.ones(len(cost))]), np.append(room, 1.0)
-        for _ in range(RETURNS):
-            chosen = np.nonzero(self.working)[0]
-            rows = np.vstack([extra, self._in_variables(self.rows[chosen])])
-            right = np.append(room, np.ones(len(chosen)))
-            found = centre(cost, rows, tolerance, right, self._curvature(cost, tolerance))
-            x = np.clip(np.cumsum(found.x) if self.monotone else found.x, 0.0, 1.0)
-            back = (self.rows @ x > 1 + VIOLATION) & ~self.working
-            if not back.any():
-                break
-            self.working |= back
-        y = np.zeros(len(self.rows))
-        y[chosen] = found.multipliers[len(extra) :]
-        self.working[(self.rows @ x < 1 - FAR) & (y < tolerance * cost.sum())] = False
+        in_use = self.known.in_use.copy()
+        rows = np.vstack([extra, self._in_variables(self.known.rows[in_use])])
+        right = np.append(room, np.ones(len(rows) - len(extra)))
+        found = centre(cost, rows, tolerance, right, self._curvature(cost, level))
+        x = np.clip(np.cumsum(found.x) if self.monotone else found.x, 0.0, 1.0)
+        y = np.zeros(len(in_use))
+        y[in_use] = found.multipliers[len(extra) :]
+        self.known.sort_out(x, y, tolerance * cost.sum())
         self.rounds += 1
         return x, y
 
-    def _curvature(
-        self, cost: NDArray[np.float64], tolerance: float
-    ) -> NDArray[np.float64] | float:
-        """What `centre` takes off for second differences: SMOOTHNESS at the last good gamma."""
+    def _curvature(self, cost: NDArray[np.float64], level: float) -> NDArray[np.float64] | float:
+        """What `centre` takes off for second differences: SMOOTHNESS * level at the last one."""
         if self.monotone:
             return 0.0
         n = self.objective.size
         bend = np.diff(np.eye(n), 2, axis=0)
         rough = float(np.sum((bend @ self.smooth) ** 2))
-        weight = SMOOTHNESS * tolerance * float(cost @ self.smooth) / max(rough, LEAST_ROUGHNESS)
+        weight = SMOOTHNESS * level * float(cost @ self.smooth) / max(rough, LEAST_ROUGHNESS)
         return weight * (bend.T @ bend)
 
     def _in_variables(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,7 +226,7 @@ class CentralSearch:
     def _dual_bound(self, y: NDArray[np.float64]) -> float:
         p, n = self.problem, self.objective.size
         outwards = (p.relaxed_allowance + p.rounding_bound()) / p.allowance
-        cost, rows = self.objective.coefficients, self.rows
+        cost, rows = self.objective.coefficients, self.known.rows
         if not self.monotone:
             return dual_bound(cost, np.ones(n), rows, np.full(len(y), outwards), y)
         # Increments, the sum of which is at most 1: the largest of what they are left to gain.
@@ -212,47 +242,30 @@ class CentralSearch:
         limit = problem.allowance * (1 + VIOLATION)
         g = problem.odd_vector(mirrored(x))
         if self.monotone:
-            new, excess = self._add(three_corners(problem, g, limit), x)
-            return new, excess, True
+            new, excess = self.known.add(three_corners(problem, g, limit), x)
+            return new + self.known.returned, excess, True
         new, excess = self._separate_on_planes(x, enough)
         if new and excess > enough:
             return new, excess, False
-        more, largest = self._add(first_order_corners(problem, g, limit), x)
-        new, excess = new + more, max(excess, largest)
-        if excess <= LARGE_VIOLATION and problem.Delta > 0:
-            limit = problem.allowance * (1 + LARGE_VIOLATION)
-            found, worst = exact_corners(problem, g, limit)
-            new += self._add(found, x)[0]
-            if found:
-                excess = max(excess, worst / problem.allowance - 1)
-        return new, excess, True
+        if problem.Delta == 0:  # the first order is all there is
+            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
+            return new + more, max(excess, largest), True
+        limit = problem.allowance * (1 + LARGE_VIOLATION)
+        found, worst, seen = exact_corners(problem, g, limit)
+        if worst > limit:
+            excess = max(excess, worst / problem.allowance - 1)
+        return new + self.known.add(found, x)[0], excess, seen
 
     def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
         """Add the pure moves that are violated at x; those at H's mirror image come second."""
         problem = self.problem
         g = problem.odd_vector(mirrored(x))
         limit = problem.allowance * (1 + VIOLATION)
-        new, excess = 0, 0.0
+        new, excess = self.known.returned, 0.0
         for mirror in (False, True):
             found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
-            more, largest = self._add(found, x)
+            more, largest = self.known.add(found, x)
             new, excess = new + more, max(excess, largest)
             if excess > max(enough, FAR_OFF):
                 break
         return new, excess
-
-    def _add(self, found: list[NDArray[np.int64]], x: NDArray[np.float64]) -> tuple[int, float]:
-        """Take the assignments up as rows; return how many are new and by how much x exceeds 1."""
-        if not found:
-            return 0, 0.0
-        rows = self._rows(found)
-        new = [k for k, counts in enumerate(found) if tuple(counts) not in self.names]
-        self.names |= {tuple(found[k]) for k in new}
-        self.rows = np.vstack([self.rows, rows[new]])
-        self.working = np.concatenate([self.working, np.ones(len(new), dtype=bool)])
-        return len(new), max(0.0, float((rows @ x).max()) - 1)
-
-    def _rows(self, assignments: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-        if not assignments:
-            return np.zeros((0, self.objective.size))
-        return np.array([self.problem.row(a) for a in assignments]) / self.problem.allowance

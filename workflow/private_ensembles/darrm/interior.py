@@ -164,5 +164,6 @@ def _length(values: list[NDArray], steps: list[NDArray]) -> float:
     for value, step in zip(values, steps, strict=True):
         down = step < 0
         if down.any():
-            length = min(length, float((-value[down] / step[down]).min()))
+            with np.errstate(over="ignore"):  # a step too small to count may go as far as it likes
+                length = min(length, float((-value[down] / step[down]).min()))
     return length

@@ -7,7 +7,9 @@ order in Delta alone.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from private_ensembles.accounting.poisson_binomial import binomial_table
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 
 TAIL = 1e-19
+STRIP = 64  # rows, so that what they hold at K = 1001 fits a processor's cache
 # Corners of the zeros and of the ones, and what their moves make of G(p) and of G(p').
 MOVES = (
     ("zero", "one", "as_they_are", "as_they_are"),
@@ -41,6 +44,14 @@ def moved_terms(K: int, Delta: float) -> int:
     return K + 1
 
 
+@functools.lru_cache(maxsize=2)
+def moved_weights(problem: PrivacyProblem) -> NDArray[np.float64]:
+    """Bin(s; n, Delta) at [n, s], for n up to K and the s that are not negligible; read-only."""
+    weights = binomial_table(problem.K, problem.Delta, moved_terms(problem.K, problem.Delta))
+    weights.flags.writeable = False
+    return weights
+
+
 def triangle(g: NDArray, p: float) -> NDArray[np.float64]:
     """Row i holds T_p^i g on 0..K-i, zero beyond."""
     K = len(g) - 1
@@ -60,20 +71,13 @@ def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArr
     non-decreasing in each p_i, so f is largest on the lower-right frontier of the feasible
     region, whose vertices are these three: their maximum is then exact (DESIGN 5.2).
     """
-    K, D, c = problem.K, problem.Delta, problem.c
-    i, b = np.ogrid[: K + 1, : K + 1]
-    a = K - i - b
-    outside = a < 0
-    a = np.where(outside, 0, a)
-    terms = moved_terms(K, D)
-    weights = binomial_table(K, D, terms)
     up, down = triangle(g, problem.high), triangle(g, problem.low)
-    left, right = np.zeros((K + 1, K + 1)), np.zeros((K + 1, K + 1))
-    for s in range(terms):  # few terms: those of Bin(K, Delta) above TAIL
-        left[:, : K + 1 - s] += weights[a[:, : K + 1 - s], s] * up[:, s:]
-        right[:, s:] += weights[b[:, s:], s] * down[:, : K + 1 - s]
-    f = left - c * right
-    f[outside] = -np.inf
+    f = np.full_like(up, -np.inf)
+    for rows, columns in _strips(problem.K):
+        left = _zeros_moved(problem, up[rows, columns], rows)
+        right = _ones_moved(problem, down[rows, columns])
+        f[rows, columns] = left - problem.c * right
+    f[_outside(problem.K)] = -np.inf
     return f
 
 
@@ -108,34 +112,83 @@ def pure_move_costs(
     -inf where the counts exceed K. mirrored : H's mirror image in the place of H.
     """
     K = problem.K
-    i, b = np.ogrid[: K + 1, : K + 1]
-    zeros = K - i - b
     p, q = (problem.low, problem.high) if mirrored else (problem.high, problem.low)
-    left, right = (_moved(problem, triangle(g, side), zeros) for side in (p, q))
+    tables = triangle(g, p), triangle(g, q)
     best = np.full((K + 1, K + 1), -np.inf)
     move = np.zeros((K + 1, K + 1), dtype=np.int64)
-    for k, (_, _, ours, theirs) in enumerate(MOVES if problem.Delta > 0 else MOVES[:1]):
-        f = left[ours] - problem.c * right[theirs]
-        better = (f > best) & (zeros >= 0)
-        best[better], move[better] = f[better], k
+    for part in _strips(K):
+        left, right = (_moved(problem, table[part], part[0]) for table in tables)
+        largest, which = best[part], move[part]
+        for k, (_, _, ours, theirs) in enumerate(MOVES if problem.Delta > 0 else MOVES[:1]):
+            f = left[ours] - problem.c * right[theirs]
+            which[f > largest] = k
+            np.maximum(largest, f, out=largest)
+    best[_outside(K)] = -np.inf
     return best, move
 
 
+def _strips(K: int) -> Iterator[tuple[slice, slice]]:
+    """The rows of a triangle (K+1, K+1) in strips that a cache holds: (rows, columns in use)."""
+    for start in range(0, K + 1, STRIP):
+        yield slice(start, min(start + STRIP, K + 1)), slice(0, K + 1 - start)
+
+
+def _outside(K: int) -> NDArray[np.bool_]:
+    return np.add.outer(np.arange(K + 1), np.arange(K + 1)) > K
+
+
 def _moved(
-    problem: PrivacyProblem, table: NDArray[np.float64], zeros: NDArray[np.int64]
+    problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
 ) -> dict[str, NDArray[np.float64]]:
-    """G with [i, b] teachers at H and the ones, as they are and with all zeros or ones moved."""
-    K, D = problem.K, problem.Delta
-    if D == 0:
+    """A strip of G over teachers at H and the ones, as it is and with all zeros or ones moved."""
+    if problem.Delta == 0:
         return {"as_they_are": table}
-    terms = moved_terms(K, D)
-    weights = binomial_table(K, D, terms)
+    return {
+        "as_they_are": table,
+        "zeros": _zeros_moved(problem, table, rows),
+        "ones": _ones_moved(problem, table),
+    }
+
+
+def _ones_moved(problem: PrivacyProblem, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entry [i, b] becomes sum_s Bin(s; b, Delta) table[i, b - s]."""
+    if problem.Delta == 0:
+        return table
+    terms = moved_weights(problem).shape[1]
+    moved = np.empty_like(table)
+    for start in range(0, table.shape[1], STRIP):  # of a matrix that is a band along its diagonal
+        stop, first = min(start + STRIP, table.shape[1]), max(0, start - terms + 1)
+        moved[:, start:stop] = table[:, first:stop] @ _band(problem)[first:stop, start:stop]
+    return moved
+
+
+def _zeros_moved(
+    problem: PrivacyProblem, table: NDArray[np.float64], rows: slice
+) -> NDArray[np.float64]:
+    """Entry [i, b] becomes sum_s Bin(s; K - i - b, Delta) table[i, b + s]; 0 beyond K - i.
+
+    rows : the numbers i of the table's rows.
+    """
+    if problem.Delta == 0:
+        return table
+    zeros = problem.K - np.arange(problem.K + 1)[rows, None] - np.arange(table.shape[1])
     some = np.maximum(zeros, 0)
-    up, down = np.zeros_like(table), np.zeros_like(table)
-    for s in range(terms):  # few: those of Bin(K, Delta) above TAIL
-        up[:, : K + 1 - s] += weights[some[:, : K + 1 - s], s] * table[:, s:]
-        down[:, s:] += weights[s:, s] * table[:, : K + 1 - s]
-    return {"as_they_are": table, "zeros": up, "ones": down}
+    # Columns number the zeros in place of the ones, and back.
+    flipped = np.take_along_axis(table, some, axis=1)
+    return np.where(
+        zeros >= 0, np.take_along_axis(_ones_moved(problem, flipped), some, axis=1), 0.0
+    )
+
+
+@functools.lru_cache(maxsize=2)
+def _band(problem: PrivacyProblem) -> NDArray[np.float64]:
+    """Matrix (K+1, K+1) with Bin(n - l; n, Delta) at [l, n]; read-only."""
+    K, weights = problem.K, moved_weights(problem)
+    band = np.zeros((K + 1, K + 1))
+    for s in range(weights.shape[1]):  # few: those of Bin(K, Delta) above TAIL
+        band[np.arange(K + 1 - s), np.arange(s, K + 1)] = weights[s:, s]
+    band.flags.writeable = False
+    return band
 
 
 def peaks(f: NDArray, floor: float, keep: int) -> tuple[NDArray, NDArray]:

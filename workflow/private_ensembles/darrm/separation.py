@@ -11,16 +11,15 @@ from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
 from private_ensembles.darrm.worst_case import (
     EFFORT,
-    eight_corner_worst_case,
     exact_assignments,
     first_order_assignments,
 )
 
 CUTS_PER_ROUND = 256
 CUTS_PER_SLICE = 32
-CUTS_PER_SEARCH = 256  # of the exact search, a few milliseconds each
 APART = 4  # teachers that change corners between two cuts, twice: closer ones are nearly parallel
 CANDIDATES = 8000
+FEW_AT_H = 128  # teachers, whose exact search takes a second at K = 1001, all of it four
 
 
 def edge_assignments(K: int) -> list[NDArray[np.int64]]:
@@ -59,27 +58,29 @@ def first_order_corners(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
 ) -> list[NDArray[np.int64]]:
     """Assignments to all corners whose f exceeds `limit` to first order in Delta, far apart."""
+    return _far_apart(first_order_assignments(problem, g, CUTS_PER_SLICE, limit))
+
+
+def exact_corners(
+    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
+) -> tuple[list[NDArray[np.int64]], float, bool]:
+    """Assignments to all corners that exceed `limit`, far apart, a bound on f, all seen.
+
+    Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
+    looked at first, and alone where they exceed `limit`. The bound holds if all were looked at: the
+    largest f or `limit`, or more where a search for it would take too long.
+    """
+    found, left_over, all_seen = exact_assignments(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
+    largest = max(limit, left_over, *(value for value, _ in found[:1]))
+    return _far_apart([counts for _, counts in found]), largest, all_seen
+
+
+def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """The first CUTS_PER_ROUND of them, none close to one before it."""
     chosen = np.zeros((0, 8), dtype=np.int64)
-    for counts in first_order_assignments(problem, g, CUTS_PER_SLICE, limit)[:CANDIDATES]:
+    for counts in assignments[:CANDIDATES]:
         if len(chosen) == CUTS_PER_ROUND:
             break
         if np.all(np.abs(chosen - counts).sum(axis=1) > APART):
             chosen = np.vstack([chosen, counts])
     return list(chosen)
-
-
-def exact_corners(
-    problem: PrivacyProblem, g: NDArray[np.float64], limit: float
-) -> tuple[list[NDArray[np.int64]], float]:
-    """Assignments to all corners that exceed `limit`, and the largest f known.
-
-    Some of them if they are easily found; else the worst of all, and then f is a bound on all. None
-    and `limit` where no f exceeds it.
-    """
-    found, private = exact_assignments(problem, g, CUTS_PER_SEARCH, limit)
-    if found:
-        return found, max(problem.cost(np.abs(g), counts) for counts in found)
-    if private:
-        return [], limit
-    worst, _ = eight_corner_worst_case(problem, g, effort=EFFORT)
-    return ([worst.counts] if worst.upper > limit else []), worst.upper

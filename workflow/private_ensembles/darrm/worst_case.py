@@ -15,22 +15,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.poisson_binomial import binomial_table
+from private_ensembles.darrm.moves import STEPS, best_moves
 from private_ensembles.darrm.planes import (
     TAIL,
-    moved_terms,
     peaks,
     pure_move_assignments,
     three_corner_costs,
 )
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem, assignment_counts
 
-# Table entries that an exact eight-corner maximum may work out, about ten seconds' worth.
-EFFORT = 5e8
+# Table entries that an exact eight-corner maximum may work out, some eight seconds' worth, and what
+# the moves of one number of teachers take beside the entries themselves.
+EFFORT = 3e8
+OVERHEAD = 1 << 13
 LARGEST_ORDER = 4
 # Slices between two looks at the sizes of a slice's differences, which only shrink.
 REFRESHED = 8
-PEAKS = 4
 SIZE_ROUNDING = 1e-12
 # Teachers beyond which a look at all pure moves first saves more than it costs.
 SEEDED = 201
@@ -201,9 +201,9 @@ def _sizes(V: NDArray[np.float64], order: int) -> list[float]:
     return sizes
 
 
-def _higher_orders(problem: PrivacyProblem, n: int, sizes: list[float]) -> float:
-    """Bound on all terms of the series beyond the first order, with n teachers at the ends."""
-    orders = range(2, len(sizes) - 1)
+def _higher_orders(problem: PrivacyProblem, n: int, sizes: list[float], least: int = 2) -> float:
+    """Bound on the terms of the series from order `least` on, with n teachers at the ends."""
+    orders = range(least, len(sizes) - 1)
     terms = (math.comb(n, r) * problem.Delta**r * problem.c * sizes[r] for r in orders)
     return sum(terms) + _remainder(problem, n, sizes)
 
@@ -251,20 +251,26 @@ def _bound(
     sizes: list[float],
 ) -> NDArray[np.float64]:
     """The bound of `series_worst_case` over a box of one slice, from its first order."""
-    D, c = problem.Delta, problem.c
     n = V.shape[1] - 1
-    if D == 0 or n == 0:
+    if problem.Delta == 0 or n == 0:
         return f
-    rows, columns = box
     bound = f + _remainder(problem, n, sizes)
     for r in range(2, min(len(sizes) - 2, n) + 1):
-        # diff^r V(b - s) for s = 0..r needs the columns b - r..b + r.
-        low, high = max(columns.start - r, 0), min(columns.stop + r, n + 1)
-        d, e = (np.diff(side[rows, low:high], r, axis=1) for side in (V, V[::-1]))
-        best = np.maximum(_best_shift(d, r, 1.0), c * _best_shift(e, r, -1.0))
-        inside = slice(columns.start - low, columns.stop - low)
-        bound += math.comb(n, r) * D**r * best[:, inside]
+        bound += _term(problem, V, box, r)
     return bound
+
+
+def _term(
+    problem: PrivacyProblem, V: NDArray[np.float64], box: tuple[slice, slice], r: int
+) -> NDArray[np.float64]:
+    """The bound of `series_worst_case` on the term of order r >= 2, over a box of one slice."""
+    n, (rows, columns) = V.shape[1] - 1, box
+    # diff^r V(b - s) for s = 0..r needs the columns b - r..b + r.
+    low, high = max(columns.start - r, 0), min(columns.stop + r, n + 1)
+    d, e = (np.diff(side[rows, low:high], r, axis=1) for side in (V, V[::-1]))
+    best = np.maximum(_best_shift(d, r, 1.0), problem.c * _best_shift(e, r, -1.0))
+    inside = slice(columns.start - low, columns.stop - low)
+    return math.comb(n, r) * problem.Delta**r * best[:, inside]
 
 
 def _bounds_above(
@@ -274,14 +280,26 @@ def _bounds_above(
     sizes: list[float],
     floor: float,
 ) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
-    """`_bound` where it may exceed `floor`: in what part of the box, and the bounds there."""
-    f = _first_order(problem, V, box)
-    inner = _hull(f > floor - _higher_orders(problem, V.shape[1] - 1, sizes))
-    rows, columns = (
-        slice(outer.start + part.start, outer.start + part.stop)
-        for outer, part in zip(box, inner, strict=True)
-    )
-    return (rows, columns), _bound(problem, V, (rows, columns), f[inner], sizes)
+    """`_bound` where it may exceed `floor`: in what part of the box, and the bounds there.
+
+    Order by order: where what the next ones can add at most does not reach the floor, they are not
+    worked out.
+    """
+    n = V.shape[1] - 1
+    bound = _first_order(problem, V, box)
+    orders = min(len(sizes) - 2, n) if problem.Delta > 0 else 1
+    for r in range(1, orders + 1):
+        if r > 1:
+            bound += _term(problem, V, box, r)
+        inner = _hull(bound > floor - _higher_orders(problem, n, sizes, r + 1))
+        bound = bound[inner]
+        box = tuple(
+            slice(outer.start + part.start, outer.start + part.stop)
+            for outer, part in zip(box, inner, strict=True)
+        )
+        if not bound.size:
+            break
+    return box, bound + _remainder(problem, n, sizes)
 
 
 def _corner_choice(problem: PrivacyProblem, V: NDArray, i: int, b: int) -> NDArray[np.int64]:
@@ -327,58 +345,80 @@ def eight_corner_worst_case(
 
 
 def exact_assignments(
-    problem: PrivacyProblem, g: NDArray[np.float64], keep: int, floor: float
-) -> tuple[list[NDArray[np.int64]], bool]:
-    """Assignments to all corners whose f exceeds `floor`: the best moves where the bound peaks.
-
-    Returns them, and whether no f exceeds `floor`, since no bound does. Of the peaks of
-    `series_worst_case`'s bound, the `keep` largest are worked out exactly, at most PEAKS for each
-    number of teachers at H and its mirror image.
-    """
-    places = []
-    for V, sizes, box in _boxes(problem, g, series_order(problem), floor):
-        box, bound = _bounds_above(problem, V, box, sizes, floor)
-        t = len(V) - 1
-        for row, column in zip(*peaks(bound, floor, PEAKS), strict=True):
-            i, b = box[0].start + int(row), box[1].start + int(column)
-            places.append((float(bound[row, column]), t, i, b, V[i].copy(), V[t - i].copy()))
-    places.sort(key=lambda place: -place[0])
-    weights = binomial_table(problem.K, problem.Delta, moved_terms(problem.K, problem.Delta))
-    found = []
-    for _, t, i, b, left, right in places[:keep]:
-        value, _, moves = _best_moves(problem, weights, left[None], right[None], b)
-        if value > floor:
-            found.append(assignment_counts(up=i, down=t - i, **moves))
-    return found, not places
-
-
-def _best_moves(
     problem: PrivacyProblem,
-    weights: NDArray[np.float64],
-    V: NDArray[np.float64],
-    W: NDArray[np.float64],
-    b: int,
-) -> tuple[float, int, dict[str, int]]:
-    """The largest f with b teachers at the ones and the rest at the zeros, some of them moved.
+    g: NDArray[np.float64],
+    floor: float,
+    *,
+    effort: float = np.inf,
+    first: int | None = None,
+) -> tuple[list[tuple[float, NDArray[np.int64]]], float, bool]:
+    """Assignments to all corners whose f exceeds `floor`, with their f, worst first.
 
-    weights : `binomial_table` of Delta; V, W : (rows, n + 1), G of both sides over the number of
-    ones. Returns f, the row it is in, and the teachers at each of the corners at the ends.
+    first : where some with at most so many teachers at H and its mirror image exceed the floor,
+    the others are not looked at. At most one for each number of teachers at one end and at H and
+    its mirror image together: the worst of these. Returns them, a bound on every other f above
+    `floor` that was looked at, -inf where the effort sufficed, and whether all were.
     """
-    a, terms = V.shape[1] - 1 - b, weights.shape[1]
-    r, s = np.arange(min(a + 1, terms)), np.arange(min(b + 1, terms))
-    shift = b + r[:, None] - s[None, :]
-    left, right = weights[: a + 1, : len(r)], weights[: b + 1, : len(s)].T
-    P = left @ V[:, shift] @ right
-    Q = -problem.c * (left @ W[:, shift] @ right)
-    reach = np.maximum.accumulate(np.maximum.accumulate(Q, axis=1), axis=2)
-    f = P + reach[:, ::-1, ::-1]
-    k = int(np.argmax(f))
-    row, aP, bP = np.unravel_index(k, f.shape)
-    rest = Q[row, : a - aP + 1, : b - bP + 1]
-    aQ, bQ = np.unravel_index(np.argmax(rest), rest.shape)
-    moves = {"zero": a - aP - aQ, "D_zero": aP, "zero_D": aQ}
-    moves |= {"one": b - bP - bQ, "below_one": bP, "one_below": bQ}
-    return float(f.flat[k]), int(row), moves
+    search = _ExactSearch(problem, floor, effort, STEPS)
+    all_seen = search.run(g, first=first)
+    found = sorted(search.found, key=lambda item: -item[0])
+    return found, search.left_over, all_seen
+
+
+class _ExactSearch:
+    """One look at all corners, worked out where the series' bound exceeds the floor.
+
+    found : assignments and their f; left_over : bound on f where the effort did not suffice.
+    """
+
+    def __init__(
+        self, problem: PrivacyProblem, floor: float, effort: float, steps: tuple[int, ...]
+    ) -> None:
+        self.problem, self.floor, self.effort, self.steps = problem, floor, effort, steps
+        self.found: list[tuple[float, NDArray[np.int64]]] = []
+        self.left_over = -np.inf
+
+    def run(
+        self, g: NDArray[np.float64], *, rising: bool = False, first: int | None = None
+    ) -> bool:
+        """Look at g; rising : only for what exceeds the largest f met so far, and keep the last.
+
+        first : as in `exact_assignments`. Returns whether all corners were looked at.
+        """
+        problem, order = self.problem, series_order(self.problem)
+        for V, sizes, box in _boxes(problem, g, order, self.floor):
+            if first is not None and len(V) > first + 1 and self.found:
+                return False
+            box, bound = _bounds_above(problem, V, box, sizes, self.floor)
+            for column in np.nonzero((bound > self.floor).any(axis=0))[0]:
+                rows = np.nonzero(bound[:, column] > self.floor)[0]
+                if len(rows):  # the floor may have risen since
+                    self._column(V, box[0].start + rows, box[1].start + column, bound[rows, column])
+                if rising and self.found:
+                    self.found = self.found[-1:]
+                    self.floor = self.found[0][0]
+        return True
+
+    def _column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
+        """Work out some rows of a slice with b teachers at the ones."""
+        t, largest = len(V) - 1, float(bound.max())
+        if self.effort <= 0:
+            self.left_over = max(self.left_over, largest)
+            return
+        moves = best_moves(
+            self.problem,
+            V[rows],
+            V[t - rows],
+            b,
+            self.floor,
+            effort=self.effort,
+            steps=self.steps,
+        )
+        self.effort -= moves.spent + OVERHEAD
+        self.left_over = max(self.left_over, min(moves.left_over, largest))
+        if moves.counts:
+            i = int(rows[moves.row])
+            self.found.append((moves.value, assignment_counts(up=i, down=t - i, **moves.counts)))
 
 
 def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -395,35 +435,18 @@ def _eight_corner_worst_case(
     problem: PrivacyProblem, buffer: bytes, effort: float, prune: bool
 ) -> tuple[WorstCase, bool]:
     g = np.frombuffer(buffer)
-    K, D, c = problem.K, problem.Delta, problem.c
-    if D == 0:
+    if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    order = series_order(problem)
     counts = _likely_worst(problem, g)
     best = problem.cost(np.abs(g), counts)
-    terms = moved_terms(K, D)
-    weights = binomial_table(K, D, terms)
-    left_over = -np.inf
-    spent = 0
-    for V, sizes, box in _boxes(problem, g, order, best if prune else -np.inf):
-        t = len(V) - 1
-        box, bound = _bounds_above(problem, V, box, sizes, best if prune else -np.inf)
-        likely = (bound > best).any(axis=0) if prune else np.ones(bound.shape[1], dtype=bool)
-        for column in np.nonzero(likely)[0]:
-            rows = np.nonzero(bound[:, column] > best)[0] if prune else np.arange(len(bound))
-            if not len(rows):
-                continue
-            largest = float(bound[rows, column].max())
-            rows, b = box[0].start + rows, box[1].start + column
-            a = K - t - b
-            spent += 2 * len(rows) * (a + 1) * (b + 1)
-            if spent > effort:
-                left_over = max(left_over, largest)
-                continue
-            value, row, moves = _best_moves(problem, weights, V[rows], V[t - rows], b)
-            if value > best:
-                best = value
-                counts = assignment_counts(up=rows[row], down=t - rows[row], **moves)
+    search = _ExactSearch(
+        problem, best if prune else -np.inf, effort, STEPS if prune else STEPS[-1:]
+    )
+    search.run(g, rising=prune)
+    for value, assignment in search.found:
+        if value > best:
+            best, counts = value, assignment
     # A cell that was pruned has a bound below best, up to the rounding of the series.
-    upper = max(best, left_over) + 4 * TAIL * (1 + c) + _series_rounding(problem, order)
-    return WorstCase(upper, counts), left_over == -np.inf
+    upper = max(best, search.left_over) + 4 * TAIL * (1 + problem.c)
+    upper += _series_rounding(problem, series_order(problem))
+    return WorstCase(upper, counts), search.left_over == -np.inf
