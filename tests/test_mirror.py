@@ -19,6 +19,7 @@ MIRRORED = (
     "mechanisms",
     "noise",
     "nzc",
+    "optimal_label",
     "pate",
     "published",
     "report",

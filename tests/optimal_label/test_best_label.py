@@ -128,7 +128,7 @@ def test_a_label_is_solved_once():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"epsilon": 0.0, "accuracy": 0.7}, "epsilon = 0.0: must be a finite number > 0"),
+        ({"epsilon": 0.0, "accuracy": 0.7}, r"epsilon = 0.0: must be in \(0, 700\]"),
         ({"epsilon": 1.0, "delta": 1.0, "accuracy": 0.7}, r"delta = 1.0: must be in \[0, 1\)"),
         ({"epsilon": 1.0}, "accuracy, lead: exactly one of them must be given"),
         ({"epsilon": 1.0, "accuracy": 0.7, "lead": 1}, "exactly one of them must be given"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ from private_ensembles.optimal_label.certificate import (
     needed_delta,
     probabilities,
     repair,
+    uniform_share,
     utility_below,
 )
 from private_ensembles.optimal_label.objective import leaders, right_weights
@@ -24,8 +26,14 @@ from private_ensembles.optimal_label.sorted_histograms import TieGroups
 
 # Up to so many moves times classes a factorisation is faster, and finds the optimum itself.
 FACTORISED = 100_000
-# Rounds of rows, steps between two of them, and when solutions count as private.
-_ROUNDS, _STEPS, _SOLVED = 40, 300, 1e-8
+# Rounds of rows, and steps between two of them.
+_ROUNDS, _STEPS = 40, 400
+# How near the bound a factorisation comes: as near as it can in a few rounds, then near enough.
+_SOLVED, _FEW, _NEARLY_SOLVED = 1e-9, 2, 1e-6
+# Searches for a private point after a round, and when what is left to repair is too little.
+_PROJECTIONS, _PRIVATE = 4, 1e-8
+# e^epsilon is a float up to here.
+_LARGEST_EPSILON = 700.0
 # How far a first-order method may stay below the bound, as a share of it.
 GAP = 0.01
 
@@ -76,8 +84,8 @@ def best_label(
     0; delta in [0, 1). Raises ValueError for arguments out of range, for both or neither of
     accuracy and lead, and for `lead` at sizes beyond FACTORISED. Source: docs/best-label.md.
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
+    if not 0 < epsilon <= _LARGEST_EPSILON:
+        raise ValueError(f"epsilon = {epsilon}: must be in (0, {_LARGEST_EPSILON:g}]")
     if not 0 <= delta < 1:
         raise ValueError(f"delta = {delta}: must be in [0, 1)")
     if (accuracy is None) == (lead is None):
@@ -96,34 +104,51 @@ def best_label(
 
 def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray, Certificate]:
     """Solve, add what is violated, solve again."""
-    for _ in range(_ROUNDS):
+
+    def worth(p: NDArray) -> float:
+        return float(program.weights @ p) if least is None else float(p[least].min())
+
+    for count in range(_ROUNDS):
         p, multipliers, objective = interior.solve(program, least)
         bound = program.upper_bound(multipliers, objective)
-        worst, _ = program.add_violated(p)
-        if worst <= program.delta + _SOLVED:
+        rows = program.rows
+        utility, p = _nearly_private(program, p, worth)
+        near = _SOLVED if count < _FEW else _NEARLY_SOLVED
+        if utility > (1 - near) * bound or program.rows == rows:
             break
     return _certified(program, p, bound, least)
 
 
 def _by_steps(program: Program) -> tuple[NDArray, Certificate]:
     """Steps from the exponential mechanism, rows as they are violated, until the gap is small."""
-    at = first_order.Iterates(_exponential(program), np.zeros(len(program.singles)))
-    bound, best, point = math.inf, -math.inf, at.p
+    point = _exponential(program)
+    at = first_order.start(program, point, first_order.least_weight(program, point))
+    bound, best = math.inf, -math.inf
     for _ in range(_ROUNDS):
         at = first_order.improve(program, at, _STEPS)
-        bound = min(bound, program.upper_bound(at.multipliers))
-        worst, places = program.add_violated(at.p)
-        multipliers = np.zeros(len(program.singles) + program.events.shape[0])
-        multipliers[places] = at.multipliers
-        at.multipliers = multipliers
-        over = max(worst - program.delta, 0.0)
-        share = over / (over + program.delta + math.expm1(program.epsilon) / program.n_classes)
-        about = (1 - share) * float(program.weights @ at.p) + share / program.n_classes
-        if about > best:
-            best, point = about, at.p
+        bound = min(bound, program.upper_bound(program.extended(at.multipliers, at.singles)))
+        utility, p = _nearly_private(program, at.p, lambda p: float(program.weights @ p))
+        if utility > best:
+            best, point = utility, p
         if best > (1 - GAP) * bound:
             break
     return _certified(program, point, bound)
+
+
+def _nearly_private(
+    program: Program, p: NDArray, worth: Callable[[NDArray], float]
+) -> tuple[float, NDArray]:
+    """What the best point found near p is worth once it is private, and the point; adds rows."""
+    found = []
+    for count in range(1 + _PROJECTIONS):
+        if count:
+            p = first_order.nearest(program, p, _STEPS // 4)
+        share = uniform_share(program, program.add_violated(p))
+        found.append(((1 - share) * worth(p) + share / program.n_classes, count, p))
+        if share < _PRIVATE:
+            break
+    utility, _, p = max(found)
+    return utility, p
 
 
 def _exponential(program: Program) -> NDArray[np.float64]:

@@ -79,11 +79,14 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
         found = needed_delta(program, units)
         if found <= program.delta:
             return units, found, share
-        # What one share of the uniform label makes up for, at its loosest.
-        room = math.expm1(program.epsilon) / C + program.delta
-        over = (found - program.delta) * (1 + 1e-6) + C * 4 * _ROUNDING
-        share = min(1.0, share + (1 - share) * over / (over + room))
+        share += (1 - share) * uniform_share(program, found + 8 * C * _ROUNDING)
     raise ArithmeticError(f"no repair of a table that is off by {found}")
+
+
+def uniform_share(program: Program, needed: float) -> float:
+    """Return the share of the uniform label that makes up for a delta that is too large."""
+    over = max(needed - program.delta, 0.0)
+    return over / (over + program.delta + math.expm1(program.epsilon) / program.n_classes)
 
 
 def _units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:

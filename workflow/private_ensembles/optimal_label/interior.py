@@ -37,7 +37,7 @@ def solve(
         raise RuntimeError(f"HiGHS ended with status {status!r}")
     found = model.getSolution()
     values, duals = np.array(found.col_value), -np.array(found.row_dual)
-    rows, size = len(program.singles) + program.events.shape[0], program.size
+    rows, size = program.rows, program.size
     objective = program.weights
     if least is not None:
         shares = np.maximum(duals[-len(least) :], 0.0)

@@ -50,6 +50,11 @@ class Program:
         self.singles = self._distinct(*_leader_rows(self.moves))
         self.events = sparse.csr_matrix((0, self.size))
 
+    @property
+    def rows(self) -> int:
+        """How many rows were found so far."""
+        return len(self.singles) + self.events.shape[0]
+
     def matrix(self) -> sparse.csr_matrix:
         """Return all rows found so far, singles first: matrix @ p <= delta."""
         rows = len(self.singles)
@@ -64,10 +69,10 @@ class Program:
         shape = len(self.histograms.counts), self.size
         return sparse.csr_matrix((self.histograms.sizes.astype(float), groups, starts), shape)
 
-    def add_violated(self, p: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
-        """Add the rows that p violates, and single ones that are near.
+    def add_violated(self, p: NDArray[np.float64]) -> float:
+        """Add the rows that p violates, and single ones that are near; return the delta it needs.
 
-        Returns the delta that p needs, about, and where each row of the matrix before is now.
+        That is rounded to nearest: `certificate.needed_delta` is a bound.
         """
         worst, above, below, events = 0.0, [], [], []
         for x, y in self.both_orders():
@@ -81,14 +86,27 @@ class Program:
                 chosen = gains[k] > 0
                 if chosen.sum() > 1:
                     events.append((x[k][chosen], y[k][chosen]))
-        before = self.singles, self.events.shape[0]
         self.singles = self._distinct(
             np.concatenate([self.singles[:, 0], *above]),
             np.concatenate([self.singles[:, 1], *below]),
         )
         self._add_events(events)
-        kept = np.searchsorted(self._codes(self.singles), self._codes(before[0]))
-        return worst, np.concatenate([kept, len(self.singles) + np.arange(before[1])])
+        return worst
+
+    def extended(
+        self, multipliers: NDArray[np.float64], singles: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return multipliers for all rows there are now, given those of an earlier `matrix`.
+
+        singles: as they were then. Rows that came since get 0.
+        """
+        found = np.zeros(self.rows)
+        found[np.searchsorted(self._codes(self.singles), self._codes(singles))] = multipliers[
+            : len(singles)
+        ]
+        events = multipliers[len(singles) :]
+        found[len(self.singles) : len(self.singles) + len(events)] = events
+        return found
 
     def both_orders(self):
         """Yield the tie groups (chunk, C) of all classes on both sides of all moves, both orders."""
