@@ -1,4 +1,4 @@
-"""The best label: the issue's table, brute force without symmetry, exact privacy, known mechanisms."""
+"""The best label: a table of optima, brute force without symmetry, and exact privacy."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_a_first_order_method_comes_as_close_as_it_says(monkeypatch):
     assert found.gap < module.GAP
     assert found.utility <= exact.upper_bound
     assert exact.utility <= found.upper_bound
-    with pytest.raises(ValueError, match="lead = 1: is for smaller n_teachers, n_classes only"):
+    with pytest.raises(ValueError, match="lead = 1: is for smaller n_teachers, n_classes and"):
         best_label.__wrapped__(16, 6, 0.5, lead=1)
 
 
@@ -130,6 +130,8 @@ def test_a_label_is_solved_once():
     [
         ({"epsilon": 0.0, "accuracy": 0.7}, r"epsilon = 0.0: must be in \(0, 700\]"),
         ({"epsilon": 1.0, "delta": 1.0, "accuracy": 0.7}, r"delta = 1.0: must be in \[0, 1\)"),
+        ({"epsilon": 1.0, "accuracy": 0.7, "gap": 0.0}, r"gap = 0.0: must be in \(0, 1\)"),
+        ({"epsilon": 1.0, "lead": 1, "gap": 0.1}, "lead = 1: is for smaller n_teachers, n_classes"),
         ({"epsilon": 1.0}, "accuracy, lead: exactly one of them must be given"),
         ({"epsilon": 1.0, "accuracy": 0.7, "lead": 1}, "exactly one of them must be given"),
     ],

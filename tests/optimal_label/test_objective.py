@@ -14,7 +14,9 @@ from private_ensembles.optimal_label.sorted_histograms import tie_groups
 from . import oracle
 
 
-@pytest.mark.parametrize(("K", "C", "accuracy"), [(1, 2, 0.6), (5, 3, 0.7), (6, 3, 0.4), (4, 4, 0.9)])
+@pytest.mark.parametrize(
+    ("K", "C", "accuracy"), [(1, 2, 0.6), (5, 3, 0.7), (6, 3, 0.4), (4, 4, 0.9)]
+)
 def test_weights_are_the_chances_of_all_votes(K, C, accuracy):
     groups = tie_groups(K, C)
     of = groups.groups_of(enumerate_histograms(K, C))
@@ -48,9 +50,9 @@ def test_leaders_are_the_first_of_those_far_enough_ahead():
 
 def test_arguments_out_of_range_are_refused():
     groups = tie_groups(5, 3)
-    with pytest.raises(ValueError, match="accuracy = 0.3: must be above 1 / 3 and below 1"):
+    with pytest.raises(ValueError, match=r"accuracy = 0\.3: must be above 1 / 3 and below 1"):
         right_weights(groups, 0.3)
-    with pytest.raises(ValueError, match="accuracy = 1.0: must be above"):
+    with pytest.raises(ValueError, match=r"accuracy = 1\.0: must be above"):
         right_weights(groups, 1.0)
     with pytest.raises(ValueError, match=r"lead = 6: must be in 1\.\.5"):
         leaders(groups, 6)

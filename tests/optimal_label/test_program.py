@@ -33,7 +33,7 @@ def test_what_a_table_needs_is_what_the_audit_finds_on_all_histograms(K, C, delt
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_rows_found_are_violated_and_hold_for_private_tables(delta):
-    """Every row is one of the conditions; permute-and-flip, private at delta = 0, meets them all."""
+    """Permute-and-flip, private at delta = 0, meets them all."""
     program = Program(7, 4, 0.6, delta)
     before = len(program.singles)
     p = some_table(program, 3)

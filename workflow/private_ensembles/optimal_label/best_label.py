@@ -14,7 +14,6 @@ from private_ensembles.optimal_label import first_order, interior
 from private_ensembles.optimal_label.certificate import (
     UNITS,
     Certificate,
-    needed_delta,
     probabilities,
     repair,
     uniform_share,
@@ -52,13 +51,17 @@ class BestLabel:
     units: NDArray[np.int64]
     certificate: Certificate
 
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Pr[each class of the tie group], (G,), rounded once."""
+        return self.units / (UNITS * self.histograms.sizes.astype(np.float64))
+
     def distribution(self, counts: ArrayLike) -> NDArray[np.float64]:
         """Return Pr[label] of histograms (Q, C) in any order, (Q, C), each rounded once.
 
         Raises ValueError for counts of other numbers of teachers or classes.
         """
-        groups = self.histograms.groups_of(counts)
-        return (self.units / (UNITS * self.histograms.sizes.astype(np.float64)))[groups]
+        return self.probabilities[self.histograms.groups_of(counts)]
 
 
 @lru_cache(maxsize=128)
@@ -70,6 +73,8 @@ def best_label(
     *,
     accuracy: float | None = None,
     lead: int | None = None,
+    gap: float | None = None,
+    start: Callable[[NDArray, float], NDArray] | None = None,
 ) -> BestLabel:
     """Return the (epsilon, delta)-DP label that is right most often; solved once per arguments.
 
@@ -80,9 +85,13 @@ def best_label(
     One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels
     are maximised where each of K teachers is right with that probability and all errors are as
     likely. lead: in its place the least probability of the leader over all histograms with such a
-    lead or a larger one, in votes, is maximised, for which no accuracy has to be known. epsilon >
-    0; delta in [0, 1). Raises ValueError for arguments out of range, for both or neither of
-    accuracy and lead, and for `lead` at sizes beyond FACTORISED. Source: docs/best-label.md.
+    lead or a larger one, in votes, is maximised, for which no accuracy has to be known. epsilon: in
+    (0, 700]; delta: in [0, 1). gap: the share of the bound that may be missing, in (0, 1), found in
+    less time; by default the optimum itself up to FACTORISED, and GAP beyond. start: a private
+    label to begin with where there is a gap, Pr[label] (H, C) of histograms and epsilon; what is
+    returned is never right less often; the exponential mechanism by default. Raises ValueError for
+    arguments out of range, for both or neither of accuracy and lead, and for `lead` with a gap or
+    at sizes beyond FACTORISED. Source: docs/best-label.md.
     """
     if not 0 < epsilon <= _LARGEST_EPSILON:
         raise ValueError(f"epsilon = {epsilon}: must be in (0, {_LARGEST_EPSILON:g}]")
@@ -90,14 +99,19 @@ def best_label(
         raise ValueError(f"delta = {delta}: must be in [0, 1)")
     if (accuracy is None) == (lead is None):
         raise ValueError("accuracy, lead: exactly one of them must be given")
+    if gap is not None and not 0 < gap < 1:
+        raise ValueError(f"gap = {gap}: must be in (0, 1)")
     program = Program(n_teachers, n_classes, epsilon, delta)
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
     if accuracy is not None:
         program.weights = right_weights(program.histograms, accuracy)
-        units, certificate = _factorised(program) if small else _by_steps(program)
+        exact = small and gap is None
+        units, certificate = (
+            _factorised(program) if exact else _by_steps(program, gap or GAP, start)
+        )
     else:
-        if not small:
-            raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes only")
+        if not small or gap is not None:
+            raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes and no gap")
         units, certificate = _factorised(program, leaders(program.histograms, lead))
     return BestLabel(epsilon, delta, program.histograms, units, certificate)
 
@@ -119,18 +133,22 @@ def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray
     return _certified(program, p, bound, least)
 
 
-def _by_steps(program: Program) -> tuple[NDArray, Certificate]:
-    """Steps from the exponential mechanism, rows as they are violated, until the gap is small."""
-    point = _exponential(program)
+def _by_steps(
+    program: Program, gap: float, begin: Callable[[NDArray, float], NDArray] | None
+) -> tuple[NDArray, Certificate]:
+    """Steps from a private label, rows as they are violated, until the gap is small."""
+    point = np.empty(program.size)
+    counts = program.histograms.counts
+    point[program.histograms.groups] = (begin or _exponential)(counts, program.epsilon)
     at = first_order.start(program, point, first_order.least_weight(program, point))
-    bound, best = math.inf, -math.inf
+    bound, best = math.inf, float(program.weights @ point)
     for _ in range(_ROUNDS):
         at = first_order.improve(program, at, _STEPS)
         bound = min(bound, program.upper_bound(program.extended(at.multipliers, at.singles)))
         utility, p = _nearly_private(program, at.p, lambda p: float(program.weights @ p))
         if utility > best:
             best, point = utility, p
-        if best > (1 - GAP) * bound:
+        if best > (1 - gap) * bound:
             break
     return _certified(program, point, bound)
 
@@ -151,11 +169,10 @@ def _nearly_private(
     return utility, p
 
 
-def _exponential(program: Program) -> NDArray[np.float64]:
+def _exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
     """Pr[class] = e^(epsilon n / 2) / sum: epsilon-DP (McSherry and Talwar 2007)."""
-    given = program.histograms
-    weights = np.exp(program.epsilon / 2 * (given.votes - given.votes[given.starts][given.owners]))
-    return weights / np.add.reduceat(weights * given.sizes, given.starts)[given.owners]
+    weights = np.exp(epsilon / 2 * (counts - counts.max(axis=1, keepdims=True)))
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _certified(

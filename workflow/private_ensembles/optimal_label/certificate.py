@@ -90,7 +90,7 @@ def uniform_share(program: Program, needed: float) -> float:
 
 
 def _units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Whole units near p that add up to UNITS in every histogram; the largest group gets the rest."""
+    """Whole units near p that add up to UNITS in every histogram, the rest in a largest group."""
     sizes, starts = program.histograms.sizes, program.histograms.starts
     masses = np.maximum(p, 0.0) * sizes
     masses /= np.add.reduceat(masses, starts)[program.histograms.owners]

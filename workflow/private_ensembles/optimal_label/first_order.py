@@ -55,9 +55,7 @@ def nearest(program: Program, p: NDArray[np.float64], steps: int) -> NDArray[np.
     return improve(program, start(program, p, 1.0), steps, np.zeros(len(p))).p
 
 
-def improve(
-    program: Program, at: Iterates, steps: int, weights: NDArray | None = None
-) -> Iterates:
+def improve(program: Program, at: Iterates, steps: int, weights: NDArray | None = None) -> Iterates:
     """Return the iterates so many steps further, for the rows that the program has now.
 
     weights: (G,) the objective; the program's by default.

@@ -32,6 +32,11 @@ def solve(
         model.setOptionValue(option, value)
     model.passModel(_model(program, highspy, least))
     model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        # Near a vertex the interior point's multipliers can be far off: go to the vertex.
+        model.setOptionValue("run_crossover", "on")
+        model.clearSolver()
+        model.run()
     status = model.modelStatusToString(model.getModelStatus())
     if status != "Optimal":
         raise RuntimeError(f"HiGHS ended with status {status!r}")
@@ -54,7 +59,9 @@ def _model(program: Program, highspy, least: NDArray | None):
     upper = [np.full(rows.shape[0], program.delta), np.ones(totals.shape[0])]
     if least is not None:
         chosen = np.ones(len(least)), (np.arange(len(least)), least)
-        blocks = [sparse.hstack([block, sparse.csr_matrix((block.shape[0], 1))]) for block in blocks]
+        blocks = [
+            sparse.hstack([block, sparse.csr_matrix((block.shape[0], 1))]) for block in blocks
+        ]
         floor = -sparse.csr_matrix(chosen, (len(least), size))
         blocks.append(sparse.hstack([floor, np.ones((len(least), 1))]))
         lower.append(np.full(len(least), -np.inf))

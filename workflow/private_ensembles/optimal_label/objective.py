@@ -38,7 +38,9 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
     if not 1 / C < accuracy < 1:
         raise ValueError(f"accuracy = {accuracy}: must be above 1 / {C} and below 1")
     if K * math.log(C) > _LARGEST_LOGARITHM:
-        raise ValueError(f"n_teachers = {K}: must be at most {_LARGEST_LOGARITHM / math.log(C):.0f}")
+        raise ValueError(
+            f"n_teachers = {K}: must be at most {_LARGEST_LOGARITHM / math.log(C):.0f}"
+        )
     factorials = np.array([math.factorial(n) for n in range(max(K, C) + 1)], dtype=object)
     votes = factorials[K] // np.multiply.reduce(factorials[histograms.counts], axis=1)
     ties = np.multiply.reduceat(factorials[histograms.sizes], histograms.starts)

@@ -28,8 +28,8 @@ NEAR = 0.05
 class Program:
     """Rows p_x - e^epsilon p_y <= delta, and rows of several classes, over K votes on C classes.
 
-    weights: (G,) the objective; 0 where none is given. singles: (R, 2) tie groups x, y. events: rows of more classes, a
-    sparse matrix; there are none for delta = 0.
+    weights: (G,) the objective; 0 where none is given. singles: (R, 2) tie groups x, y. events:
+    rows of more classes, a sparse matrix; there are none for delta = 0.
     """
 
     n_teachers: int
@@ -109,7 +109,7 @@ class Program:
         return found
 
     def both_orders(self):
-        """Yield the tie groups (chunk, C) of all classes on both sides of all moves, both orders."""
+        """Yield tie groups (chunk, C) of all classes on both sides of all moves, in both orders."""
         pairs, placed = self.moves.pairs, self.moves.placed
         size = max(1, _CHUNK // self.n_classes)
         for start in range(0, len(pairs), size):
@@ -117,7 +117,9 @@ class Program:
             yield first, second
             yield second, first
 
-    def upper_bound(self, multipliers: NDArray[np.float64], weights: NDArray | None = None) -> float:
+    def upper_bound(
+        self, multipliers: NDArray[np.float64], weights: NDArray | None = None
+    ) -> float:
         """Return a bound on weights @ p of every private mechanism, rounding included.
 
         Weak duality from any multipliers >= 0 of the rows of `matrix` (negative ones are taken as
@@ -149,9 +151,7 @@ class Program:
             return
         lengths = [2 * len(x) for x, _ in events]
         columns = np.concatenate([part for pair in events for part in pair])
-        entries = np.concatenate(
-            [np.repeat([1.0, -self.growth], len(x)) for x, _ in events]
-        )
+        entries = np.concatenate([np.repeat([1.0, -self.growth], len(x)) for x, _ in events])
         starts = np.concatenate([[0], np.cumsum(lengths)])
         new = sparse.csr_matrix((entries, columns, starts), (len(events), self.size))
         new.sum_duplicates()
