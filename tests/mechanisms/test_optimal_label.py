@@ -7,9 +7,12 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon
+from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.experiments.planner import best_parameters, plan
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Secure
+from private_ensembles.noise.streams import generator
 from private_ensembles.optimal_label.objective import right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
 
@@ -74,7 +77,6 @@ def test_accuracies_are_rounded_to_tenths_above_chance():
             {"n_teachers": 20, "n_classes": 10, "queries": 5, "labels": 5},
             "for at most 150 sorted histograms for several labels, not 530",
         ),
-        ({"secure": True}, "has no sampler for noise: secure but for two classes"),
         ({"queries": 6000, "labels": 6000, "n_classes": 2}, "for at most 5,000 labels"),
     ],
 )
@@ -83,8 +85,46 @@ def test_what_takes_too_long_is_refused(change, reason):
     assert reason in MECHANISM.refusal(replace(ONE, **change))
 
 
-def test_secure_labels_of_two_classes_need_no_refusal():
-    assert MECHANISM.refusal(replace(ONE, n_classes=2, secure=True)) is None
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_secure_labels_follow_the_distribution(n_classes):
+    """Exact dice: ties, an empty class and a clear lead; and the audit's twin is caught."""
+    task = replace(ONE, n_classes=n_classes, secure=True, delta=1e-3)
+    assert MECHANISM.refusal(task) is None
+    parameters, runs = MECHANISM.calibrate(task), 6000
+    rows = np.array([[4, 4, 1, 0], [0, 3, 3, 3], [7, 1, 1, 0]])
+    rows = rows if n_classes == 4 else both_counts(9)[[4, 5, 8]]
+    for row, chances in zip(rows, MECHANISM.distribution(rows, parameters), strict=True):
+        drawn = MECHANISM.release(
+            np.tile(row, (runs, 1)), replace(parameters, labels=runs), Secure()
+        )
+        shares = np.bincount(drawn, minlength=n_classes) / runs
+        # Hoeffding: twelve such shares are wrong together less than once in 1e7.
+        assert np.abs(shares - chances).max() < np.sqrt(np.log(2.4e8) / (2 * runs))
+
+
+def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
+    task = replace(ONE, n_teachers=5, n_classes=3, secure=True, delta=1e-3)
+    parameters = MECHANISM.calibrate(task)
+    honest, twin = (
+        MECHANISM.audited(task, given) for given in (parameters, MECHANISM.weaker(parameters, 0.5))
+    )
+    exact = honest.worst(task.delta * (1 + 1e-6))
+    assert exact.epsilon <= task.epsilon * (1 + 1e-9)
+
+    def lower(audited, at, name):
+        return epsilon_lower_bound(
+            audited.draw,
+            at.first,
+            at.second,
+            task.delta,
+            labels=audited.names,
+            runs=60_000,
+            generator=generator(0, "audit", "optimal_label", name),
+            confidence=1 - 1e-6,
+        ).value
+
+    assert 0 < lower(honest, exact, "secure") <= exact.epsilon
+    assert lower(twin, twin.worst(task.delta * 1.01), "twin") > exact.epsilon
 
 
 def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts():

@@ -121,6 +121,26 @@ def test_a_first_order_method_comes_as_close_as_it_says(monkeypatch):
         best_label.__wrapped__(16, 6, 0.5, lead=1)
 
 
+def test_a_solver_that_gives_up_leaves_a_label_all_the_same(monkeypatch):
+    def give_up(*_):
+        raise RuntimeError("HiGHS ended with status 'Unbounded'")
+
+    monkeypatch.setattr(module.interior, "solve", give_up)
+    certificate = best_label.__wrapped__(9, 4, 0.5, accuracy=0.5).certificate
+    assert certificate.holds
+    assert certificate.gap < module.GAP
+    with pytest.raises(RuntimeError, match="HiGHS ended"):
+        best_label.__wrapped__(9, 4, 0.5, lead=1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 12.0, 30.0, 300.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-10, 0.5])
+def test_labels_at_extreme_budgets_are_private(epsilon, delta):
+    found = best_label(5, 3, epsilon, delta, accuracy=0.8)
+    assert oracle.exact_delta(found) <= delta
+    assert found.certificate.gap < 0.01
+
+
 def test_a_label_is_solved_once():
     assert best_label(5, 3, 0.7, accuracy=0.6) is best_label(5, 3, 0.7, accuracy=0.6)
 

@@ -9,9 +9,9 @@ import numpy as np
 from private_ensembles.accounting.adaptive import Pairs
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.mechanisms.families.composed import label_epsilon
-from private_ensembles.mechanisms.families.label_account import LabelAccount
 from private_ensembles.mechanisms.ladder import Ladder, LeakyLabel
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
+from private_ensembles.noise import secure as exact
 from private_ensembles.optimal_label.best_label import BestLabel, best_label
 from private_ensembles.optimal_label.sorted_histograms import moves
 
@@ -47,7 +47,11 @@ class OptimalLabel(Ladder):
     color = "black"
     n_classes = None
     free = {"accuracy": (0.1, 0.9)}
-    coin_refusal = LabelAccount.coin_refusal
+
+    @staticmethod
+    def coin_refusal(labels, n_classes):
+        """None: coins of the ladder's floats, and dice of whole units, draw what is proven."""
+        return None
 
     def further_refusal(self, task):
         """Programs of many sorted histograms take too long."""
@@ -86,6 +90,16 @@ class OptimalLabel(Ladder):
         """From the solved program."""
         counts = np.asarray(counts)
         return _solved(int(counts[0].sum()), counts.shape[1], parameters).distribution(counts)
+
+    def sample(self, counts, parameters, noise):
+        """Secure labels of more than two classes by exact dice, as certified."""
+        counts = np.asarray(counts)
+        if not noise.secure or counts.shape[1] == 2:
+            return super().sample(counts, parameters, noise)
+        solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
+        units, groups = solved.shares(counts)
+        chosen = np.take_along_axis(groups, exact.weighted(units)[:, None], axis=1)
+        return exact.largest((groups == chosen).astype(np.int64))
 
     def draw(self, counts, parameters, noise):
         """One uniform number a query; on two classes as the ladder."""

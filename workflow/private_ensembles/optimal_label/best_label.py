@@ -56,6 +56,18 @@ class BestLabel:
         """Pr[each class of the tie group], (G,), rounded once."""
         return self.units / (UNITS * self.histograms.sizes.astype(np.float64))
 
+    def shares(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return units and tie groups of histograms (Q, C) in any order, (Q, C) each.
+
+        units: those of a tie group stand at its first class, all others are 0: a class drawn by
+        these weights, and then one of its tie group by a fair die, has exactly the probability
+        that is certified. Raises ValueError as `distribution`.
+        """
+        groups = self.histograms.groups_of(counts)
+        classes = np.arange(groups.shape[1])
+        first = (groups[:, :, None] == groups[:, None, :]).argmax(axis=1) == classes
+        return np.where(first, self.units[groups], 0), groups
+
     def distribution(self, counts: ArrayLike) -> NDArray[np.float64]:
         """Return Pr[label] of histograms (Q, C) in any order, (Q, C), each rounded once.
 
@@ -105,15 +117,27 @@ def best_label(
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
     if accuracy is not None:
         program.weights = right_weights(program.histograms, accuracy)
-        exact = small and gap is None
-        units, certificate = (
-            _factorised(program) if exact else _by_steps(program, gap or GAP, start)
-        )
+        units, certificate = _right_most_often(program, small and gap is None, gap or GAP, start)
     else:
         if not small or gap is not None:
             raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes and no gap")
         units, certificate = _factorised(program, leaders(program.histograms, lead))
     return BestLabel(epsilon, delta, program.histograms, units, certificate)
+
+
+def _right_most_often(
+    program: Program,
+    exact: bool,
+    gap: float,
+    begin: Callable[[NDArray, float], NDArray] | None,
+) -> tuple[NDArray, Certificate]:
+    """By factorisations, or by steps where they are not wanted or HiGHS gives up."""
+    if exact:
+        try:
+            return _factorised(program)
+        except RuntimeError:
+            pass
+    return _by_steps(program, gap, begin)
 
 
 def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray, Certificate]:

@@ -19,7 +19,9 @@ from private_ensembles.optimal_label.program import Program
 
 # Probabilities of tie groups are whole multiples of one part in so many.
 UNITS = 1 << 52
-_TRIES = 20
+_TRIES = 60
+# Of the uniform label, where it is needed: a few units for every class.
+_LEAST_SHARE = 2.0**-44
 # Of the violation as floats show it: e^epsilon, two quotients, a product, a difference.
 _ROUNDING = 16 * UNIT_ROUNDOFF
 
@@ -74,12 +76,14 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
     """
     C = program.n_classes
     share = 0.0
-    for _ in range(_TRIES):
+    for count in range(_TRIES):
         units = _units(program, (1 - share) * p + share / C)
         found = needed_delta(program, units)
         if found <= program.delta:
             return units, found, share
-        share += (1 - share) * uniform_share(program, found + 8 * C * _ROUNDING)
+        more = (1 - share) * uniform_share(program, found + 8 * C * _ROUNDING)
+        # For e^epsilon beyond UNITS no class may be left without a unit.
+        share = min(1.0, max(share + more, _LEAST_SHARE * 2.0**count))
     raise ArithmeticError(f"no repair of a table that is off by {found}")
 
 

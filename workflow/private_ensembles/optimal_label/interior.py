@@ -46,6 +46,8 @@ def solve(
     objective = program.weights
     if least is not None:
         shares = np.maximum(duals[-len(least) :], 0.0)
+        if not shares.sum() > 0:  # any shares give a bound
+            shares = np.ones(len(least))
         objective = np.bincount(least, shares / shares.sum(), size)
     return values[:size], duals[:rows], objective
 
