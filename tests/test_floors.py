@@ -21,7 +21,7 @@ FLOORS = (
     {"accounting"},
     {"audit"},
     {"votes"},
-    {"darrm", "pate", "dpbag", "nzc"},
+    {"darrm", "pate", "dpbag", "nzc", "optimal_label"},
     {"mechanisms"},
     {"datasets", "teachers", "student"},
     {"experiments"},

@@ -20,6 +20,7 @@ MIRRORED = (
     "mechanisms",
     "noise",
     "nzc",
+    "optimal_label",
     "pate",
     "published",
     "report",

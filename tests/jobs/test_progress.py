@@ -96,6 +96,7 @@ LONG = {
     "download_data": "log=job.progress",
     "plan_mechanisms": "job.meter(",
     "solve_sweep": "job.track(",
+    "study_best_label": "job.meter(",
     "study_many_labels": "job.meter(",
     "study_objectives": "job.track(",
     "train_bagged_students": "job.meter(",

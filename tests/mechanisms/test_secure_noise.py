@@ -45,7 +45,15 @@ def continuous_law(row, sigma):
     return np.concatenate([[0.0], np.sum(wins, axis=1) / 50])
 
 
-_EXACT = ("add_discrete_gaussian", "add_fine_gaussian", "coins", "fair_bits", "largest", "subsets")
+_EXACT = (
+    "add_discrete_gaussian",
+    "add_fine_gaussian",
+    "coins",
+    "fair_bits",
+    "largest",
+    "subsets",
+    "weighted",
+)
 
 
 class Listing:
@@ -91,6 +99,11 @@ class Listing:
 
     def fair_bits(self, shape):
         return self.column([0, 1], [0.5, 0.5])
+
+    def weighted(self, weights):
+        assert weights.dtype.kind in "iu"
+        row = np.asarray(weights)[0].astype(float)
+        return self.column(range(len(row)), row / row.sum())
 
     def subsets(self, number, size, most):
         every = np.array(list(itertools.combinations(range(size), most)))

@@ -58,6 +58,24 @@ def test_coin_of_an_impossible_probability_is_refused(p):
         secure.coins(np.array([p]))
 
 
+def test_places_come_at_exactly_their_weights(monkeypatch):
+    """Every outcome of the uniform integer once: the shares are the weights themselves."""
+    weights = np.array([[2, 0, 3, 1]])
+    drawn = []
+    for outcome in range(6):
+        monkeypatch.setattr(secure.secrets, "randbelow", lambda total, k=outcome: k % total)
+        drawn += secure.weighted(weights).tolist()
+    assert np.bincount(drawn, minlength=4).tolist() == [2, 0, 3, 1]
+    monkeypatch.setattr(secure.secrets, "randbelow", lambda total: total - 1)
+    assert secure.weighted(np.array([[1 << 52, (1 << 52) - 1, 1], [5, 0, 0]])).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("weights", [[[0.5, 0.5]], [[-1, 2]], [[0, 0]]])
+def test_what_is_no_weight_is_refused(weights):
+    with pytest.raises(ValueError, match="weights: must be whole numbers >= 0, not all 0 in a row"):
+        secure.weighted(np.array(weights))
+
+
 def test_fair_bits_are_fair_and_of_the_shape_asked_for():
     bits = secure.fair_bits((100, 101))
     assert bits.shape == (100, 101)

@@ -79,9 +79,9 @@ CONFIGURATION = {
     "noise of one of PATE's tasks": ({"pate__tasks__adult__confident__sigma1": 100}, LEDGER),
     "no ledger": ({"audit": None}, {"build_index"}),
 }
-PLANNER = {"plan_mechanisms", "study_many_labels"}
+PLANNER = {"plan_mechanisms", "study_many_labels", "study_best_label"}
 FILES = {
-    # The planner loads every mechanism, and so does its study.
+    # The planner loads every mechanism, and so do its studies.
     f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | PLANNER,
     f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE | PLANNER,
     f"{MODULE}/experiments/nzc.py": LABELS | LEADS | FIGURE,

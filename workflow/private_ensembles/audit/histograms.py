@@ -95,8 +95,16 @@ def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArra
     over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError as
     `enumerate_histograms`, the limit applying to sorted histograms times moves.
     """
+    return _with_moves(enumerate_sorted_histograms(n_teachers, n_classes))
+
+
+def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
+    """All histograms up to renaming the classes, counts descending: rows in lexicographic order.
+
+    Raises ValueError as `enumerate_histograms`, the limit applying to these.
+    """
     _check(n_teachers, n_classes)
-    return _with_moves(_extend(n_teachers, n_classes, descending=True))
+    return _extend(n_teachers, n_classes, descending=True)
 
 
 def sorted_histograms(n_teachers: int, n_classes: int) -> int:

@@ -9,6 +9,8 @@ LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
 TOTALS = "results/audit/tables/totals.csv"
 MANY_LABELS = "results/planner/tables/many_labels.csv"
 MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
+BEST_LABEL = "results/planner/tables/best_label.csv"
+BEST_LABEL_FIGURE = "results/planner/figures/best_label.png"
 
 
 def student_tasks(settings: Configuration) -> list[str]:
@@ -132,11 +134,21 @@ def many_labels(settings: Configuration) -> dict[str, list[str]]:
     return parts if settings.planner.many_labels else {part: [] for part in parts}
 
 
+def best_label(settings: Configuration) -> dict[str, list[str]]:
+    """The planner's study of the best label: its table and figure; nothing where it is left out."""
+    parts = {"tables": [BEST_LABEL], "figures": [BEST_LABEL_FIGURE]}
+    return parts if settings.planner.best_label else {part: [] for part in parts}
+
+
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
-    audit, study = ledger(settings), many_labels(settings)
-    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], *study["tables"]]
-    figures = [*audit["figures"], *study["figures"], *figure_files(settings)]
+    audit, studies = ledger(settings), (many_labels(settings), best_label(settings))
+    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
+    figures = [*audit["figures"]]
+    for study in studies:
+        tables += study["tables"]
+        figures += study["figures"]
+    figures += figure_files(settings)
     return {"tables": [*tables, *table_files(settings)], "figures": figures}
 
 

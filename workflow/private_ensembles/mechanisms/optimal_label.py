@@ -1,0 +1,130 @@
+"""The best label there is for a stated accuracy of the teachers, in any number of classes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.audit.histograms import sorted_histograms
+from private_ensembles.mechanisms.families.composed import label_epsilon
+from private_ensembles.mechanisms.ladder import Ladder, LeakyLabel
+from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
+from private_ensembles.noise import secure as exact
+from private_ensembles.optimal_label.best_label import BestLabel, best_label
+from private_ensembles.optimal_label.sorted_histograms import moves
+
+# Sorted histograms with which a planner does not wait for long: of one label and of several, whose
+# account solves a dozen programs; and up to which each is solved to the optimum itself.
+MOST, MOST_TOGETHER, EXACT = 600, 150, 60
+# Beyond EXACT, the share of the bound on every mechanism that may be missing.
+GAP = 0.005
+# Where nothing is known of the teachers; a planner chooses.
+ACCURACY = 0.7
+
+
+@dataclass(frozen=True)
+class ProfiledLabel(LeakyLabel):
+    """accuracy: of one teacher, for which the label is optimal; on two classes for any."""
+
+    accuracy: float = ACCURACY
+
+
+class OptimalLabel(Ladder):
+    """No (epsilon, delta)-DP label is right more often for teachers of the stated accuracy.
+
+    free: accuracy, of which the label depends little: it is rounded to tenths, above 1/C. On two
+    classes the ladder is optimal whatever it is. Several labels of more classes spend no delta each
+    and are charged together, by what each move of a vote does to them.
+    """
+
+    name = "optimal_label"
+    label = "Optimal label by linear program"
+    source = "docs/best-label.md: no label is right more often at the stated accuracy"
+    order = 34
+    proof = "best-label.md#the-repair"
+    color = "black"
+    n_classes = None
+    free = {"accuracy": (0.1, 0.9)}
+
+    @staticmethod
+    def coin_refusal(labels, n_classes):
+        """None: coins of the ladder's floats, and dice of whole units, draw what is proven."""
+        return None
+
+    def further_refusal(self, task):
+        """Programs of many sorted histograms take too long."""
+        if task.n_classes > 2:
+            size = sorted_histograms(task.n_teachers, task.n_classes)
+            most = MOST if task.labels == 1 else MOST_TOGETHER
+            if size > most:
+                wanted = "one label" if task.labels == 1 else "several labels"
+                return f"for at most {most} sorted histograms for {wanted}, not {size:,}"
+        return super().further_refusal(task)
+
+    def in_parts(self, task, labels, accuracy=ACCURACY):
+        """The ladder's parts on two classes, labels without delta on more."""
+        if task.n_classes == 2:
+            return ProfiledLabel(**asdict(super().in_parts(task, labels)))
+        tenths = min(9, max(round(10 * accuracy), 10 // task.n_classes + 1))
+        if labels == 1:
+            return ProfiledLabel(task.epsilon, task.delta, 1, tenths / 10)
+        each = label_epsilon(task.epsilon, labels, task.delta)
+        return ProfiledLabel(each, 0.0, labels, tenths / 10)
+
+    def together(self, task, labels):
+        """More than one label, of any number of classes."""
+        return labels > 1
+
+    def label_pairs(self, task, parameters):
+        """On more than two classes: all moves, up to the names of the classes."""
+        if task.n_classes == 2:
+            return super().label_pairs(task, parameters)
+        size = task.n_teachers, task.n_classes
+        chances, listed = _solved(*size, parameters).probabilities, moves(*size)
+        first, second = (chances[listed.placed[side]] for side in listed.pairs.T)
+        return Pairs(first, second, 2.0**-52, 1e-300)
+
+    def many_classes(self, counts, parameters):
+        """From the solved program."""
+        counts = np.asarray(counts)
+        return _solved(int(counts[0].sum()), counts.shape[1], parameters).distribution(counts)
+
+    def sample(self, counts, parameters, noise):
+        """Secure labels of more than two classes by exact dice, as certified."""
+        counts = np.asarray(counts)
+        if not noise.secure or counts.shape[1] == 2:
+            return super().sample(counts, parameters, noise)
+        solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
+        units, groups = solved.shares(counts)
+        chosen = np.take_along_axis(groups, exact.weighted(units)[:, None], axis=1)
+        return exact.largest((groups == chosen).astype(np.int64))
+
+    def draw(self, counts, parameters, noise):
+        """One uniform number a query; on two classes as the ladder."""
+        if np.shape(counts)[1] == 2:
+            return super().draw(counts, parameters, noise)
+        below = self.distribution(counts, parameters).cumsum(axis=1)[:, :-1]
+        return (noise.generator.random((len(counts), 1)) > below).sum(axis=1)
+
+
+def _solved(n_teachers: int, n_classes: int, parameters: ProfiledLabel) -> BestLabel:
+    """The label of these parameters, cached by them."""
+    return best_label(
+        n_teachers,
+        n_classes,
+        parameters.label_epsilon,
+        parameters.label_delta,
+        accuracy=parameters.accuracy,
+        gap=GAP if sorted_histograms(n_teachers, n_classes) > EXACT else None,
+        start=_flips,
+    )
+
+
+def _flips(counts, epsilon):
+    """Permute-and-flip, so that no label is right less often."""
+    return PermuteAndFlip.weigh(counts, epsilon / 2)
+
+
+MECHANISM = OptimalLabel()

@@ -1,0 +1,113 @@
+"""From a solver's point to a mechanism that is private for certain, and what it is worth.
+
+Nothing here trusts a solver. Probabilities become whole multiples of a unit, whose sums are exact;
+mixing with the uniform label makes up for what is violated; the result is checked over all moves
+with every rounding counted against it (docs/best-label.md#the-repair).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
+from private_ensembles.optimal_label.objective import WEIGHT_ROUNDINGS
+from private_ensembles.optimal_label.program import Program
+
+# Probabilities of tie groups are whole multiples of one part in so many.
+UNITS = 1 << 52
+_TRIES = 60
+# Of the uniform label, where it is needed: a few units for every class.
+_LEAST_SHARE = 2.0**-44
+# Of the violation as floats show it: e^epsilon, two quotients, a product, a difference.
+_ROUNDING = 16 * UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven of a table.
+
+    holds: it is (epsilon, delta)-DP over all moves. worst: a bound on the delta that it needs, in
+    floating point. mixed: the share of the uniform label. utility: a lower bound on the objective,
+    upper_bound: a bound on that of every (epsilon, delta)-DP mechanism.
+    """
+
+    holds: bool
+    worst: float
+    mixed: float
+    utility: float
+    upper_bound: float
+
+    @property
+    def gap(self) -> float:
+        """How much better any mechanism can be, as a share of the bound."""
+        return 1 - self.utility / self.upper_bound
+
+
+def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
+    """Return a bound on the delta at which the table of units (G,) is epsilon-DP over all moves.
+
+    The exact probability of each class of group g is units_g / (UNITS sizes_g).
+    """
+    p = probabilities(program, units)
+    # Up to two round-offs of p each, those of the growth and of the product, and of the sum.
+    growth = program.growth * (1 - _ROUNDING)
+    worst = 0.0
+    for x, y in program.both_orders():
+        gains = np.maximum(p[x] * (1 + _ROUNDING) - growth * p[y], 0.0)
+        worst = max(worst, float(gains.sum(axis=1).max()))
+    return worst * (1 + program.n_classes * _ROUNDING)
+
+
+def probabilities(program: Program, units: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return Pr[each class of the tie group], (G,), rounded once."""
+    return units / (UNITS * program.histograms.sizes.astype(np.float64))
+
+
+def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
+    """Return units (G,) near p that are private, their `needed_delta` and the share of the uniform.
+
+    Where p needs v > delta, (1 - s) p + s / C needs at most (1 - s) v - s (e^epsilon - 1) / C. The
+    uniform label, s = 1, is private for every epsilon. Raises ArithmeticError where floats cannot
+    tell the two apart, as for an epsilon near 1e-15.
+    """
+    C = program.n_classes
+    share = 0.0
+    for count in range(_TRIES):
+        units = _units(program, (1 - share) * p + share / C)
+        found = needed_delta(program, units)
+        if found <= program.delta:
+            return units, found, share
+        more = (1 - share) * uniform_share(program, found + 8 * C * _ROUNDING)
+        # For e^epsilon beyond UNITS no class may be left without a unit.
+        share = min(1.0, max(share + more, _LEAST_SHARE * 2.0**count))
+    raise ArithmeticError(f"no repair of a table that is off by {found}")
+
+
+def uniform_share(program: Program, needed: float) -> float:
+    """Return the share of the uniform label that makes up for a delta that is too large."""
+    over = max(needed - program.delta, 0.0)
+    return over / (over + program.delta + math.expm1(program.epsilon) / program.n_classes)
+
+
+def _units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole units near p that add up to UNITS in every histogram, the rest in a largest group."""
+    sizes, starts = program.histograms.sizes, program.histograms.starts
+    masses = np.maximum(p, 0.0) * sizes
+    masses /= np.add.reduceat(masses, starts)[program.histograms.owners]
+    units = np.floor(masses * UNITS).astype(np.int64)
+    rest = UNITS - np.add.reduceat(units, starts)
+    tops = np.maximum.reduceat(masses, starts)[program.histograms.owners] == masses
+    first = np.flatnonzero(tops)
+    _, where = np.unique(program.histograms.owners[first], return_index=True)
+    units[first[where]] += rest
+    return units
+
+
+def utility_below(program: Program, units: NDArray[np.int64], weights: NDArray) -> float:
+    """Return a lower bound on the sum of weights times probabilities, both >= 0."""
+    terms = weights * probabilities(program, units)
+    return float(below(math.fsum(terms), WEIGHT_ROUNDINGS + 4))

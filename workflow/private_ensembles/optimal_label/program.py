@@ -1,0 +1,170 @@
+"""The linear program of the best label: rows found as they are needed.
+
+A mechanism p (one number per tie group) is (epsilon, delta)-DP if and only if, for every pair of
+neighbours and both orders, the sum over classes of (p - e^epsilon p')_+ is at most delta: one row
+per set of classes. Few sets matter. The program starts from moves to and from the leader and grows
+by the rows that its solution violates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.optimal_label.sorted_histograms import Moves, TieGroups, moves, tie_groups
+
+# Table entries that are looked at together.
+_CHUNK = 1 << 21
+# Rows this close to being tight, relative to their larger side, are taken along with violated ones.
+NEAR = 0.05
+
+
+@dataclass
+class Program:
+    """Rows p_x - e^epsilon p_y <= delta, and rows of several classes, over K votes on C classes.
+
+    weights: (G,) the objective; 0 where none is given. singles: (R, 2) tie groups x, y. events:
+    rows of more classes, a sparse matrix; there are none for delta = 0.
+    """
+
+    n_teachers: int
+    n_classes: int
+    epsilon: float
+    delta: float
+    weights: NDArray[np.float64] | None = None
+    singles: NDArray[np.int64] = field(init=False)
+    events: sparse.csr_matrix = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.histograms: TieGroups = tie_groups(self.n_teachers, self.n_classes)
+        self.moves: Moves = moves(self.n_teachers, self.n_classes)
+        self.growth = math.exp(self.epsilon)
+        self.size = len(self.histograms.sizes)
+        if self.weights is None:
+            self.weights = np.zeros(self.size)
+        self.singles = self._distinct(*_leader_rows(self.moves))
+        self.events = sparse.csr_matrix((0, self.size))
+
+    @property
+    def rows(self) -> int:
+        """How many rows were found so far."""
+        return len(self.singles) + self.events.shape[0]
+
+    def matrix(self) -> sparse.csr_matrix:
+        """Return all rows found so far, singles first: matrix @ p <= delta."""
+        rows = len(self.singles)
+        entries = np.tile([1.0, -self.growth], rows)
+        starts = np.arange(0, 2 * rows + 1, 2)
+        found = sparse.csr_matrix((entries, self.singles.ravel(), starts), (rows, self.size))
+        return sparse.vstack([found, self.events]).tocsr()
+
+    def totals(self) -> sparse.csr_matrix:
+        """Return the rows that add up each histogram's probabilities to 1."""
+        groups, starts = np.arange(self.size), np.append(self.histograms.starts, self.size)
+        shape = len(self.histograms.counts), self.size
+        return sparse.csr_matrix((self.histograms.sizes.astype(float), groups, starts), shape)
+
+    def add_violated(self, p: NDArray[np.float64]) -> float:
+        """Add the rows that p violates, and single ones that are near; return the delta it needs.
+
+        That is rounded to nearest: `certificate.needed_delta` is a bound.
+        """
+        worst, above, below, events = 0.0, [], [], []
+        for x, y in self.both_orders():
+            gains = p[x] - self.growth * p[y]
+            excess = np.maximum(gains, 0.0).sum(axis=1)
+            worst = max(worst, float(excess.max(initial=0.0)))
+            close = gains > self.delta - NEAR * p[x]
+            above.append(x[close])
+            below.append(y[close])
+            for k in np.flatnonzero((excess > self.delta * (1 + 1e-9)) & (self.delta > 0)):
+                chosen = gains[k] > 0
+                if chosen.sum() > 1:
+                    events.append((x[k][chosen], y[k][chosen]))
+        self.singles = self._distinct(
+            np.concatenate([self.singles[:, 0], *above]),
+            np.concatenate([self.singles[:, 1], *below]),
+        )
+        self._add_events(events)
+        return worst
+
+    def extended(
+        self, multipliers: NDArray[np.float64], singles: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return multipliers for all rows there are now, given those of an earlier `matrix`.
+
+        singles: as they were then. Rows that came since get 0.
+        """
+        found = np.zeros(self.rows)
+        found[np.searchsorted(self._codes(self.singles), self._codes(singles))] = multipliers[
+            : len(singles)
+        ]
+        events = multipliers[len(singles) :]
+        found[len(self.singles) : len(self.singles) + len(events)] = events
+        return found
+
+    def both_orders(self):
+        """Yield tie groups (chunk, C) of all classes on both sides of all moves, in both orders."""
+        pairs, placed = self.moves.pairs, self.moves.placed
+        size = max(1, _CHUNK // self.n_classes)
+        for start in range(0, len(pairs), size):
+            first, second = (placed[rows] for rows in pairs[start : start + size].T)
+            yield first, second
+            yield second, first
+
+    def upper_bound(
+        self, multipliers: NDArray[np.float64], weights: NDArray | None = None
+    ) -> float:
+        """Return a bound on weights @ p of every private mechanism, rounding included.
+
+        Weak duality from any multipliers >= 0 of the rows of `matrix` (negative ones are taken as
+        0): weights @ p <= delta sum y + the largest of (weights - y @ matrix) @ p over all tables
+        of probabilities, which is the sum over histograms of the largest reduced weight per class.
+        Theorem and rounding: docs/best-label.md#a-bound-on-every-mechanism.
+        """
+        weights = self.weights if weights is None else weights
+        matrix, y = self.matrix(), np.maximum(multipliers, 0.0)
+        columns, sizes = matrix.T.tocsr(), self.histograms.sizes
+        reduced, bulk = weights - columns @ y, weights + abs(columns) @ y
+        starts = self.histograms.starts
+        found = np.maximum.reduceat(reduced / sizes, starts).sum() + self.delta * y.sum()
+        largest = np.maximum.reduceat(bulk / sizes, starts).sum() + self.delta * y.sum()
+        # Terms of the longest sum, and the factors' own roundings (weights: at most 8).
+        terms = len(y) + len(starts) + int(np.diff(columns.indptr).max(initial=0)) + 16
+        return float(found + 4 * terms * UNIT_ROUNDOFF * largest)
+
+    def _distinct(self, x: NDArray, y: NDArray) -> NDArray[np.int64]:
+        """Rows p_x - e^epsilon p_y, each once; p_x - e^epsilon p_x is none."""
+        codes = np.unique(self._codes(np.stack([x, y], axis=1)[x != y]))
+        return np.stack([codes // self.size, codes % self.size], axis=1)
+
+    def _codes(self, rows: NDArray) -> NDArray[np.int64]:
+        return rows[:, 0].astype(np.int64) * self.size + rows[:, 1]
+
+    def _add_events(self, events: list[tuple[NDArray, NDArray]]) -> None:
+        if not events:
+            return
+        lengths = [2 * len(x) for x, _ in events]
+        columns = np.concatenate([part for pair in events for part in pair])
+        entries = np.concatenate([np.repeat([1.0, -self.growth], len(x)) for x, _ in events])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        new = sparse.csr_matrix((entries, columns, starts), (len(events), self.size))
+        new.sum_duplicates()
+        self.events = sparse.vstack([self.events, new]).tocsr()
+
+
+def _leader_rows(moves: Moves) -> tuple[NDArray, NDArray]:
+    """x and y of the moves between the leader and another class, by far the dearest.
+
+    A vote that leaves the leader costs him and helps all others.
+    """
+    first = np.flatnonzero(np.diff(moves.bases, prepend=-1))
+    leader = moves.placed[first[moves.bases]]
+    x = np.where(np.arange(leader.shape[1]) == 0, leader, moves.placed)
+    y = np.where(np.arange(leader.shape[1]) == 0, moves.placed, leader)
+    return x.ravel(), y.ravel()

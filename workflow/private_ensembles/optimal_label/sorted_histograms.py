@@ -1,0 +1,167 @@
+"""Histograms of votes up to the names of the classes, and all that one moved vote does to them.
+
+A mechanism that treats all classes alike is one number per sorted histogram and tie group: the
+probability of each class of that group (docs/best-label.md#one-distribution-per-sorted-histogram).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.audit.histograms import enumerate_sorted_histograms
+
+
+@dataclass(frozen=True, eq=False)
+class TieGroups:
+    """All sorted histograms of K votes on C classes, and their tie groups.
+
+    counts: (H, C), each row in descending order, rows in lexicographic order. groups: (H, C), the
+    number of the tie group that a column belongs to; groups are numbered row by row. sizes, votes,
+    owners: (G,) classes of a group, votes of each, its row. starts: (H,) each row's first group.
+    """
+
+    counts: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    votes: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @property
+    def n_teachers(self) -> int:
+        return int(self.counts[0].sum())
+
+    @property
+    def n_classes(self) -> int:
+        return self.counts.shape[1]
+
+    @cached_property
+    def _keys(self) -> NDArray[np.bytes_]:
+        return _keys(self.counts)
+
+    def rows(self, descending: ArrayLike) -> NDArray[np.int64]:
+        """Return the row of each of some sorted histograms (Q, C).
+
+        Raises ValueError for rows that are none of them.
+        """
+        wanted = np.asarray(descending)
+        found = np.searchsorted(self._keys, _keys(wanted)).clip(max=len(self.counts) - 1)
+        if not np.array_equal(self.counts[found], wanted):
+            raise ValueError(
+                f"counts: every row must be {self.n_teachers} votes on {self.n_classes} classes"
+            )
+        return found
+
+    def groups_of(self, counts: ArrayLike) -> NDArray[np.int32]:
+        """Return the tie group of each class of any histograms (Q, C); ValueError as `rows`.
+
+        >>> tie_groups(3, 3).groups_of([[0, 2, 1], [1, 1, 1]])
+        array([[3, 1, 2],
+               [0, 0, 0]], dtype=int32)
+        """
+        counts = np.asarray(counts)
+        order = np.argsort(-counts, axis=1, kind="stable")
+        rows = self.rows(np.take_along_axis(counts, order, axis=1))
+        found = np.empty(counts.shape, dtype=self.groups.dtype)
+        np.put_along_axis(found, order, self.groups[rows], axis=1)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """What one moved vote does, up to the names of the classes.
+
+    All votes but the one that moves are a sorted histogram of K - 1 votes, the base. placed: (R, C)
+    the tie groups in which its classes are once the last vote is placed, one row per inequivalent
+    placement. bases: (R,) ascending. tied: (R,) placements on the second class of a tie, which
+    mirror the row before. pairs: (P, 2) rows of `placed` between which a vote moves: every pair of
+    neighbouring histograms is one of these after renaming the classes, in one of both orders.
+    """
+
+    placed: NDArray[np.int32]
+    bases: NDArray[np.int64]
+    tied: NDArray[np.bool_]
+    pairs: NDArray[np.int32]
+
+
+@lru_cache(maxsize=8)
+def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
+    """Return all sorted histograms; ValueError as `audit.histograms.enumerate_histograms`."""
+    counts = enumerate_sorted_histograms(n_teachers, n_classes)
+    first = _first_of_ties(counts)
+    groups = (np.cumsum(first.ravel()) - 1).reshape(counts.shape)
+    owners, columns = np.nonzero(first)
+    return TieGroups(
+        counts,
+        groups.astype(np.int32),
+        np.bincount(groups.ravel()),
+        counts[owners, columns],
+        owners,
+        groups[:, 0].copy(),
+    )
+
+
+@lru_cache(maxsize=8)
+def moves(n_teachers: int, n_classes: int) -> Moves:
+    """Return what one moved vote does.
+
+    >>> found = moves(2, 2)  # one vote stays: the other joins it, or does not
+    >>> found.placed.tolist(), found.pairs.tolist()
+    ([[1, 2], [0, 0]], [[0, 1]])
+
+    Raises ValueError as :func:`tie_groups`.
+    """
+    after = tie_groups(n_teachers, n_classes)
+    base = _bases(n_teachers, n_classes)
+    first = _first_of_ties(base)
+    second = np.zeros_like(first)
+    second[:, 1:] = first[:, :-1] & ~first[:, 1:]
+    bases, columns = np.nonzero(first | second)
+    tied = second[bases, columns]
+    # The vote goes to the first class of a tie, so that rows stay sorted; names are swapped after.
+    grown = base[bases]
+    places = np.arange(len(bases))
+    grown[places, columns - tied] += 1
+    placed = after.groups[after.rows(grown)]
+    rows, right = places[tied], columns[tied]
+    placed[rows, right - 1], placed[rows, right] = (
+        placed[rows, right],
+        placed[rows, right - 1].copy(),
+    )
+    return Moves(placed, bases, tied, _pairs(bases, tied))
+
+
+def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
+    """Two first classes of ties, or the first and the second class of one."""
+    found = []
+    rows = np.arange(len(bases))
+    for apart in range(1, int(np.bincount(bases).max(initial=0))):
+        left, right = rows[:-apart], rows[apart:]
+        same = bases[left] == bases[right]
+        both = ~tied[left] & ~tied[right]
+        if apart == 1:
+            both |= tied[right]
+        found.append(np.stack([left, right], axis=1)[same & both])
+    return np.concatenate(found).astype(np.int32)
+
+
+def _bases(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
+    if n_teachers == 1:
+        return np.zeros((1, n_classes), dtype=np.int64)
+    return tie_groups(n_teachers - 1, n_classes).counts.copy()
+
+
+def _first_of_ties(counts: NDArray) -> NDArray[np.bool_]:
+    first = np.ones(counts.shape, dtype=bool)
+    first[:, 1:] = counts[:, 1:] != counts[:, :-1]
+    return first
+
+
+def _keys(rows: NDArray) -> NDArray[np.bytes_]:
+    """One string of bytes per row, in the rows' lexicographic order."""
+    big = np.ascontiguousarray(np.asarray(rows).astype(">u4"))
+    return big.view(f"S{4 * big.shape[1]}").ravel()

@@ -1,0 +1,15 @@
+"""Compare the best label with the others: by budget, for several labels, at wrong profiles."""
+
+from private_ensembles.experiments.best_label import study
+from private_ensembles.jobs import io
+from private_ensembles.report.best_label_figure import draw
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    given = settings["best_label"]
+    points = len(given["epsilons"]) + len(set(given["labels"]) - {1})
+    meter = job.meter(points, "budgets and numbers of labels")
+    table = study(settings, meter)
+    meter.finish()
+    io.write_csv(job.output.table, table)
+    draw(table, job.output.png, job.output.pdf)
