@@ -21,13 +21,13 @@ from private_ensembles.darrm.gamma import (
     subsampling_probability,
 )
 from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.planes import moved_terms
 from private_ensembles.darrm.privacy_cost import (
     LARGEST_EXPONENT,
     UNIT_ROUNDOFF,
     PrivacyProblem,
     resolve_delta,
 )
-from private_ensembles.darrm.worst_case import moved_terms
 
 # Noise that nobody notices, for `noiseless_allowance`: one fair coin in a thousand releases.
 NEARLY = 1e-3
