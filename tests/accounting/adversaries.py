@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath
 import numpy as np
+
+from private_ensembles.accounting.adaptive import adaptive_delta
 
 # Probabilities are whole multiples of this, so that floats hold them exactly and add up to 1.
 UNIT = 2**40
@@ -95,3 +98,28 @@ def dearest_row(cover, kinks, weights):
     return max(
         convex_value(p * (1 + error), q * (1 - error), kinks, weights).max() for p, q in both
     )
+
+
+def check_small_adversaries(laws, family):
+    """Assert that one and two labels, whatever is chosen after the first, stay within the bounds.
+
+    laws: by histogram, the law of its label; one vote moves between neighbours. In floats.
+    """
+    pairs = [
+        (laws[one], laws[other])
+        for one, other in itertools.product(laws, repeat=2)
+        if sorted(np.subtract(one, other)) == [-1, 0, 1]
+    ]
+    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
+
+    def most(ratio):
+        return np.maximum(first - ratio * second, 0).sum(axis=1).max()
+
+    for epsilon in (0.0, 0.2, 0.6):
+        found = adaptive_delta(family(first, second), 1, epsilon)
+        assert found.lower * (1 - 1e-9) <= most(math.exp(epsilon)) <= found.upper
+        # W_1 at every ratio that a first label can lead to.
+        y = math.exp(epsilon) * second / first
+        twice = (first * np.vectorize(most)(y)).sum(axis=1).max()
+        found = adaptive_delta(family(first, second), 2, epsilon)
+        assert found.lower * (1 - 1e-9) <= twice <= found.upper

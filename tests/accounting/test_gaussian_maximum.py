@@ -19,6 +19,8 @@ from private_ensembles.accounting.gaussian_maximum import (
     _outcomes,
 )
 
+from .adversaries import check_small_adversaries
+
 T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
 
 
@@ -153,26 +155,7 @@ def test_labels_of_three_classes_stay_below_the_bound():
         return np.array(found)
 
     laws = {counts: label_law(counts) for counts in histograms}
-    pairs = [
-        (laws[one], laws[other])
-        for one in histograms
-        for other in histograms
-        if sorted(np.subtract(one, other)) == [-1, 0, 1]
-    ]
-    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
-    for epsilon in (0.0, 0.2, 0.6):
-        family = GaussianMaximum(scale, teachers, 3)
-        once = np.maximum(first - math.exp(epsilon) * second, 0).sum(axis=1).max()
-        found = adaptive_delta(family, 1, epsilon)
-        assert found.lower * (1 - 1e-9) <= once <= found.upper
-        # W_1 at every ratio that a first label can lead to.
-        y = math.exp(epsilon) * second / first
-        inner = np.array(
-            [[np.maximum(first - x * second, 0).sum(axis=1).max() for x in line] for line in y]
-        )
-        twice = (first * inner).sum(axis=1).max()
-        found = adaptive_delta(family, 2, epsilon)
-        assert found.lower * (1 - 1e-9) <= twice <= found.upper
+    check_small_adversaries(laws, lambda *_: GaussianMaximum(scale, teachers, 3))
 
 
 @pytest.mark.parametrize("classes", [3, 10])

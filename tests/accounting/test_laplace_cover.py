@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive import Covered, Pairs, adaptive_delta
+from private_ensembles.accounting.adaptive import Covered, Pairs
 from private_ensembles.accounting.laplace_cover import _above, _below, _between_at, laplace_cover
 from private_ensembles.accounting.selection_covers import bent
 
-from .adversaries import convex_value, dearest_row
+from .adversaries import check_small_adversaries, convex_value, dearest_row
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 
@@ -132,25 +132,10 @@ def test_all_pairs_of_small_adversaries_stay_below_the_bound():
     scale, teachers = 4.0, 5
     histograms = [c for c in itertools.product(range(6), repeat=3) if sum(c) == teachers]
     laws = {counts: law(np.array(counts) / scale) for counts in histograms}
-    pairs = [
-        (laws[one], laws[other])
-        for one in histograms
-        for other in histograms
-        if sorted(np.subtract(one, other)) == [-1, 0, 1]
-    ]
-    first, second = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
-    family = Covered(laplace_cover(scale, teachers), Pairs(first, second, 1e-12))
-    for epsilon in (0.0, 0.2, 0.6):
-        once = np.maximum(first - math.exp(epsilon) * second, 0).sum(axis=1).max()
-        found = adaptive_delta(family, 1, epsilon)
-        assert found.lower * (1 - 1e-9) <= once <= found.upper
-        y = math.exp(epsilon) * second / first
-        inner = np.array(
-            [[np.maximum(first - x * second, 0).sum(axis=1).max() for x in line] for line in y]
-        )
-        twice = (first * inner).sum(axis=1).max()
-        found = adaptive_delta(family, 2, epsilon)
-        assert found.lower * (1 - 1e-9) <= twice <= found.upper
+    check_small_adversaries(
+        laws,
+        lambda *pairs: Covered(laplace_cover(scale, teachers), Pairs(*pairs, 1e-12)),
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from private_ensembles.mechanisms.families.checked import CheckedNoise
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 
+from .strategies import dearest
+
 MECHANISM = mechanisms.load("confident_gnmax_exact")
 COUNTED = mechanisms.load("confident_gnmax")
 TASK = Task(epsilon=2.0, delta=1e-5, queries=400, labels=100, n_teachers=50, n_classes=10)
@@ -69,19 +71,7 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
     task = Task(1.0, 1e-3, queries, answers, 3, 2, secure=secure)
     parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
     rows = MECHANISM.outcomes(both_counts(3), parameters, secure)
-    pairs = [(rows[i], rows[j]) for i in range(4) for j in (i - 1, i + 1) if 0 <= j < 4]
-
-    def most(left, paid, ratio, epsilon):
-        if left == 0 or paid == 0:
-            return max(0.0, 1 - math.exp(epsilon) * ratio)
-        return max(
-            sum(
-                p * most(left - 1, paid - (outcome > 0), ratio * q / p, epsilon)
-                for outcome, (p, q) in enumerate(zip(*pair, strict=True))
-            )
-            for pair in pairs
-        )
-
+    most = dearest(rows)
     assert most(queries, answers, 1.0, task.epsilon) <= task.delta
     assert most(queries, answers, 1.0, 0.1) > task.delta
 

@@ -17,6 +17,8 @@ from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
+from ..strategies import dearest
+
 NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
 COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
 
@@ -96,19 +98,7 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, 
     """Every strategy: the next pair of histograms depends on all that was released before."""
     noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
     rows = load("confident_gnmax").outcomes(both_counts(3), noise, secure=True)
-    pairs = [(rows[i], rows[j]) for i in range(4) for j in (i - 1, i + 1) if 0 <= j < 4]
-
-    def most(left, paid, ratio, epsilon):
-        if left == 0 or paid == 0:
-            return max(0.0, 1 - math.exp(epsilon) * ratio)
-        return max(
-            sum(
-                p * most(left - 1, paid - (outcome > 0), ratio * q / p, epsilon)
-                for outcome, (p, q) in enumerate(zip(*pair, strict=True))
-            )
-            for pair in pairs
-        )
-
+    most = dearest(rows)
     assert most(queries, answers, 1.0, 0.5) > 1e-3
     for epsilon in (0.5, 2.0, 5.0):
         bound = discrete_gaussian.delta(epsilon, noise.moves)
