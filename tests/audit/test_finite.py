@@ -43,6 +43,8 @@ def listed():
             task, parameters = Task(1.0, M * DELTA, 1, 1, 28, 2), BaggingNoise(7, 4, 0.4)
         if mechanism.name == "nzc":
             parameters = ImmutableNoise(constant=1.0, gamma=4.0)
+        if parameters is None:
+            parameters = mechanism.calibrate(task)
         found[mechanism.name] = mechanism, task, parameters
     return found
 

@@ -72,6 +72,7 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
     )
     assert {plan.mechanism for plan in plans[len(usable) :]} == {
         "ladder",  # three classes
+        "optimal_label",  # too many sorted histograms
         *("majority_private", "committee", "darrm_opt", "darrm_sub"),  # no private teachers
     }
     for plan in usable:
@@ -82,10 +83,11 @@ def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
 def test_one_line_a_family_with_its_least_noise_beside_the_published():
     task, counts, labels = votes("half hopeless", TASK)
     plans = {plan.mechanism: plan for plan in planner.plan(task, counts, labels)}
-    assert not {"gnmax", "gnmax_analytic", "lnmax_pure", "lnmax_exact"} & set(plans)
+    looser = {"gnmax", "gnmax_analytic", "lnmax_improved", "lnmax_analytic", "lnmax_pure"}
+    assert not looser & set(plans)
     confident = "confident_gnmax_exact", "confident_gnmax"
-    (laplace,) = set(plans) & {"lnmax_improved", "lnmax_analytic"}
-    for best, paper in (("gnmax_exact", "gnmax"), (laplace, "lnmax_pure"), confident):
+    laplace = "lnmax_exact", "lnmax_pure"
+    for best, paper in (("gnmax_exact", "gnmax"), laplace, confident):
         (alone,) = planner.plan(task, counts, labels, [paper])
         assert plans[best].published == alone.correct < plans[best].correct
         assert math.isnan(alone.published)

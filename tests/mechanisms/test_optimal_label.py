@@ -77,7 +77,7 @@ def test_accuracies_are_rounded_to_tenths_above_chance():
             {"n_teachers": 20, "n_classes": 10, "queries": 5, "labels": 5},
             "for at most 150 sorted histograms for several labels, not 530",
         ),
-        ({"queries": 6000, "labels": 6000, "n_classes": 2}, "for at most 5,000 labels"),
+        ({"queries": 11_000, "labels": 11_000, "n_classes": 2}, "for at most 10,000 labels"),
     ],
 )
 def test_what_takes_too_long_is_refused(change, reason):

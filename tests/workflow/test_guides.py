@@ -95,6 +95,7 @@ def test_anchors_are_headings(root):
         for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)]*)\)", text):
             if "://" in target:
                 continue
-            headings = re.findall(r"^#+ (.*)$", (page.parent / target or page).read_text(), re.M)
+            other = page.parent / target if target else page
+            headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
             slugs = {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings}
             assert anchor in slugs, f"{page.name}: {target}#{anchor}"

@@ -252,6 +252,9 @@ FILES = {
     f"{MODULE}/experiments/dpbag.py": NOTHING,
     f"{MODULE}/experiments/dpbag_students.py": NOTHING,
     f"{MODULE}/dpbag/mechanism.py": MECHANISMS,
+    f"{MODULE}/optimal_label/program.py": MECHANISMS,
+    f"{MODULE}/command/main.py": NOTHING,  # a door of its own
+    f"{MODULE}/__main__.py": NOTHING,
     f"{MODULE}/configuration/dpbag.py": NOTHING,
     f"{MODULE}/configuration/types.py": NOTHING,
     f"{MODULE}/configuration/pate.py": NOTHING,

@@ -68,7 +68,7 @@ class CentralSearch:
     @property
     def assignments(self) -> set[tuple[int, ...]]:
         """Teachers per corner of the rows found so far."""
-        return self.names
+        return self.known.names
 
     def run(self, inside: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).

@@ -47,7 +47,7 @@ LOOKS: dict[str, dict[str, object]] = {
     "exponential": {"color": YELLOW, "marker": "p", "linestyle": "--"},
     "permute_and_flip": {"color": YELLOW, "marker": "h", "linestyle": "-"},
     "ladder": {"color": BLACK, "marker": "P", "linestyle": "-"},
-    "optimal_label": {"color": BLACK, "marker": "*", "linestyle": "-."},
+    "optimal_label": {"color": BLACK, "marker": "|", "linestyle": "-."},
     "nzc": {"color": VERMILION, "marker": "+", "linestyle": ":"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
