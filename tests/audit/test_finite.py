@@ -10,43 +10,20 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
-from private_ensembles.darrm import optimize_gamma
-from private_ensembles.experiments.ledger import setting
-from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import OnCounts
 from private_ensembles.mechanisms.families.noise_function import OnTeachers
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.nzc import ImmutableNoise
 
+from ..mechanisms.listed import AUDIT_DELTA, one_label_each
 from . import oracle
 
-K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
-NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
-NOISE["student_score"] = 0.7
 NAMES = mechanisms.names()
-# Above every leak, so that no exact epsilon is infinite.
-AUDIT_DELTA = 1e-3
 
 
 @pytest.fixture(scope="module")
 def listed():
-    """Mechanism, task of one label and parameters, by name: DaRRM's Table 1, or given noise."""
-    budget = {"K": K, "m": M, "epsilon": EPSILON, "Delta": DELTA}
-    given = setting(budget, optimize_gamma(K, M, EPSILON, DELTA).gamma)
-    found = {}
-    for mechanism in mechanisms.every().values():
-        task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
-        parameters = mechanism.at_noise(NOISE, 2)
-        if mechanism.name in given.parameters:
-            task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
-        if mechanism.name == "dpbag":
-            task, parameters = Task(1.0, M * DELTA, 1, 1, 28, 2), BaggingNoise(7, 4, 0.4)
-        if mechanism.name == "nzc":
-            parameters = ImmutableNoise(constant=1.0, gamma=4.0)
-        if parameters is None:
-            parameters = mechanism.calibrate(task)
-        found[mechanism.name] = mechanism, task, parameters
-    return found
+    return one_label_each(ImmutableNoise(constant=1.0, gamma=4.0))
 
 
 def as_anybody_s(mechanism, task, parameters):

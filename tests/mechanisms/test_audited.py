@@ -9,7 +9,7 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
-from private_ensembles.darrm import gamma_constant, optimize_gamma
+from private_ensembles.darrm import gamma_constant
 from private_ensembles.dpbag.mechanism import ones_probability
 from private_ensembles.experiments.ledger import setting
 from private_ensembles.experiments.ledger_row import ledger_row
@@ -20,15 +20,10 @@ from private_ensembles.mechanisms.nzc import ImmutableNoise
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 
-K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
-BUDGET = {"K": K, "m": M, "epsilon": EPSILON, "Delta": DELTA}
-# Where lower bounds are sought: above every leak, so that no exact epsilon is infinite.
-AUDIT_DELTA = 1e-3
+from .listed import AUDIT_DELTA, NOISE, K, one_label_each
+
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
-NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
-NOISE["student_score"] = 0.7
-BAGGING = BaggingNoise(n_shards=7, k=4, rate=0.4)
 NAMES = mechanisms.names()
 TRUE = [name for name in NAMES if mechanisms.load(name).releasable]
 # Each bound fails with at most this probability on correct code; some forty are computed.
@@ -37,23 +32,7 @@ ERROR = 1e-6
 
 @pytest.fixture(scope="module")
 def listed():
-    """Mechanism, task of one label and parameters, by name: DaRRM's Table 1, or given noise."""
-    given = setting(BUDGET, optimize_gamma(K, M, EPSILON, DELTA).gamma)
-    found = {}
-    for mechanism in mechanisms.every().values():
-        task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
-        if mechanism.name in given.parameters:
-            task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
-        else:
-            parameters = mechanism.at_noise(NOISE, 2)
-        if parameters is None and mechanism.keeps_budget:
-            parameters = mechanism.calibrate(task)
-        if mechanism.name == "dpbag":
-            task, parameters = Task(1.0, M * DELTA, 1, 1, 28, 2), BAGGING
-        if mechanism.name == "nzc":
-            parameters = ImmutableNoise()
-        found[mechanism.name] = mechanism, task, parameters
-    return found
+    return one_label_each(ImmutableNoise())
 
 
 def claimed(mechanism, task, parameters):

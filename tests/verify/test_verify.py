@@ -71,25 +71,25 @@ def test_what_is_no_exact_number_is_refused(text):
         verify.number(text)
 
 
-@pytest.mark.parametrize("x", ["0", "1/3", "-5", "700", "-1999", "1/1000000007", "355/113"])
-def test_the_exponential_lies_between_its_bounds(x):
-    x = Fraction(x)
-    low, high = verify.exp(x)
-    with mp.workdps(150):
-        true = mpmath.exp(mpmath.mpf(x.numerator) / x.denominator)
+def enclosed(bounds, function, x, digits):
+    """The verifier's bounds on a function, between which its value at so many digits must lie."""
+    low, high = bounds(x)
+    with mp.workdps(digits):
+        true = function(mpmath.mpf(x.numerator) / x.denominator)
         assert mpmath.mpf(low.numerator) / low.denominator <= true
         assert true <= mpmath.mpf(high.numerator) / high.denominator
+    return low, high
+
+
+@pytest.mark.parametrize("x", ["0", "1/3", "-5", "700", "-1999", "1/1000000007", "355/113"])
+def test_the_exponential_lies_between_its_bounds(x):
+    low, high = enclosed(verify.exp, mpmath.exp, Fraction(x), digits=150)
     assert high - low <= high / 2**220
 
 
 @pytest.mark.parametrize("y", ["0", "1/100", "1", "7/2", "9", "12", "1201/100", "40"])
 def test_the_error_function_lies_between_its_bounds(y):
-    y = Fraction(y)
-    low, high = verify.erfc(y)
-    with mp.workdps(900):
-        true = mpmath.erfc(mpmath.mpf(y.numerator) / y.denominator)
-        assert mpmath.mpf(low.numerator) / low.denominator <= true
-        assert true <= mpmath.mpf(high.numerator) / high.denominator
+    low, high = enclosed(verify.erfc, mpmath.erfc, Fraction(y), digits=900)
     assert high - low <= Fraction(1, 10**62)
 
 
