@@ -25,7 +25,7 @@ FLOORS = (
     {"mechanisms"},
     {"datasets", "teachers", "student"},
     {"experiments"},
-    {"published"},
+    {"api", "published"},
     {"report"},
     {"command"},
 )

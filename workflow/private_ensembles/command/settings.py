@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from private_ensembles.api.profile import PROFILE
+
 # As the section `planner` of config.yaml has them.
 DEFAULTS = {
     "privacy_model": "disjoint_shards",
     "adjacency": "replace_one",
     "teacher_epsilon": None,
     "teacher_Delta": 0.0,
-    "profile": {"easy_share": 0.7, "easy": (20.0, 2.0), "hard": (2.0, 2.0), "confusion": 1.0},
+    "profile": PROFILE,
 }
 
 

@@ -57,6 +57,11 @@ def certify(
 ) -> Certificate:
     """Certify that DaRRM with this gamma is (m epsilon, delta)-DP, or show that it cannot be.
 
+    >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
+    False
+    >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
+    True
+
     Parameters
     ----------
     gamma : (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd
@@ -66,11 +71,6 @@ def certify(
     ------
     ValueError : gamma of a wrong shape, range or asymmetric (the lemma does not cover it), or a
         parameter out of range.
-
-    >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
-    False
-    >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
-    True
     """
     gamma = check_gamma(gamma)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))

@@ -79,7 +79,11 @@ def optimize_gamma(
     monotone: bool = False,
     threads: int = 1,
 ) -> GammaSolution:
-    """The gamma of largest utility for which DaRRM is (m epsilon, delta)-DP.
+    """Return the gamma of largest utility for which DaRRM is (m epsilon, delta)-DP.
+
+    >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
+    >>> round(solution.utility, 4), solution.certificate.holds
+    (0.8488, True)
 
     Parameters
     ----------
@@ -94,10 +98,6 @@ def optimize_gamma(
 
     Raises ValueError for a parameter out of range, and where the budget is so small that rounding
     alone uses it up (m epsilon and delta below about 1e-14 K).
-
-    >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
-    >>> round(solution.utility, 4), solution.certificate.holds
-    (0.8488, True)
     """
     started = time.perf_counter()
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))

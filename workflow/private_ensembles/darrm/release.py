@@ -24,6 +24,10 @@ def release(
 ) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (Algorithm 1).
 
+    >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
+    >>> release([0, 1, 2, 3], gamma, np.random.default_rng(0)).tolist()
+    [0, 0, 1, 1]
+
     counts : integers in 0..K, any shape; generator : drawn from twice per count (the coin, and the
     random answer it may call for); None: exact coins from the system's entropy, whose probabilities
     are these very floats, so that gamma's certificate covers the release. Returns labels 0 or 1 in

@@ -1,0 +1,76 @@
+"""noise_scale and label_epsilon: two ways of one account, and the mechanisms' own calibrations."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from private_ensembles.api.noise import label_epsilon, noise_scale
+from private_ensembles.audit.divergence import exact_epsilon
+from private_ensembles.audit.histograms import two_class_matrix, two_class_pairs
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.gnmax_exact import MECHANISM as GNMAX
+from private_ensembles.pate.gnmax import label_probability
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
+LAWS = ("gnmax", "lnmax", "exponential", "permute_and_flip")
+
+
+@pytest.mark.parametrize(("law", "classes"), [*itertools.product(LAWS, (2, 3))])
+def test_the_scale_found_costs_the_budget(law, classes):
+    scale = noise_scale(law, **BUDGET, classes=classes)
+    size = {"delta": 1e-4, "labels": 5, "teachers": 9, "classes": classes}
+    found = label_epsilon(law, scale, **size)
+    # The search has its own grid: both are upper bounds of one number. Of three classes the
+    # adversary that is played votes for two.
+    assert (0.95 if classes == 2 else 0.85) <= found.lower <= found.upper <= 1.001
+    less = label_epsilon(law, scale / 2, **size)
+    assert less.lower > 1.3
+
+
+def test_one_label_is_its_exact_audit():
+    table = two_class_matrix(label_probability(7, 4.0))
+    exact = exact_epsilon(table, two_class_pairs(7), 1e-3)
+    found = label_epsilon("gnmax", 4.0, delta=1e-3, labels=1, teachers=7)
+    assert found.lower <= exact * (1 + 1e-9)
+    assert exact <= found.upper * (1 + 1e-9)
+    assert found.upper - found.lower < 0.01 * exact
+
+
+def test_better_analyses_need_less_noise():
+    for law in ("gnmax", "lnmax"):
+        names = ("paper", "improved", "analytic", "label")
+        scales = [
+            noise_scale(law, epsilon=1, delta=1e-5, labels=50, teachers=51, analysis=name)
+            for name in names
+        ]
+        # Many Laplace labels compose by Rényi divergence in both of the analyses between.
+        assert scales == sorted(scales, reverse=True)
+        assert scales[3] < scales[2] < scales[0]
+
+
+def test_the_scale_is_the_mechanism_s():
+    task = Task(1.0, 1e-4, 5, 5, 9, 2)
+    assert noise_scale("gnmax", **BUDGET) == GNMAX.calibrate(task).sigma
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"mechanism": "gaussian"}, "mechanism = 'gaussian': must be one of gnmax, lnmax"),
+        ({"analysis": "rdp"}, "analysis = 'rdp': must be one of paper, improved"),
+        ({"mechanism": "exponential", "analysis": "paper"}, "must be one of label"),
+        ({"labels": 20_000}, "for at most 10,000 labels"),
+        ({"delta": 0.0}, "delta = 0.0"),
+    ],
+)
+def test_bad_values_of_noise_scale(change, says):
+    given = {"mechanism": "gnmax", **BUDGET} | change
+    with pytest.raises(ValueError, match=says):
+        noise_scale(given.pop("mechanism"), **given)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf])
+def test_bad_scales(scale):
+    with pytest.raises(ValueError, match=r"scale = .*: must be a finite number > 0"):
+        label_epsilon("gnmax", scale, delta=1e-4, labels=5, teachers=9)

@@ -1,0 +1,58 @@
+"""plan: the planner's own ranking, from plain numbers."""
+
+import pytest
+
+from private_ensembles.api.planning import plan
+from private_ensembles.experiments import planner
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise import streams
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+SIZE = {"teachers": 40, "classes": 3, "queries": 30, "epsilon": 3, "delta": 1e-5}
+NAMES = ["gnmax_analytic", "permute_and_flip", "ladder"]
+
+
+def test_the_ranking_is_the_planner_s():
+    stated = {"easy": (5, 1), "easy_share": 0.5}
+    found = plan(**SIZE, labels=10, profile=stated, mechanisms=NAMES, noise="reproducible", seed=5)
+    profile = ConsensusProfile(3, 0.5, (5, 1), (2, 2), 1.0)
+    generator = streams.generator(5, "planner", "profile")
+    votes = synthetic_counts(profile, 40, 30, generator)
+    assert found == planner.plan(Task(3, 1e-5, 30, 10, 40, 3), *votes, NAMES)
+    assert found[-1].mechanism == "ladder"
+    assert found[-1].refusal == "for two classes only"
+
+
+def test_noise_is_secure_and_a_label_for_each_query_unless_said_otherwise():
+    found = {one.mechanism: one for one in plan(**SIZE, mechanisms=NAMES)}
+    assert "no sampler" in found["permute_and_flip"].refusal
+    assert round(found["gnmax_analytic"].answers, 6) == 30
+    assert found["gnmax_analytic"].epsilon <= 3
+
+
+def test_private_teachers_are_stated():
+    given = {"teachers": 11, "classes": 2, "queries": 5, "epsilon": 1, "delta": 1e-3}
+    model = {"privacy_model": "shared_data", "adjacency": "add_remove", "noise": "reproducible"}
+    (refused,) = plan(**given, **model, mechanisms=["committee"])
+    assert "teacher_epsilon" in refused.refusal
+    teacher = {"teacher_epsilon": 0.1, "teacher_delta": 1e-5}
+    (found,) = plan(**given, **model, **teacher, mechanisms=["committee"])
+    assert found.refusal is None
+    assert found.answers == 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"mechanisms": ["gnmaxx"]}, "mechanism = 'gnmaxx': must be one of"),
+        ({"noise": "none"}, "noise = 'none': must be one of secure, reproducible"),
+        ({"profile": {"eazy": (1, 1)}}, "profile: eazy: must be of easy_share"),
+        ({"epsilon": 0}, "epsilon = 0: must be a finite number > 0"),
+        ({"labels": 31}, "labels = 31: must be at most queries = 30"),
+        ({"adjacency": "swap"}, "adjacency = 'swap'"),
+    ],
+)
+def test_bad_values_are_named_in_one_line(wrong, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        plan(**(SIZE | {"mechanisms": ["ladder"]} | wrong))
+    assert "\n" not in str(caught.value)

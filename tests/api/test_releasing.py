@@ -1,0 +1,68 @@
+"""release_labels: labels within the budget, drawn by the best mechanism of the stated profile."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.api.planning import plan
+from private_ensembles.api.releasing import release_labels
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+BUDGET = {"epsilon": 2.0, "delta": 1e-5}
+PROFILE = ConsensusProfile(3, 0.8, (20, 2), (2, 2), 1.0)
+COUNTS, TRUTH = synthetic_counts(PROFILE, 60, 40, np.random.default_rng(0))
+
+
+def test_it_takes_the_planner_s_first_and_is_right_as_often_as_promised():
+    found = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=3)
+    size = {"teachers": 60, "classes": 3, "queries": 40, "labels": 20}
+    # Of counts alone, as `Task.counts_only` says: no committee.
+    best = plan(**size, **BUDGET, noise="reproducible")[0]
+    assert found.mechanism == best.mechanism
+    assert found.epsilon == best.epsilon <= 2
+    assert found.delta == 1e-5
+    answered = found.labels >= 0
+    assert 0 < answered.sum() <= 20
+    assert (found.labels[answered] == TRUTH[answered]).mean() > 0.6
+    assert not found.secure
+    again = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=3)
+    assert (again.labels == found.labels).all()
+    other = release_labels(COUNTS, **BUDGET, labels=20, noise="reproducible", seed=4)
+    assert (other.labels != found.labels).any()
+
+
+def test_the_plan_does_not_look_at_the_votes():
+    """Another ensemble of the same size: the same mechanism with the same parameters."""
+    one, other = (
+        release_labels(rows, **BUDGET, labels=20, noise="reproducible")
+        for rows in (COUNTS, np.full_like(COUNTS, 20))
+    )
+    assert (one.mechanism, one.parameters) == (other.mechanism, other.parameters)
+
+
+def test_secure_noise_is_the_default_and_no_release_repeats_another():
+    flat = np.full((60, 2), 30)
+    drawn = [release_labels(flat, **BUDGET, mechanism="gnmax_analytic") for _ in range(2)]
+    assert all(one.secure and one.mechanism == "gnmax_analytic" for one in drawn)
+    assert (drawn[0].labels != drawn[1].labels).any()  # but once in 2^60
+
+
+@pytest.mark.parametrize(
+    ("counts", "more", "says"),
+    [
+        (COUNTS.astype(float), {}, "counts: float64"),
+        (COUNTS[0], {}, r"counts: int64 \(3,\)"),
+        (COUNTS[:, :1], {}, "two classes at least"),
+        (-COUNTS, {}, "must be numbers of votes"),
+        (np.arange(6).reshape(2, 3), {}, "rows add up to 3 to 12"),
+        (np.eye(2, dtype=int), {}, "rows add up to 1 to 1"),
+        (COUNTS, {"noise": "weak"}, "noise = 'weak'"),
+        (COUNTS, {"seed": 1}, "seed = 1: must be None for noise = secure"),
+        (COUNTS, {"mechanism": "argmax"}, "mechanism = 'argmax': must be one of"),
+        (COUNTS, {"labels": 41}, "labels = 41: must be at most queries = 40"),
+        (COUNTS, {"mechanism": "ladder"}, "no mechanism applies: ladder: for two classes only"),
+    ],
+)
+def test_bad_values_are_named_in_one_line(counts, more, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        release_labels(counts, **(BUDGET | more))
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,111 @@
+"""How much noise labels need for a budget, and what labels cost at a noise: both ways.
+
+The laws: ``gnmax`` (normal; the scale is its standard deviation), ``lnmax`` (Laplace),
+``exponential`` (Gumbel; the scale is 1 / rate) and ``permute_and_flip`` (exponential; as well).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive import Bounds, adaptive_epsilon
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.gaussian import GaussianNoise
+from private_ensembles.mechanisms.families.label_account import CoveredAccount, grid_fineness
+from private_ensembles.mechanisms.families.laplace import LaplaceNoise
+from private_ensembles.mechanisms.families.selection import SelectionRate
+from private_ensembles.mechanisms.families.task import Task
+
+# Mechanisms by law and analysis of their noise.
+_FOUND_BY = {
+    "gnmax": {
+        "paper": "gnmax",
+        "improved": "gnmax_improved",
+        "analytic": "gnmax_analytic",
+        "label": "gnmax_exact",
+    },
+    "lnmax": {
+        "paper": "lnmax_pure",
+        "improved": "lnmax_improved",
+        "analytic": "lnmax_analytic",
+        "label": "lnmax_exact",
+    },
+    "exponential": {"label": "exponential"},
+    "permute_and_flip": {"label": "permute_and_flip"},
+}
+
+
+def noise_scale(
+    mechanism: str,
+    *,
+    epsilon: float,
+    delta: float,
+    labels: int,
+    teachers: int,
+    classes: int = 2,
+    analysis: str = "label",
+) -> float:
+    """Return the least scale of noise with which all labels together keep the budget.
+
+    >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
+    19.5
+    >>> given = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
+    >>> round(noise_scale("gnmax", **given), 2)  # by what the noisy counts tell
+    23.59
+
+    mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
+    labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
+    (docs/many-labels.md); for gnmax and lnmax as well ``paper``, ``improved`` (a better conversion
+    from Rényi divergence), ``analytic`` (exact for the noisy counts). The scale is in votes, an
+    upper bound of what is needed, for continuous noise. Raises ValueError for a value out of range.
+    """
+    _check(mechanism)
+    known = _FOUND_BY[mechanism]
+    if analysis not in known:
+        raise ValueError(f"analysis = {analysis!r}: must be one of {', '.join(known)}")
+    found = mechanisms.load(known[analysis])
+    task = Task(epsilon, delta, labels, labels, teachers, classes)
+    if refusal := found.refusal(task):
+        raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
+    exact = Fraction(found.law(found.calibrate(task))[1])
+    scale = float(exact)
+    return scale if scale >= exact else math.nextafter(scale, math.inf)
+
+
+def label_epsilon(
+    mechanism: str, scale: float, *, delta: float, labels: int, teachers: int, classes: int = 2
+) -> Bounds:
+    """Return bounds on the epsilon of all labels together at delta, charged for what they release.
+
+    >>> found = label_epsilon("gnmax", 19.5, delta=1e-5, labels=20, teachers=51)
+    >>> round(found.upper, 2)
+    1.0
+
+    mechanism, scale: as :func:`noise_scale`. upper: holds for replace_one, disjoint shards and
+    labels chosen adaptively, in floating point. lower: what votes for two classes alone cost, so no
+    account of these labels can be below. Raises ValueError for a value out of range.
+    """
+    _check(mechanism)
+    if not (math.isfinite(scale) and scale > 0):
+        raise ValueError(f"scale = {scale}: must be a finite number > 0")
+    task = Task(1.0, delta, labels, labels, teachers, classes)
+    found: CoveredAccount = mechanisms.load(_FOUND_BY[mechanism]["label"])
+    family = found.label_pairs(task, _at(mechanism, scale, labels))
+    return adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
+
+
+def _check(mechanism: str) -> None:
+    if mechanism not in _FOUND_BY:
+        raise ValueError(f"mechanism = {mechanism!r}: must be one of {', '.join(_FOUND_BY)}")
+
+
+def _at(mechanism: str, scale: float, labels: int) -> Parameters:
+    if mechanism == "gnmax":
+        return GaussianNoise(scale, labels)
+    if mechanism == "lnmax":
+        return LaplaceNoise(scale, labels)
+    # Up, so that the noise is at most the scale asked about.
+    rate = math.nextafter(1 / scale, math.inf)
+    return SelectionRate(2 * rate, labels, rate)

@@ -1,0 +1,86 @@
+"""Which mechanism gives the most right labels for a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from private_ensembles import mechanisms as known
+from private_ensembles.api.profile import PROFILE
+from private_ensembles.experiments import planner, planner_study
+from private_ensembles.experiments.planner import Plan
+from private_ensembles.mechanisms.families.task import Task
+
+NOISES = ("secure", "reproducible")
+
+
+def plan(
+    *,
+    teachers: int,
+    classes: int,
+    queries: int,
+    epsilon: float,
+    delta: float,
+    labels: int | None = None,
+    profile: Mapping | None = None,
+    mechanisms: Sequence[str] | None = None,
+    privacy_model: str = "disjoint_shards",
+    adjacency: str = "replace_one",
+    teacher_epsilon: float | None = None,
+    teacher_delta: float = 0.0,
+    noise: str = "secure",
+    seed: int = 0,
+) -> list[Plan]:
+    """Rank the mechanisms by expected right labels within a budget, the best first.
+
+    >>> best, *_ = plan(
+    ...     teachers=250, classes=10, queries=500, labels=100, epsilon=1, delta=1e-5,
+    ...     mechanisms=["gnmax", "gnmax_exact"], noise="reproducible",
+    ... )
+    >>> best.mechanism, round(best.answers), round(best.correct)
+    ('gnmax_exact', 100, 89)
+
+    teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
+    all labels together. labels: wanted at most; None: one for each query. profile: how the teachers
+    agree, stated from public data (keys easy_share, easy, hard, confusion, as
+    `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms: names; None: all.
+    privacy_model: ``disjoint_shards`` (a record reaches one teacher) or ``shared_data``. adjacency:
+    ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta: what one teacher costs for
+    add_remove, where teachers are private themselves. noise: ``secure`` (exact samplers; only
+    mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
+
+    Nothing private is looked at, so a plan costs nothing. Mechanisms that do not apply come last
+    with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
+    of range or an unknown name, in one line. Source: DESIGN sections 4 and 5; docs/privacy.md.
+    """
+    names = known.offered() if mechanisms is None else list(mechanisms)
+    for name in names:
+        if name not in known.offered():
+            offered = ", ".join(known.offered())
+            raise ValueError(f"mechanism = {name!r}: must be one of {offered}")
+    if noise not in NOISES:
+        raise ValueError(f"noise = {noise!r}: must be one of {', '.join(NOISES)}")
+    wanted = Task(
+        epsilon,
+        delta,
+        queries,
+        queries if labels is None else labels,
+        teachers,
+        classes,
+        privacy_model,
+        adjacency,
+        teacher_epsilon,
+        teacher_delta,
+        secure=noise == "secure",
+    )
+    return on_profile(wanted, profile, names, seed)
+
+
+def on_profile(
+    task: Task, profile: Mapping | None, names: Sequence[str] | None, seed: int
+) -> list[Plan]:
+    """Rank mechanisms for a task on votes of a stated profile; None: config.yaml's."""
+    given = dict(PROFILE if profile is None else profile)
+    if unknown := sorted(set(given) - set(PROFILE)):
+        raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
+    votes = planner_study.profile_votes({"profile": PROFILE | given}, task, seed)
+    return planner.plan(task, *votes, names)

@@ -1,0 +1,121 @@
+"""Labels for counts of votes, drawn by the best mechanism that a budget can buy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.api.planning import NOISES, on_profile
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise import streams
+from private_ensembles.noise.sources import Secure, Seeded
+
+
+@dataclass(frozen=True)
+class Released:
+    """Labels, and what all of them cost together.
+
+    labels: int64 (queries,), -1 where there is none. epsilon: at delta, for `adjacency`, an upper
+    bound whatever the votes. secure: False for a rehearsal, of which nothing may be released.
+    """
+
+    labels: NDArray[np.int64]
+    mechanism: str
+    parameters: Parameters
+    epsilon: float
+    delta: float
+    privacy_model: str
+    adjacency: str
+    secure: bool
+
+
+def release_labels(
+    counts: ArrayLike,
+    *,
+    epsilon: float,
+    delta: float,
+    labels: int | None = None,
+    mechanism: str | None = None,
+    profile: Mapping | None = None,
+    noise: str = "secure",
+    seed: int | None = None,
+) -> Released:
+    """Release labels of vote counts within a budget, once.
+
+    >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
+    >>> found = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> found.labels.tolist() == [0, 1] * 10, found.epsilon <= 2
+    (True, True)
+
+    counts: integers (queries, classes), each row adding up to the number of teachers, two at least,
+    whose shards of the records are disjoint. epsilon, delta: the budget of all labels together,
+    for replace_one. labels: wanted at most, of the first queries; None: all. mechanism: its name;
+    None: the best on the profile. profile: as :func:`plan`; never from these votes. noise:
+    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
+    (default 0).
+
+    Each call spends its budget anew and keeps no record: two calls cost the sum. `private-ensembles
+    release` keeps one. Raises ValueError, in one line, for counts that are no such table, values
+    out of range, and where no mechanism applies. Source: docs/your-own-votes.md.
+    """
+    counts = _checked(counts)
+    if noise not in NOISES:
+        raise ValueError(f"noise = {noise!r}: must be one of {', '.join(NOISES)}")
+    secure = noise == "secure"
+    if secure and seed is not None:
+        raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
+    if mechanism is not None and mechanism not in mechanisms.offered():
+        offered = ", ".join(mechanisms.offered())
+        raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
+    queries, classes = counts.shape
+    task = Task(
+        epsilon,
+        delta,
+        queries,
+        queries if labels is None else labels,
+        int(counts[0].sum()),
+        classes,
+        secure=secure,
+        counts_only=True,
+    )
+    plans = on_profile(task, profile, None if mechanism is None else [mechanism], 0)
+    best = plans[0]
+    if best.refusal is not None:
+        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
+        raise ValueError(f"no mechanism applies: {reasons}")
+    source = Secure() if secure else Seeded(streams.generator(seed or 0, "own votes", "release"))
+    drawn = mechanisms.load(best.mechanism).release(counts, best.parameters, source)
+    return Released(
+        drawn,
+        best.mechanism,
+        best.parameters,
+        best.epsilon,
+        delta,
+        task.privacy_model,
+        task.adjacency,
+        secure,
+    )
+
+
+def _checked(counts: ArrayLike) -> NDArray[np.int64]:
+    given = np.asarray(counts)
+    if given.ndim != 2 or 0 in given.shape or given.shape[1] < 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"counts: {given.dtype} {given.shape}: must be integers (queries, classes), two "
+            "classes at least"
+        )
+    if given.min() < 0 or given.max() >= 1 << 31:
+        raise ValueError("counts: must be numbers of votes, 0 to 2^31 - 1")
+    given = given.astype(np.int64)
+    sums = given.sum(axis=1)
+    if (sums != sums[0]).any() or sums[0] < 2:
+        raise ValueError(
+            "counts: every row must add up to the same number of teachers, two at least; rows "
+            f"add up to {int(sums.min())} to {int(sums.max())}"
+        )
+    return given
