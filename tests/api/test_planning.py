@@ -46,7 +46,7 @@ def test_private_teachers_are_stated():
     [
         ({"mechanisms": ["gnmaxx"]}, "mechanism = 'gnmaxx': must be one of"),
         ({"noise": "none"}, "noise = 'none': must be one of secure, reproducible"),
-        ({"profile": {"eazy": (1, 1)}}, "profile: eazy: must be of easy_share"),
+        ({"profile": {"hardly": (1, 1)}}, "profile: hardly: must be of easy_share"),
         ({"epsilon": 0}, "epsilon = 0: must be a finite number > 0"),
         ({"labels": 31}, "labels = 31: must be at most queries = 30"),
         ({"adjacency": "swap"}, "adjacency = 'swap'"),
