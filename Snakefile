@@ -35,11 +35,19 @@ rule all:
         targets.everything(settings),
 
 
-# Not on dry runs, and not in the jobs of a cluster.
+# Not on dry runs, and not in the jobs of a cluster. The log file keeps all that Snakemake says.
 onstart:
     releases.permission_or_exit(workflow.dag.needrun_jobs(), config)
     announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
+    terminal.shorten(logger)
 
 
 onsuccess:
-    announce.say(announce.end([targets.page(settings)]))
+    announce.say(
+        announce.end(
+            [targets.page(settings)],
+            "results/fidelity.csv",
+            since=STARTED,
+            data=config["data"],
+        )
+    )

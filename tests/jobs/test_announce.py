@@ -1,6 +1,9 @@
 """What a run says when it starts and ends."""
 
 import re
+import time
+
+import pytest
 
 from private_ensembles.jobs import announce
 
@@ -25,9 +28,28 @@ def test_small_runs_and_those_on_own_votes_have_words_as_well():
 
 def test_the_end_names_the_page_that_exists(tmp_path):
     page = tmp_path / "index.html"
-    assert announce.end([str(page)]) is None
+    given = {"checked": tmp_path / "no.csv", "since": time.time() - 284, "data": "embedded"}
+    assert announce.end([str(page)], **given) is None
     page.write_text("")
-    assert announce.end([str(tmp_path / "x"), str(page)]) == f"Done. Open the report: {page}"
+    lines = announce.end([str(tmp_path / "x"), str(page)], **given).splitlines()
+    assert lines == ["Done in 4 min 44 s.", f"Open the report: {page}"]
+
+
+@pytest.mark.parametrize(
+    ("data", "needs"),
+    [("embedded", "--config data=paper"), ("paper", "data that are private or not at hand")],
+)
+def test_the_end_counts_what_was_compared_in_this_run(tmp_path, data, needs):
+    page, table = tmp_path / "index.html", tmp_path / "fidelity.csv"
+    page.write_text("")
+    statuses = ["match", "not_run", "match", "differs", "not_run"]
+    table.write_text("\n".join(["item,status", *(f"x,{one}" for one in statuses)]))
+    now = table.stat().st_mtime
+    told = announce.end([page], table, since=now - 5, data=data)
+    assert told.splitlines()[1] == (
+        f"3 printed numbers compared: 2 match, 1 differs; 2 were not run and need {needs}."
+    )
+    assert len(announce.end([page], table, since=now + 5, data=data).splitlines()) == 2
 
 
 def test_no_training_hides_among_the_shorter_jobs(root):

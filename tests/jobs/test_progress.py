@@ -65,6 +65,19 @@ def test_every_step_is_told_where_that_is_asked_for():
     assert [line.split(",")[0] for line in said] == [f"{n} of 3 epochs" for n in (1, 2, 3)]
 
 
+def test_lines_are_a_tenth_apart_or_a_minute():
+    said = []
+    meter = watch.Meter(100, "epochs", say=said.append, log=said.append, every=0, clock=Clock(1))
+    for _ in range(100):
+        meter.advance()
+    assert [int(line.split(" ")[0]) for line in said] == [1, *range(10, 101, 10)]
+    said.clear()
+    meter = watch.Meter(10_000, "steps", say=said.append, log=said.append, clock=Clock(7))
+    for _ in range(30):
+        meter.advance()
+    assert [int(line.split(" ")[0]) for line in said] == [1, 10, 19, 28]
+
+
 def test_a_job_s_progress_is_quiet_where_nobody_watches(fake_snakemake, tmp_path, capsys):
     with io.job(fake_snakemake()) as job:
         assert list(job.track([1, 2], "queries")) == [1, 2]

@@ -1,6 +1,7 @@
 # Configuration, environment of the jobs, and wildcards.
 import os
 import sys
+import time
 
 sys.path.insert(0, f"{workflow.basedir}/workflow")
 os.environ |= {
@@ -22,7 +23,7 @@ from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.experiments import releases
 from private_ensembles.experiments.grid_points import prior_points, shape_points
-from private_ensembles.jobs import announce
+from private_ensembles.jobs import announce, terminal
 from private_ensembles.jobs.fingerprint import fingerprint
 from private_ensembles.mechanisms import names
 from private_ensembles.teachers.slices import slice_names
@@ -34,6 +35,9 @@ settings = check_or_exit(
     sources(workflow.configfiles, workflow.config_settings.config),
     names(),
 )
+
+
+STARTED = time.time()
 
 
 wildcard_constraints:

@@ -1,6 +1,8 @@
 """What a run says in plain words when it starts and when it ends."""
 
+import csv
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -64,12 +66,37 @@ def _and(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
 
 
-def end(pages: Iterable[str]) -> str | None:
-    """Return one line that says where the report is; None where this run has made none."""
-    for page in map(Path, pages):
-        if page.is_file():
-            return f"Done. Open the report: {page.resolve()}"
-    return None
+def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -> str | None:
+    """Return what came of a run, in three lines at most; None where it has made no page.
+
+    pages: the first that exists is named. checked: the comparison with the printed numbers; counted
+    if this run made it. since: when the run started, as `time.time`. data: of the configuration.
+    """
+    page = next((page for page in map(Path, pages) if page.is_file()), None)
+    if page is None:
+        return None
+    lines = [f"Done in {duration(time.time() - since)}."]
+    checked = Path(checked)
+    if checked.is_file() and checked.stat().st_mtime >= since:
+        lines.append(_compared(checked, data))
+    return "\n".join([*lines, f"Open the report: {page.resolve()}"])
+
+
+def _compared(path: Path, data: str) -> str:
+    """How many printed numbers were compared, how that came out, and what the rest needs."""
+    with open(path, encoding="utf-8", newline="") as file:
+        counts = Counter(row["status"] for row in csv.DictReader(file))
+    rest = counts.pop("not_run", 0)
+    found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
+    needs = f"; {rest} were not run and need {more}" if rest else ""
+    return f"{sum(counts.values())} printed numbers compared: {found or 'none'}{needs}."
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in words: 4 min 44 s."""
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def say(text: str | None) -> None:

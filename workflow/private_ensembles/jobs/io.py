@@ -58,6 +58,9 @@ class Job:
         self.resources = getattr(snakemake, "resources", None)
         self.config = getattr(snakemake, "config", {})
         self.rule = getattr(snakemake, "rule", "script")
+        given = getattr(snakemake, "wildcards", None)
+        of = ", ".join(f"{name}={value}" for name, value in dict(given or {}).items())
+        self.what = f"{self.rule} {of}".rstrip()
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)
         self._records = _records(self._moves)
@@ -73,7 +76,7 @@ class Job:
         self._say(text)
 
     def _say(self, text: str) -> None:
-        print(f"{self.rule}: {text}", file=sys.stderr, flush=True)
+        print(f"{self.what}: {text}", file=sys.stderr, flush=True)
 
     def meter(self, total: int | None, unit: str) -> watch.Meter:
         """Return what counts `total` things called `unit`: seen in a terminal, quiet elsewhere."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 # Seconds between two lines: several jobs share a terminal.
-_EVERY = 5.0
+_EVERY, _MINUTE = 5.0, 60.0
 
 
 class Meter:
@@ -15,7 +15,8 @@ class Meter:
 
     total: how many there will be, None where nobody knows. unit: what they are ("queries"). say:
     prints a line where people look, or None for silence; log: keeps the last one. done: how many
-    were done by an earlier try. every: least seconds between two lines.
+    were done by an earlier try. every: least seconds between two lines. After the first one, a
+    tenth of the total is done between two as well, or a minute has passed.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Meter:
         self._before = self._done = done
         self._images = 0
         self._start = self._last = clock()
+        self._next = done
 
     def advance(self, number: int = 1, *, images: int = 0, note: str = "") -> None:
         """Count `number` more as done; a line is printed if the last one is some seconds old.
@@ -44,9 +46,18 @@ class Meter:
         self._done += number
         self._images += images
         now = self._clock()
-        if self._say is not None and now - self._last >= self._every:
-            self._last = now
+        waited = now - self._last
+        due = waited >= self._every and (self._done >= self._next or waited >= _MINUTE)
+        if self._say is not None and due:
+            self._last, self._next = now, self._tenth_after(self._done)
             self._say(self._line(now - self._start, note))
+
+    def _tenth_after(self, done: int) -> int:
+        """Return the least number above `done` that is a tenth of the total, or several."""
+        if self._total is None:
+            return done + 1
+        tenth = 10 * done // max(1, self._total) + 1
+        return -(-tenth * self._total // 10)
 
     def finish(self) -> None:
         """Write to the log how many were done in what time."""

@@ -1,0 +1,65 @@
+"""One line a job in the terminal; everything in the log file; errors untouched."""
+
+import io
+import logging
+
+import pytest
+
+from private_ensembles.jobs import terminal
+
+
+@pytest.fixture
+def printed():
+    """A logger as Snakemake's, and what its terminal and its log file got."""
+    logger = logging.Logger("test", logging.INFO)
+    streams = io.StringIO(), io.StringIO()
+    for name, stream in zip(("DefaultStreamHandler", "DefaultLogFileHandler"), streams, strict=True):
+        handler = logging.StreamHandler(stream)
+        handler.name = name
+        logger.addHandler(handler)
+    return logger, *streams
+
+
+def run(logger, message="Training"):
+    """What Snakemake logs of two jobs of four."""
+    for done in (1, 2):
+        logger.info("Select jobs to execute...")
+        logger.info("Execute 1 jobs...")
+        logger.info("job", extra={"event": "job_info", "rule_msg": message})
+        logger.info("Finished jobid", extra={"event": "job_finished"})
+        logger.info("steps", extra={"event": "progress", "done": done, "total": 4})
+
+
+def test_a_job_has_one_line_with_the_share_done(printed):
+    logger, shown, file = printed
+    terminal.shorten(logger)
+    run(logger)
+    lines = shown.getvalue().splitlines()
+    assert [line[8:] for line in lines] == ["   0%  Training", "  25%  Training"]
+    assert len(file.getvalue().splitlines()) == 10
+
+
+def test_errors_and_other_words_stay(printed):
+    logger, shown, _ = printed
+    terminal.shorten(logger)
+    logger.error("Error in rule x", extra={"event": "job_error"})
+    logger.error("Execute failed")
+    logger.info("Job stats")
+    run(logger, message=None)  # a rule that only stands for others
+    assert shown.getvalue().splitlines() == ["Error in rule x", "Execute failed", "Job stats"]
+
+
+def test_what_is_not_asked_for_stays_out(printed):
+    logger, shown, _ = printed
+    logger.handlers[0].addFilter(lambda record: getattr(record, "event", "") != "job_info")
+    terminal.shorten(logger)
+    run(logger)
+    assert shown.getvalue() == ""
+
+
+def test_verbose_is_all_there_is(printed):
+    logger, shown, file = printed
+    logger.setLevel(logging.DEBUG)
+    terminal.shorten(logger)
+    run(logger)
+    assert shown.getvalue() == file.getvalue()
