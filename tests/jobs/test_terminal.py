@@ -13,7 +13,9 @@ def printed():
     """A logger as Snakemake's, and what its terminal and its log file got."""
     logger = logging.Logger("test", logging.INFO)
     streams = io.StringIO(), io.StringIO()
-    for name, stream in zip(("DefaultStreamHandler", "DefaultLogFileHandler"), streams, strict=True):
+    for name, stream in zip(
+        ("DefaultStreamHandler", "DefaultLogFileHandler"), streams, strict=True
+    ):
         handler = logging.StreamHandler(stream)
         handler.name = name
         logger.addHandler(handler)

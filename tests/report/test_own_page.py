@@ -4,13 +4,14 @@ import pandas as pd
 import pytest
 
 from private_ensembles.experiments.releases import Total
-from private_ensembles.report.own_page import build
+from private_ensembles.report.own_page import build, profile_words
 
 TABLE = pd.DataFrame(
     {
         "mechanism": ["gnmax", "lnmax"],
         "name": ["GNMax & more", "LNMax"],
         "chosen": [True, False],
+        "correct": [2.4, 1.1],
         "epsilon": [0.98765432, 1.0],
         "delta": [1e-5, 1e-5],
         "budget_epsilon": [1.0, 1.0],
@@ -21,6 +22,8 @@ TABLE = pd.DataFrame(
 LABELS = pd.DataFrame({"query": [0, 1, 2], "label": [1, 0, 1]})
 
 
+PROFILE = {"easy_share": 0.25, "easy": (9, 1), "hard": (1, 3), "confusion": 1.0}
+FACTS = {"queries": 5, "teachers": 7, "classes": 2, "wanted": 4, "epsilon": 1.0, "delta": 1e-5}
 TOTAL = Total(1.98765, 2e-5, "replace_one")
 
 
@@ -30,7 +33,8 @@ def made(tmp_path):
     return lambda noise, name: build(
         TABLE,
         LABELS,
-        {"queries": 3, "noise": noise},
+        FACTS | {"noise": noise},
+        PROFILE,
         figure=tmp_path / "a.png",
         labels_file=f"results/own/release/{name}",
         total=TOTAL,
@@ -40,9 +44,14 @@ def made(tmp_path):
 def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     page = made("secure", "labels.csv")
     assert "Your votes: 3 labels released" in page
-    assert "By GNMax &amp; more, at ε = 0.98766 and δ = 1e-05" in page
+    assert (
+        "3 of 4 labels wanted; about 2 expected right on the assumed profile; at most ε = " in page
+    )
+    assert "0.98766, δ = 1e-05 for all of them together, by GNMax &amp; more." in page
     assert page.count("0.98766") == 2  # once in the table
-    assert "<dt>queries</dt><dd>3</dd>" in page
+    assert (
+        "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 1e-05; noise from the " in page
+    )
     assert '<a href="labels.csv">' in page
 
 
@@ -59,3 +68,19 @@ def test_a_rehearsal_says_so_first_and_counts_for_nothing(made):
     assert '<a href="rehearsal_labels.csv">' in page
     assert "On record" not in page
     assert "rehearsal" not in made("secure", "labels.csv").lower()
+
+
+def test_the_model_is_a_sentence_and_no_code_word(made):
+    page = made("secure", "labels.csv")
+    assert "Holds if each record reached one teacher only. Whoever sees all labels" in page
+    assert "disjoint_shards" not in page
+
+
+@pytest.mark.parametrize(
+    ("confusion", "says"),
+    [(0.1, "nearly all go to one class"), (2, "the same few classes"), (50, "spread evenly")],
+)
+def test_the_profile_is_told_in_words(made, confusion, says):
+    assert "25 % of queries are easy: there 90 % of teachers" in made("secure", "labels.csv")
+    assert says in profile_words(PROFILE | {"confusion": confusion})
+    assert "elsewhere 25 %" in profile_words(PROFILE)

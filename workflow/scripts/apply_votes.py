@@ -4,7 +4,7 @@ from private_ensembles.experiments import own_votes as own_accounting
 from private_ensembles.experiments import releases
 from private_ensembles.jobs import io
 from private_ensembles.report import own_page
-from private_ensembles.report.planner_figures import draw_ranking
+from private_ensembles.report.own_figure import draw_own
 from private_ensembles.votes.foreign import read_own_votes
 
 with io.job(snakemake, confidential=True) as job:
@@ -21,7 +21,7 @@ with io.job(snakemake, confidential=True) as job:
     meter = job.meter(sum(one.refusal is None for one in plan.plans), "mechanisms accounted for")
     io.write_csv(job.output.private, own_accounting.private_table(plan, votes, meter))
     meter.finish()
-    draw_ranking(table, job.output.png, job.output.pdf)
+    draw_own(table, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing.
     labels = own_accounting.labels_table(own_accounting.release(plan, votes, job.params.seed))
     io.write_csv(job.output.labels, labels)
@@ -30,6 +30,7 @@ with io.job(snakemake, confidential=True) as job:
         table,
         labels,
         own_accounting.public_facts(plan),
+        settings["profile"],
         figure=job.output.png,
         labels_file=job.params.labels_file,
         total=releases.together([*releases.read(), drawn]),

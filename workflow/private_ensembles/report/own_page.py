@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.configuration.naming import at_most
-from private_ensembles.report.html import definitions, figure_html, file_link, html_table
+from private_ensembles.report.html import figure_html, file_link, html_table
 from private_ensembles.report.page import ASSETS, page
 
 
@@ -19,6 +19,7 @@ def build(
     table: pd.DataFrame,
     labels: pd.DataFrame,
     facts: Mapping[str, object],
+    profile: Mapping[str, object],
     *,
     figure: Path,
     labels_file: str,
@@ -28,8 +29,9 @@ def build(
     """Return the page as HTML.
 
     table, labels, facts: `public_table`, `labels_table` and `public_facts` of
-    `experiments.own_votes`. figure: a PNG. labels_file: where the labels lie, beside the page.
-    total: a `releases.Total`, what these labels and all released before cost together.
+    `experiments.own_votes`. profile: on which the plan was made. figure: a PNG. labels_file: where
+    the labels lie, beside the page. total: a `releases.Total`, what these labels and all released
+    before cost together.
     """
     rehearsal = facts["noise"] != "secure"
     heading = f"Your votes: {len(labels)} labels released"
@@ -38,29 +40,35 @@ def build(
     path = Path(labels_file)
     chosen = table[table["chosen"]].iloc[0]
     alt = (
-        "Bars of expected right labels by mechanism on the stated profile; the longest is "
-        f"{chosen['name']}."
+        "Above, bars of expected right labels by mechanism on the stated profile; the longest is "
+        f"{chosen['name']}. Below, how many queries have what share of right votes on the profile."
     )
-    shown = table.drop(columns=["name", "budget_epsilon", "delta", "privacy_model", "adjacency"])
+    shown = table.drop(columns=["mechanism", "budget_epsilon", "delta", "privacy_model"])
+    shown = shown.drop(columns=["adjacency", "chosen"]).rename(columns={"name": "mechanism"})
     shown["epsilon"] = [at_most(one) if one > 0 else "" for one in table["epsilon"]]
     per_class = labels["label"].value_counts().sort_index().rename_axis("class")
     return page(
         [
             f"<h1>{heading}</h1>",
             _REHEARSAL if rehearsal else "",
-            f'<p class="lead">By {escape(str(chosen["name"]))}, at ε = '
-            f"{at_most(float(chosen['epsilon']))} and δ = {at_most(float(chosen['delta']))} for "
-            f"all labels together, {escape(chosen['privacy_model'])}, "
-            f"{escape(chosen['adjacency'])}.</p>",
+            f'<p class="lead">{len(labels):,} of {facts["wanted"]:,} labels wanted; about '
+            f"{round(chosen['correct']):,} expected right on the assumed profile; at most ε = "
+            f"{at_most(float(chosen['epsilon']))}, δ = {at_most(float(chosen['delta']))} for all "
+            f"of them together, by {escape(str(chosen['name']))}.</p>",
+            f"<p>{_PROMISE[chosen['privacy_model']]} {_CHANGE[chosen['adjacency']]}</p>",
             "" if rehearsal else _of_all(total),
-            definitions({name: escape(str(value)) for name, value in facts.items()}),
+            f"<p>Asked: {facts['queries']:,} queries of {facts['teachers']:,} teachers, "
+            f"{facts['classes']:,} classes; a budget of ε = {facts['epsilon']:g}, δ = "
+            f"{facts['delta']:g}; noise {_NOISE[facts['noise']]}.</p>",
             "<h2>Which mechanism, and why</h2>",
             '<p class="caption">Ranked by expected right labels of an ensemble of this size that '
             "votes as the profile in <code>planner:</code> says. The votes were not looked at, so "
             "the choice costs nothing; if your teachers agree much more or less than the profile, "
-            "state another one. Click a heading to sort.</p>",
-            html_table(shown, "Mechanisms at the budget"),
+            "state another one.</p>",
             figure_html(figure, "Figure", alt),
+            f'<p class="caption">The profile: {profile_words(profile)}</p>',
+            '<p class="caption">Click a heading to sort.</p>',
+            html_table(shown, "Mechanisms at the budget"),
             "<h2>Released labels</h2>",
             f'<p class="caption">{file_link(path, path.parent)}. Everything computed from them '
             "is free.</p>",
@@ -75,9 +83,43 @@ def build(
     )
 
 
+_NOISE = {
+    "secure": "from the operating system's entropy, by exact samplers",
+    "reproducible": "from the seed",
+}
+_PROMISE = {
+    "disjoint_shards": "Holds if each record reached one teacher only.",
+    "shared_data": "Holds even if every teacher saw every record.",
+}
+_CHANGE = {
+    "replace_one": "Whoever sees all labels can hardly tell whether a record was replaced by "
+    "another: no outcome is more than e<sup>ε</sup> times as likely, but with probability δ.",
+    "add_remove": "Whoever sees all labels can hardly tell whether a record was there or not: "
+    "no outcome is more than e<sup>ε</sup> times as likely, but with probability δ.",
+}
+
+
+def profile_words(profile: Mapping) -> str:
+    """Return what a stated profile says of the votes, in a sentence or two.
+
+    >>> profile_words({"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0})
+    '70 % of queries are easy: there 91 % of teachers are right on average, elsewhere 50 %. Wrong \
+votes often go to the same few classes (confusion 1).'
+    """
+    easy, hard = (one[0] / (one[0] + one[1]) for one in (profile["easy"], profile["hard"]))
+    confusion = float(profile["confusion"])
+    wrong = "nearly all go to one class" if confusion < 0.5 else "often go to the same few classes"
+    if confusion > 10:
+        wrong = "are spread evenly over all other classes"
+    return (
+        f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
+        f"on average, elsewhere {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
+    ).replace("%", " %")
+
+
 _REHEARSAL = (
     '<p class="note"><strong>A rehearsal: the noise is from a seed.</strong> Whoever knows the '
-    "seed can take it away, so nothing here may be released. For a release leave out "
+    "seed can compute it, so nothing here may be released. For a release leave out "
     "<code>noise=reproducible</code>.</p>"
 )
 

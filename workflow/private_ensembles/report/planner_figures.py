@@ -1,6 +1,7 @@
 """The planner's figure: expected right labels over the budget, one line per mechanism."""
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from private_ensembles import mechanisms
@@ -56,18 +57,19 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
         style.save(drawn, *paths)
 
 
-def draw_ranking(data: pd.DataFrame, *paths: str) -> None:
-    """Draw one budget's plans as bars, the best on top, and save it under every path.
+def rank(axis: Axes, data: pd.DataFrame) -> None:
+    """Draw one budget's plans as bars, the best on top.
 
     data: as for `draw_plan`, one budget, with `chosen`.
     """
     data = _applicable(data).iloc[::-1]
-    with style.figure(1, 1, size=(7.2, 0.42 * len(data) + 1.1)) as (drawn, axis):
-        colours = [look(name)["color"] for name in data["mechanism"]]
-        bars = axis.barh(data["name"], data["correct"], color=colours)
-        axis.bar_label(bars, fmt="{:,.0f}", padding=3)
-        for text, chosen in zip(axis.get_yticklabels(), data["chosen"], strict=True):
-            text.set_fontweight("bold" if chosen else "normal")
-        axis.margins(x=0.12)
-        axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")
-        style.save(drawn, *paths)
+    colours = [look(name)["color"] for name in data["mechanism"]]
+    bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
+    axis.bar_label(bars, fmt="{:,.0f}", padding=3)
+    # Names above their bars: beside them they would leave no room on a telephone.
+    for place, (name, chosen) in enumerate(zip(data["name"], data["chosen"], strict=True)):
+        weight = "bold" if chosen else "normal"
+        axis.annotate(name, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)
+    axis.set(yticks=[], ylim=(-0.4, len(data) - 0.25))
+    axis.margins(x=0.12)
+    axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")
