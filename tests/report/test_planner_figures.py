@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from private_ensembles.report import style
 from private_ensembles.report.planner_figures import draw_plan, drawn_names
 
 ROWS = [
@@ -26,3 +27,18 @@ def test_figures_are_drawn_byte_for_byte_equal(tmp_path):
         draw_plan(PLAN, second)
         assert first.read_bytes() == second.read_bytes()
         assert first.stat().st_size > 3000
+
+
+def test_proofs_of_one_family_are_one_line_named_at_its_end(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(style, "save", lambda figure, *paths: drawn.append(figure))
+    rows = [("gnmax_exact", 1.0, 40.0, ""), ("gnmax_analytic", 4.0, 90.0, "")]
+    rows += [("permute_and_flip", 1.0, 39.0, ""), ("permute_and_flip", 4.0, 89.0, "")]
+    table = pd.DataFrame(rows, columns=PLAN.columns[:4])
+    draw_plan(table.assign(name=table["mechanism"].str.upper() + ", by x", wanted=100))
+    (axis,) = drawn[0].axes
+    lines = [line for line in axis.lines if line.get_marker() not in ("", "None", None)]
+    assert sorted(line.get_ydata().tolist() for line in lines) == [[39, 89], [40, 90]]
+    names = {text.get_text(): text.get_position()[1] for text in axis.texts}
+    assert names["GNMAX_ANALYTIC"] == 90
+    assert names["PERMUTE_AND_FLIP"] <= 90 - 6  # not on top of each other

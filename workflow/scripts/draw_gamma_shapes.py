@@ -19,4 +19,6 @@ with io.job(snakemake) as job:
         delta_prime=job.params.settings.get("delta_prime"),
     )
     io.write_csv(job.output.data, data)
-    draw_gamma_shapes(data, job.output.png, job.output.pdf)
+    one = next(iter(solutions.values()))
+    setting = f"K = {one['K']}, ε = {one['epsilon']:g}, Δ = {one['Delta']:g}"
+    draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)

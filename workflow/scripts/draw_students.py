@@ -4,6 +4,7 @@ import pandas as pd
 
 from private_ensembles.experiments.pate import students_figure
 from private_ensembles.jobs import io
+from private_ensembles.report import style
 from private_ensembles.report.pate_figures import draw_students
 from private_ensembles.votes.cache import read_votes
 
@@ -16,4 +17,4 @@ with io.job(snakemake) as job:
         settings,
     )
     io.write_csv(job.output.data, data)
-    draw_students(data, job.output.png, job.output.pdf, source=f"task {job.params.task}")
+    draw_students(data, job.output.png, job.output.pdf, source=style.label(job.params.task))

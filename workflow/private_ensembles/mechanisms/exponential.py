@@ -24,6 +24,7 @@ class Exponential(Selection):
     label = "Exponential mechanism on the counts"
     source = "McSherry and Talwar 2007, Theorem 6"
     order = 30
+    color = "orange"
     dominating = staticmethod(exponential_cover)
 
     @staticmethod

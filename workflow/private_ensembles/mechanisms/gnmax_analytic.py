@@ -10,7 +10,6 @@ class AnalyticGNMax(GaussianMaximum):
     label = "GNMax, σ by the analytic Gaussian mechanism"
     source = "PATE section 4.1; σ by Balle and Wang 2018, Theorem 8"
     order = 11
-    color = "orange"
     analysis = "analytic"
     method, conversion = "analytic", "exact"
 

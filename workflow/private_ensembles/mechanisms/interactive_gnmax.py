@@ -23,7 +23,7 @@ class InteractiveGNMax(CheckedMaximum):
     label = "Interactive-GNMax"
     source = "PATE Algorithm 2; the student's scores must come from released labels only"
     order = 63
-    color = "yellow"
+    color = "sky"
     aggregator = 3
     keeps_budget = False
 

@@ -13,6 +13,7 @@ class PermuteAndFlip(Selection):
     label = "Permute-and-flip on the counts"
     source = "McKenna and Sheldon 2020, Algorithm 1"
     order = 31
+    color = "vermilion"
     dominating = staticmethod(permute_and_flip_cover)
 
     @staticmethod

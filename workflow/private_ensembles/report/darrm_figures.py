@@ -1,5 +1,6 @@
 """DaRRM's figures, drawn from the frames of `experiments.darrm_figures` and nothing else."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
@@ -12,8 +13,12 @@ BOUND = "worst_data_set_bound"
 _DRAWN = ("gamma_const", "gamma_opt", "gamma_dsub", "gamma_sub", BOUND)
 # Panels side by side, beyond which they go on below.
 _COLUMNS = 4
+# Errors below are not drawn where the axis is logarithmic: at p = 1/2 every error is 0.
+_LOG_ERRORS = (1e-6, 1)
 # What an expected error below this is: scaling for the certificate leaves it of no noise at all.
 _NOTHING = 1e-10
+# An error that is 0 but for rounding.
+_NO_ERROR = 1e-12
 _ACTUAL = {
     "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
     "fixed:0.5": "$p_i = 0.5$",
@@ -21,18 +26,25 @@ _ACTUAL = {
 }
 
 
-def draw_gamma_shapes(data: pd.DataFrame, *paths: str) -> None:
-    """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path."""
-    allowances = list(dict.fromkeys(data["m"]))
+def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
+    """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path.
+
+    setting: K, epsilon and Delta, as text. Allowances at which no family adds noise have no panel
+    but a line of text. Errors of many m lie orders of magnitude apart: their axis is logarithmic.
+    """
+    everything = list(dict.fromkeys(data["m"]))
+    noisy = data[(data["quantity"] == "gamma") & (data["y"] < 1 - _NOTHING)]
+    allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
     columns = len(allowances) if len(allowances) <= _COLUMNS else 3
     blocks = -(-len(allowances) // columns)
-    size = (2.6 * columns + 0.6, 5.2 * blocks + 0.3)
+    log = len(everything) > _COLUMNS
+    size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
     with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
         handles = {}
         for index, m in enumerate(allowances):
             block, column = divmod(index, columns)
             pair = axes[2 * block : 2 * block + 2, column]
-            handles |= _draw_allowance(*pair, data[data["m"] == m])
+            handles |= _draw_allowance(*pair, data[data["m"] == m], log=log)
             if column:
                 for axis in pair:
                     axis.tick_params(labelleft=False)
@@ -41,14 +53,16 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str) -> None:
                 pair[1].set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
         for axis in axes.flat:
             axis.set_visible(axis.has_data())
+        quiet = ", ".join(f"{m:g}" for m in everything if m not in allowances)
+        drawn.suptitle(setting + (f"; at m = {quiet} no γ adds noise" if quiet else ""), fontsize=9)
         shown = [name for name in (*FAMILIES, BOUND) if name in handles]
         lines, words = [handles[name] for name in shown], [style.label(name) for name in shown]
-        wide = len(shown) if len(shown) <= columns else 2
+        wide = len(shown) if len(shown) < columns else 2
         drawn.legend(lines, words, loc="outside lower center", ncols=wide)
         style.save(drawn, *paths)
 
 
-def _draw_allowance(top, bottom, data: pd.DataFrame) -> dict[str, object]:
+def _draw_allowance(top, bottom, data: pd.DataFrame, *, log: bool) -> dict[str, object]:
     """Draw shapes and errors of one m; return one line per family for the legend."""
     handles = {}
     m, subsamples = data[["m", "subsamples"]].iloc[0]
@@ -61,24 +75,29 @@ def _draw_allowance(top, bottom, data: pd.DataFrame) -> dict[str, object]:
         if family == BOUND:
             continue
         shape = part[part["quantity"] == "gamma"]
-        (handles[family],) = top.plot(
-            shape["x"], shape["y"], marker=marker, markevery=_marked(len(shape)), **looks
-        )
+        marks = {"marker": marker, "markevery": _marked(shape["y"].to_numpy())}
+        (handles[family],) = top.plot(shape["x"], shape["y"], **marks, **looks)
         mean = part.loc[part["quantity"] == "expected_error", "y"].item()
         bottom.axhline(mean, color=looks["color"], linewidth=0.9, linestyle=":")
     title = f"$m = {m:g}$" if m == subsamples else f"$M = {subsamples:g}$: $m = {m:.4f}$"
     top.set(title=title, xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
-    top.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    bottom.set(xlabel="$p$, the same for every teacher")
-    bottom.set(xlim=(-0.02, 1.02), ylim=(-0.015, 0.53))
+    top.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    bottom.set(xlabel="$p$ of every teacher", xlim=(-0.02, 1.02), xticks=[0, 0.5, 1])
+    bottom.set(**({"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 0.53)}))
     bottom.set_title(_mean_errors(data), fontsize=8)
     return handles
 
 
-def _marked(size: int) -> list[int]:
-    """The points of a shape that carry a mark: not all of many, and symmetric as gamma is."""
-    half = range(size // 2 - 1, -1, -max(1, size // 14))  # the middle is where they differ
-    return sorted([*half, *(size - 1 - index for index in half)])
+def _marked(values: np.ndarray) -> list[int]:
+    """The points of a shape that carry a mark: not all of many, symmetric as gamma is, and spikes.
+
+    A spike is a value below both of its neighbours by a twentieth.
+    """
+    size = len(values)
+    half = set(range(size // 2 - 1, -1, -max(1, size // 14)))  # the middle is where they differ
+    fall = np.diff(values)
+    half |= set((np.flatnonzero((fall[:-1] < -0.05) & (fall[1:] > 0.05)) + 1).tolist())
+    return sorted(half | {size - 1 - index for index in half})
 
 
 def _mean_errors(data: pd.DataFrame) -> str:
@@ -89,8 +108,8 @@ def _mean_errors(data: pd.DataFrame) -> str:
         if family in values:
             shown = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
             words.append(f"{family.removeprefix('gamma_')} {shown}")
-    # Four do not fit beside each other.
-    lines = [words[:2], words[2:]] if len(words) > 3 else [words]
+    # No more than two fit beside each other.
+    lines = [words[:2], words[2:]]
     return "\n".join(["expected error (dotted)", *("   ".join(line) for line in lines)])
 
 
@@ -125,11 +144,15 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
 
 
 def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
-    """Draw Figure 9 from the frame of `prior_shapes`, saved at every path."""
+    """Draw Figure 9 from the frame of `prior_shapes`, saved at every path.
+
+    A distribution under which every family's error is 0 has no panels but a line of text.
+    """
     allowances = list(dict.fromkeys(data["m"]))
-    actual = list(dict.fromkeys(data["actual"].dropna()))
+    largest = data.dropna(subset="actual").groupby("actual", sort=False)["y"].max()
+    actual = list(largest.index[largest >= _NO_ERROR])
     shape = len(allowances), 1 + len(actual)
-    size = 3.2 + 2.6 * len(actual), 2.9 * len(allowances) + 0.5
+    size = 2.9 + 2.3 * len(actual), 2.9 * len(allowances) + 0.6
     widths = {"width_ratios": [1.35] + [1] * len(actual)}
     with style.figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
         for row, m in zip(axes, allowances, strict=True):
@@ -144,7 +167,11 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
             for axis, distribution in zip(row[1:], actual, strict=True):
                 _draw_errors(axis, errors[errors["actual"] == distribution])
                 axis.set_title(f"actual: {_ACTUAL.get(distribution, distribution)}", fontsize=9)
-        style.legend(drawn, axes[0, 0], "lower", 4, reverse=True)
+        none = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
+        if none:
+            words = f"actual: {', '.join(none)}: every symmetric $\\gamma$ has error 0"
+            drawn.suptitle(words, fontsize=9)
+        style.legend(drawn, axes[0, 0], "lower", 2, reverse=True)
         style.save(drawn, *paths)
 
 
@@ -155,11 +182,6 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
     short = [style.short_label(family) for family in PRIOR_FAMILIES]
     axis.set_yticks(range(len(short)), short)
     axis.set(xlabel="expected error", ylim=(len(short) - 0.5, -0.5))
-    if top < 1e-12:
-        axis.set(xlim=(0, 1), xticks=[0])
-        words = "0 for every\nsymmetric $\\gamma$"
-        axis.text(0.5, 0.5, words, transform=axis.transAxes, ha="center", va="center")
-        return
     for index, (family, row) in enumerate(values.iterrows()):
         looks = style.look(family)
         mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
@@ -167,4 +189,4 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
         axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
     axis.set_xscale("log")
-    axis.set_xlim(max(least, 1e-12) / 8, 8 * top)  # room for the numbers
+    axis.set_xlim(max(least, _NO_ERROR) / 8, 8 * top)  # room for the numbers

@@ -1,4 +1,4 @@
-"""DPBag's figures: labels that a budget buys, and the students trained on them, over epsilon.
+"""DPBag's figures over epsilon: labels that a budget buys beside SAA's, and students on them.
 
 Drawn from the frames of `dpbag_tables.label_counts` and `dpbag_tables.student_accuracy` alone, at
 one delta: one row of panels per model, one column per number of shards.
@@ -12,34 +12,45 @@ import pandas as pd
 from private_ensembles.published.comparison import stand_ins
 from private_ensembles.report import style
 
-PLAIN = "the label's whole loss composed, whatever the votes"
+PLAIN = "whole loss of a label composed"
 _SAA = "SAA: one partition"
 _LOOKS = {
     _SAA: {"color": style.VERMILION, "marker": "x", "linestyle": "--"},
     PLAIN: {"color": style.ORANGE, "marker": "P", "linestyle": "-"},
 }
 _MODELS = {"logistic": "logistic", "boosted_trees": "boosted trees"}
+# Ticks of a ratio to SAA's labels, and by how much of epsilon neighbouring bars stand apart.
+_MULTIPLES, _ASIDE = (0.5, 1, 1.5, 2, 4, 8, 16), 0.12
 _BUDGET = r"privacy budget $\varepsilon$"
 
 
 def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
-    """Draw labels within a budget, logarithmic: SAA, DPBag by k, the whole loss composed.
+    """Draw labels within a budget as multiples of SAA's: DPBag by k, the whole loss composed.
 
     counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
     votes and are not for release. Raises ValueError where there is no row at `delta`.
     """
     counts = _at(counts, delta, "counts")
+    mine = counts["accounting"] == "personalised"
+    alone = counts[~mine & (counts["k"] == 1)].set_index(["model", "n", "epsilon"])
+    alone = alone["releasable_mean"].groupby(level=[0, 1, 2]).first()
+    places = pd.MultiIndex.from_frame(counts[["model", "n", "epsilon"]])
+    base = alone.reindex(places).to_numpy()
+    names = ["releasable_mean", "releasable_sd", "plain_labels"]
+    counts = counts.assign(**{name: counts[name] / base for name in names})
 
     def draw(axis, rows: pd.DataFrame) -> None:
-        mine = rows["accounting"] == "personalised"
-        _line(axis, rows[~mine & (rows["k"] == 1)], "releasable_mean", _SAA)
-        for k, look in _partitions(counts, "k"):
-            part = rows[mine & (rows["k"] == k)]
+        personal = rows["accounting"] == "personalised"
+        partitions = list(_partitions(counts, "k"))
+        for place, (k, look) in enumerate(partitions):
+            part = _dodged(rows[personal & (rows["k"] == k)], place, len(partitions))
             _line(axis, part, "releasable_mean", _dpbag(k), look, "releasable_sd")
         _line(axis, rows.drop_duplicates("epsilon"), "plain_labels", PLAIN)
-        axis.set_yscale("symlog", linthresh=1)
+        axis.axhline(1, label=_SAA, color=style.VERMILION, linewidth=1.2, linestyle="--")
+        axis.set_yscale("log")
+        style.plain_ticks(axis.yaxis, _MULTIPLES)
 
-    _panels(counts, draw, f"labels, δ = {delta:g}", paths, "exact votes: not for release")
+    _panels(counts, draw, f"labels / SAA's, δ = {delta:g}", paths, "exact votes: not for release")
 
 
 def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
@@ -52,15 +63,23 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
     students = _at(students, delta, "students")
 
     def draw(axis, rows: pd.DataFrame) -> None:
-        _line(axis, rows[rows["method"] == "saa"], "accuracy_mean", _SAA, spread="accuracy_sd")
-        for k, look in _partitions(students[students["method"] == "dpbag"], "k"):
-            part = rows[(rows["method"] == "dpbag") & (rows["k"] == k)]
+        partitions = list(_partitions(students[students["method"] == "dpbag"], "k"))
+        size = 1 + len(partitions)
+        saa = _dodged(rows[rows["method"] == "saa"], 0, size)
+        _line(axis, saa, "accuracy_mean", _SAA, spread="accuracy_sd")
+        for place, (k, look) in enumerate(partitions, start=1):
+            part = _dodged(rows[(rows["method"] == "dpbag") & (rows["k"] == k)], place, size)
             _line(axis, part, "accuracy_mean", _dpbag(k), look, "accuracy_sd")
         for value in free.get(rows["model"].iloc[:1], ()):
             dots = {"color": style.BLACK, "linewidth": 1, "linestyle": style.DOTS}
             axis.axhline(value, label="without privacy (NPB)", **dots)
 
     _panels(students, draw, f"student's accuracy, δ = {delta:g}", paths)
+
+
+def _dodged(rows: pd.DataFrame, place: int, size: int) -> pd.DataFrame:
+    """The rows a little aside, so that bars of the same epsilon stand beside each other."""
+    return rows.assign(epsilon=rows["epsilon"] + _ASIDE * (place - (size - 1) / 2))
 
 
 def _at(frame: pd.DataFrame, delta: float, name: str) -> pd.DataFrame:
@@ -104,8 +123,6 @@ def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark:
                 axis.set_xlabel(_BUDGET)
                 axis.set_xticks(sorted(frame["epsilon"].dropna().unique()))
             line[0].set_ylabel(title)
-        if axes[0, 0].get_yscale() != "linear":
-            axes[0, 0].set_ylim(bottom=0)  # all panels share it: set once all lines are known
         found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
         drawn.legend(found.values(), found, loc="outside upper center", ncols=wide)

@@ -18,13 +18,15 @@ def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) ->
     equal_budget: that of `experiments.equal_budget`, whose tasks are drawn each with its largest
     number of labels; None where there are no votes.
     """
-    panels = 2 if equal_budget is None else 3
-    with style.figure(1, panels, size=(4.0 * panels, 4.6)) as (drawn, axes):
-        _right(study, axes[0])
-        _ratios(study, axes[1])
-        if equal_budget is not None:
-            _votes(equal_budget, axes[2])
-        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):
+        _right(study, first)
+        _ratios(study, second)
+        if equal_budget is None:
+            third.set_visible(False)
+        else:
+            _votes(equal_budget, third)
+        words.axis("off")
+        words.legend(*first.get_legend_handles_labels(), loc="center")
         style.save(drawn, *paths)
 
 
@@ -65,7 +67,7 @@ def _votes(table: pd.DataFrame, axis) -> None:
             part = rows[rows["mechanism"] == name]
             axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.5 * place})
         last = rows[rows["epsilon"] == rows["epsilon"].max()]
-        words = f"{task}, {last['queries'].iloc[0]:,} labels"
+        words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels"
         at = last["epsilon"].iloc[0], last["accuracy"].max()
         axis.annotate(words, at, (0, 5), textcoords="offset points", ha="right")
     axis.set(

@@ -6,31 +6,31 @@ from private_ensembles.report import style
 
 
 def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
-    """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size."""
+    """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size.
+
+    Labels that qualify and are wrong have a panel of their own: on c's axis they would lie flat.
+    """
     size, distance = (data[data["panel"] == name] for name in ("teachers", "distance"))
-    with style.figure(1, 3, size=(11.2, 3.7)) as (drawn, (left, middle, right)):
+    with style.figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):
         looks = zip(data["task"].unique(), reversed(style.SEQUENCE), strict=False)
         for task, look in looks:
             rows = size[size["task"] == task]
-            left.plot(rows["teachers"], 100 * rows["accuracy"], label=task, **look)
-            right.plot(rows["teachers"], 100 * rows["qualified"], label=task, **look)
-            faint = {"linestyle": ":", "marker": "x", "color": style.VERMILION}
-            wrong = 100 * rows["qualified_wrong"]
-            right.plot(rows["teachers"], wrong, label=f"{task}, wrong", **faint)
+            named = look | {"label": style.label(task)}
+            first.plot(rows["teachers"], 100 * rows["accuracy"], **named)
+            third.plot(rows["teachers"], 100 * rows["qualified"], **look)
+            fourth.plot(rows["teachers"], 100 * rows["qualified_wrong"], **look)
             part = distance[distance["task"] == task]
-            middle.plot(part["distance"], 100 * part["qualified"], **look)
-            middle.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
-        left.set(title="a  accuracy of the plurality", ylabel="queries (%)")
-        right.set_title("c  lead above 2")
-        middle.set_xlabel("distance n (votes)")
-        for axis in (left, right):
-            axis.set(xscale="log", xlabel="teachers")
+            second.plot(part["distance"], 100 * part["qualified"], **look)
+            second.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
+        first.set(title="a  accuracy of the plurality", ylabel="queries (%)")
+        third.set(title="c  lead above 2", ylabel="queries (%)")
+        fourth.set(title="lead above 2, and wrong", ylim=(0, None))
+        second.set(xlabel="distance n (votes)", ylim=(0, None))
+        for axis in (first, third, fourth):
+            axis.set(xscale="log", xlabel="teachers K")
             axis.set_xticks(sorted(size["teachers"].unique()), minor=False)
             axis.set_xticks([], minor=True)
             axis.xaxis.set_major_formatter("{x:g}")
-        left.legend()
-        right.legend()
-        for axis in (middle, right):
-            axis.set_ylim(bottom=0)
+        first.legend()
         style.warn(drawn, "exact votes: not for release")
         style.save(drawn, *paths)

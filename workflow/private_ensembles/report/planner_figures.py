@@ -19,6 +19,15 @@ def look(name: str) -> dict[str, object]:
     return style.look(name) | {"color": getattr(style, mechanisms.load(name).color.upper())}
 
 
+def _families(data: pd.DataFrame):
+    """The rows of mechanisms that differ in their proof alone, under the name of the best."""
+    names = drawn_names(data)
+    families = {name: mechanisms.load(name).family or name for name in names}
+    for family in dict.fromkeys(families.values()):
+        members = [name for name in names if families[name] == family]
+        yield members[0], data[data["mechanism"].isin(members)]
+
+
 def _applicable(data: pd.DataFrame) -> pd.DataFrame:
     return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
 
@@ -30,15 +39,15 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
     """
     data = _applicable(data)
     wanted = data["wanted"].max()
-    with style.figure(1, 1, size=(7.2, 5.0)) as (drawn, axis):
-        for name in drawn_names(data):
-            part = data[data["mechanism"] == name].sort_values("budget_epsilon")
-            axis.plot(
-                part["budget_epsilon"],
-                part["correct"],
-                label=part["name"].iloc[0],
-                **look(name),
-            )
+    with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
+        ends = []
+        for family, part in _families(data):
+            part = part.sort_values("budget_epsilon")
+            line = look(family)
+            axis.plot(part["budget_epsilon"], part["correct"], **line)
+            last = part.iloc[-1]
+            words = str(last["name"]).split(",")[0]
+            ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
         axis.axhline(wanted, color=style.BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
         axis.annotate(
             "labels wanted", (0.01, wanted), xycoords=("axes fraction", "data"), va="bottom"
@@ -49,11 +58,11 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
             ylabel="right labels, expected",
             ylim=(0, 1.08 * wanted),
         )
+        style.direct_labels(axis, ends, gap=0.06 * wanted)
         ticks = sorted(set(data["budget_epsilon"]))
         axis.set_xticks(ticks, minor=False)
         axis.xaxis.set_minor_locator(style.plt.NullLocator())
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
-        drawn.legend(loc="outside lower center", ncols=2)
         style.save(drawn, *paths)
 
 

@@ -1,7 +1,8 @@
 """One look for all figures: fonts, sizes, and one colour per mechanism and gamma family.
 
-Colours are Okabe and Ito's, told apart with every common kind of colour blindness; marks and dashes
-tell them apart in grey. Files are byte-stable: no dates, a fixed salt for SVG identifiers.
+Colours are Okabe and Ito's, which every common kind of colour blindness tells apart, but for
+yellow, which white hides; marks and dashes tell them apart in grey. Files are byte-stable: no
+dates, a fixed salt for SVG identifiers.
 """
 
 import contextlib
@@ -17,8 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
+from matplotlib.transforms import offset_copy
 
-ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
 WARNING = "#8a1f11"
 DOTS = (0, (1, 2))
@@ -29,30 +31,30 @@ LOOKS: dict[str, dict[str, object]] = {
     "darrm_sub": {"color": VERMILION, "marker": "s", "linestyle": "--"},
     "darrm_const": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
-    "gnmax_analytic": {"color": ORANGE, "marker": "v", "linestyle": "--"},
+    "gnmax_analytic": {"color": PURPLE, "marker": "v", "linestyle": "--"},
     "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
     "committee": {"color": BLACK, "marker": "4", "linestyle": "--"},
     "lnmax": {"color": GREEN, "marker": "^", "linestyle": "-."},
     "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
-    "interactive_gnmax": {"color": YELLOW, "marker": "X", "linestyle": "--"},
-    # The eight colours are used up: tight variants keep their family's, with marks of their own.
+    "interactive_gnmax": {"color": SKY, "marker": "X", "linestyle": "--"},
+    # One colour a family: its tight variants have marks of their own.
     "gnmax_improved": {"color": PURPLE, "marker": "d", "linestyle": "--"},
     "gnmax_exact": {"color": PURPLE, "marker": "8", "linestyle": ":"},
     "confident_gnmax_exact": {"color": SKY, "marker": "H", "linestyle": ":"},
-    "lnmax_pure": {"color": SKY, "marker": "<", "linestyle": "-"},
-    "lnmax_improved": {"color": SKY, "marker": "1", "linestyle": "--"},
-    "lnmax_analytic": {"color": SKY, "marker": "2", "linestyle": "-."},
+    "lnmax_pure": {"color": GREEN, "marker": "<", "linestyle": "-"},
+    "lnmax_improved": {"color": GREEN, "marker": "1", "linestyle": "--"},
+    "lnmax_analytic": {"color": GREEN, "marker": "2", "linestyle": "-."},
     "dpbag": {"color": ORANGE, "marker": "3", "linestyle": "-"},
-    "lnmax_exact": {"color": SKY, "marker": ">", "linestyle": ":"},
-    "exponential": {"color": YELLOW, "marker": "p", "linestyle": "--"},
-    "permute_and_flip": {"color": YELLOW, "marker": "h", "linestyle": "-"},
+    "lnmax_exact": {"color": GREEN, "marker": ">", "linestyle": ":"},
+    "exponential": {"color": ORANGE, "marker": "p", "linestyle": "--"},
+    "permute_and_flip": {"color": VERMILION, "marker": "h", "linestyle": "-"},
     "ladder": {"color": BLACK, "marker": "P", "linestyle": "-"},
     "optimal_label": {"color": BLACK, "marker": "|", "linestyle": "-."},
     "nzc": {"color": VERMILION, "marker": "+", "linestyle": ":"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
     "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
-    "aggressive": {"color": GREEN, "marker": "^", "linestyle": "-."},
+    "aggressive": {"color": VERMILION, "marker": "v", "linestyle": "--"},
     "gamma_dsub": {"color": SKY, "marker": "D", "linestyle": (0, (3, 1.5))},
     "gamma_opt_P": {"color": ORANGE, "marker": "v", "linestyle": (0, (6, 1))},
     "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": DOTS},
@@ -80,13 +82,17 @@ LABELS = {
     "aggressive": "Confident-GNMax, aggressive",
     "mnist": "MNIST",
     "fashion-mnist": "Fashion-MNIST",
+    "svhn": "SVHN",
+    "adult": "UCI Adult",
+    "glyph": "Glyph-like votes",
+    "digits": "scikit-learn's digits",
 }
-# Sizes, rounds and other things in order, by place.
+# Sizes, rounds and other things in order, by place: one hue that darkens.
 SEQUENCE = (
-    {"color": SKY, "marker": "^", "linestyle": ":"},
-    {"color": GREEN, "marker": "s", "linestyle": "-."},
-    {"color": BLUE, "marker": "o", "linestyle": "--"},
-    {"color": BLACK, "marker": "D", "linestyle": "-"},
+    {"color": "#4f93cc", "marker": "^", "linestyle": ":"},
+    {"color": "#2a6fb0", "marker": "s", "linestyle": "-."},
+    {"color": "#154b85", "marker": "o", "linestyle": "--"},
+    {"color": "#0a2547", "marker": "D", "linestyle": "-"},
 )
 _FALLBACK = {"color": GREEN, "marker": "^", "linestyle": "-."}
 
@@ -142,6 +148,19 @@ def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool =
     step = -1 if reverse else 1
     handles, names = (found[::step] for found in axis.get_legend_handles_labels())
     drawn.legend(handles, names, loc=f"outside {place} center", ncols=ncols)
+
+
+def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap: float) -> None:
+    """Write each line's name to the right of its end, in its colour, names at least `gap` apart.
+
+    ends: (x, y, name, colour). gap: in units of a linear vertical axis; names are pushed down.
+    """
+    right = max(x for x, *_ in ends)
+    place = offset_copy(axis.transData, axis.figure, x=8, y=0, units="points")
+    last = float("inf")
+    for _, y, name, color in sorted(ends, key=lambda end: -end[1]):
+        last = min(y, last - gap)
+        axis.text(right, last, name, transform=place, va="center", color=color, clip_on=False)
 
 
 def plain_ticks(axis: Axis, places) -> None:

@@ -135,7 +135,7 @@ class LaplaceMaximum(TableMechanism):
     """Every query is answered by LNMax."""
 
     paper = "PATE"
-    color = "sky"
+    color = "green"
     family = "Laplace noise on the counts"
     proof = "audit.md#laplace-noise-on-the-counts"
 

@@ -114,7 +114,6 @@ class Selection(CoveredAccount):
     """
 
     paper = "tight baselines"
-    color = "yellow"
     proof = "audit.md#choosing-a-class-by-its-count"
 
     @staticmethod
