@@ -7,6 +7,8 @@ from private_ensembles.configuration.root import Configuration
 LEDGER = "results/privacy_ledger.csv"
 LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
 TOTALS = "results/audit/tables/totals.csv"
+PLANNER = "results/planner/tables/planner.csv"
+PLANNER_FIGURE = "results/planner/figures/correct_labels.png"
 MANY_LABELS = "results/planner/tables/many_labels.csv"
 MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
 BEST_LABEL = "results/planner/tables/best_label.csv"
@@ -143,8 +145,8 @@ def best_label(settings: Configuration) -> dict[str, list[str]]:
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit, studies = ledger(settings), (many_labels(settings), best_label(settings))
-    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
-    figures = [*audit["figures"]]
+    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], PLANNER]
+    figures = [*audit["figures"], PLANNER_FIGURE]
     for study in studies:
         tables += study["tables"]
         figures += study["figures"]
