@@ -2,17 +2,23 @@
 #   snakemake --cores all                        everything that the configuration asks for
 #   snakemake --cores all --config data=paper    the same on MNIST and Fashion-MNIST
 #   snakemake darrm | report | publish_docs      parts of it; see README.md
+import os
+
 from snakemake.utils import min_version
 
 min_version("9.0")
 
 
-configfile: f"{workflow.basedir}/config.yaml"
+configfile: f"{workflow.current_basedir}/config.yaml"
 
 
-# Ignored unless --software-deployment-method asks for it; the environment of record is
-# envs/requirements.lock. (It also answers the linter, which wants an environment per rule.)
-container: "docker://python:3.11-slim"
+# The environment is envs/requirements.lock, in which Snakemake itself runs. Jobs run in an image
+# only where you have built one (Dockerfile), say here where it is, and ask for it with
+# --software-deployment-method.
+IMAGE = os.environ.get("PRIVATE_ENSEMBLES_IMAGE")
+if IMAGE is not None:
+
+    container: IMAGE
 
 
 include: "workflow/rules/common.smk"

@@ -325,3 +325,27 @@ def validator():
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     return kind(schema)
+
+
+def test_what_an_imported_configuration_leaves_out_is_filled_in_and_nothing_is_changed():
+    given = {"darrm": {"K": 9, "figure6": None}, "audit": None}
+    before = copy.deepcopy(given)
+    whole = module.filled(given, DEFAULT)
+    assert given == before
+    assert whole["darrm"]["K"] == 9
+    assert whole["darrm"]["figure6"] is None
+    assert whole["audit"] is None
+    theirs = {key: value for key, value in whole.items() if key not in given}
+    assert theirs == {key: value for key, value in DEFAULT.items() if key not in given}
+    assert whole["darrm"].keys() == DEFAULT["darrm"].keys()
+    # A mapping where the default has none is the mapping.
+    assert module.filled({"a": {"b": 1}}, {"a": None}) == {"a": {"b": 1}}
+    assert check(whole).plain()["darrm"]["K"] == 9
+
+
+def test_a_mistake_in_an_imported_configuration_is_its_own(capsys):
+    given = {"darrm": {"K": 10}}
+    told = module.imported_sources(str(ROOT / "config.yaml"), given)
+    with pytest.raises(SystemExit):
+        check_or_exit(module.filled(given, told[0][1]), [], told)
+    assert capsys.readouterr().err.startswith("error: config of the module: darrm.K = 10: ")

@@ -107,11 +107,26 @@ def test_record_that_cannot_be_read_is_no_record(made, content):
         "results/provenance/x.json",
         "results/../secrets",
         "results/own/private/votes.csv",
+        "ours/results/own/private/votes.csv",
+        "ours/results/benchmarks/rule/x.tsv",
         "/tmp/results/x.csv",
     ],
 )
 def test_what_is_no_result_has_no_record(path):
     assert record_path(path) is None
+
+
+def test_a_prefix_stands_before_the_record_too():
+    assert record_path("ours/results/a/b.csv") == Path("ours/results/provenance/a/b.csv.json")
+    assert record_path("a/results/b/results/c.csv") == Path(
+        "a/results/provenance/b/results/c.csv.json"
+    )
+
+
+@pytest.mark.parametrize("prefix", ["", "ours/", "/tmp/ours/", "a/results/b/"])
+def test_what_is_private_is_private_behind_any_prefix(prefix):
+    assert records.is_private(f"{prefix}results/own/private/votes.csv")
+    assert not records.is_private(f"{prefix}results/own/release/labels.csv")
 
 
 def test_a_confidential_job_records_no_hash_of_its_inputs(fake_snakemake, tmp_path, monkeypatch):

@@ -3,22 +3,31 @@ import os
 import sys
 import time
 
-sys.path.insert(0, f"{workflow.basedir}/workflow")
+# Where this file is, whoever included it: another workflow's Snakefile may lie anywhere.
+if not workflow.current_basedir.is_local:
+    sys.exit(
+        f"error: {workflow.current_basedir}: is not on this machine, where jobs import the package "
+        "from; clone the repository, and let `snakefile:` name workflow/Snakefile there"
+    )
+ROOT = os.path.abspath(f"{workflow.current_basedir}/../..")
+sys.path.insert(0, f"{ROOT}/workflow")
 os.environ |= {
     # Jobs import the package from here, so they run uninstalled, with --directory, on a cluster.
-    "PYTHONPATH": os.pathsep.join(
-        filter(None, [f"{workflow.basedir}/workflow", os.environ.get("PYTHONPATH")])
-    ),
+    "PYTHONPATH": os.pathsep.join(filter(None, [f"{ROOT}/workflow", os.environ.get("PYTHONPATH")])),
     # Idle threads of one job must not spin on the core of another (25 times slower otherwise).
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 # Read by the Slurm executor alone; as an option it would be relative to --directory.
-os.environ.setdefault(
-    "SNAKEMAKE_SLURM_PARTITIONS", f"{workflow.basedir}/profiles/slurm/partitions.yaml"
-)
+os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
 from private_ensembles.configuration import dpbag, files, targets
-from private_ensembles.configuration.check import check_or_exit, sources, standpoints
+from private_ensembles.configuration.check import (
+    check_or_exit,
+    filled,
+    imported_sources,
+    sources,
+    standpoints,
+)
 from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
 from private_ensembles.experiments import releases
@@ -28,11 +37,18 @@ from private_ensembles.jobs.fingerprint import fingerprint
 from private_ensembles.mechanisms import names
 from private_ensembles.teachers.slices import slice_names
 
+# A workflow that imports this one says only what is different.
+IMPORTED = not workflow.modifier.is_main_snakefile()
+if IMPORTED:
+    told = imported_sources(f"{ROOT}/config.yaml", config)
+    config = filled(config, told[0][1])
+else:
+    told = sources(workflow.configfiles, workflow.config_settings.config)
 # Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
 settings = check_or_exit(
     config,
-    standpoints(workflow.rundir, workflow.basedir),
-    sources(workflow.configfiles, workflow.config_settings.config),
+    standpoints(workflow.rundir, workflow.basedir if IMPORTED else ROOT),
+    told,
     names(),
 )
 

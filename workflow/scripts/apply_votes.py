@@ -1,6 +1,7 @@
 """Release labels for somebody's own votes within a budget, and say what that costs."""
 
-from private_ensembles.experiments import own_votes as own_accounting
+from private_ensembles.configuration import files
+from private_ensembles.experiments import own_votes as accounts
 from private_ensembles.experiments import releases
 from private_ensembles.jobs import io
 from private_ensembles.report import own_page
@@ -8,33 +9,29 @@ from private_ensembles.report.own_figure import draw_own
 from private_ensembles.votes.foreign import read_own_votes
 
 with io.job(snakemake, confidential=True) as job:
-    settings, budget = job.params.settings, job.params.budget
-    releases.permission(job.config)
+    settings, labels_file = job.params.settings, job.params.labels_file
+    record = files.releases(labels_file)
+    releases.permission(job.config, record)
     votes = read_own_votes(job.input.votes, **job.params.file)
     size = votes.n_queries, votes.n_teachers, votes.n_classes
     job.progress("%d queries, %d teachers, %d classes", *size)
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
-    plan = own_accounting.plan_for(votes, settings, budget, job.params.seed, meter)
+    plan = accounts.plan_for(votes, settings, job.params.budget, job.params.seed, meter)
     meter.finish()
-    table = own_accounting.public_table(plan)
+    table = accounts.public_table(plan)
     io.write_csv(job.output.table, table)
     meter = job.meter(sum(one.refusal is None for one in plan.plans), "mechanisms accounted for")
-    io.write_csv(job.output.private, own_accounting.private_table(plan, votes, meter))
+    io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing.
-    labels = own_accounting.labels_table(own_accounting.release(plan, votes, job.params.seed))
+    labels = accounts.labels_table(accounts.release(plan, votes, job.params.seed))
     io.write_csv(job.output.labels, labels)
     drawn = releases.release_of(table[table["chosen"]].iloc[0], job.output.labels)
-    page = own_page.build(
-        table,
-        labels,
-        own_accounting.public_facts(plan),
-        settings["profile"],
-        figure=job.output.png,
-        labels_file=job.params.labels_file,
-        total=releases.together([*releases.read(), drawn]),
-    )
+    total = releases.together([*releases.read(record), drawn])
+    shown = {"figure": job.output.png, "labels_file": labels_file, "total": total}
+    facts = accounts.public_facts(plan)
+    page = own_page.build(table, labels, facts, settings["profile"], **shown)
     job.output.page.write_text(page, encoding="utf-8")
     if plan.task.secure:
-        releases.append(drawn)
+        releases.append(drawn, record)

@@ -60,12 +60,12 @@ def run(given: argparse.Namespace) -> int:
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, given.seed)
-    table = own_votes.public_table(application)
-    row = table[table["chosen"]].iloc[0]
+    rows = own_votes.public_rows(application)
     # Whoever draws at the same time waits here, and is then asked about what was drawn before.
     with _locked(folder):
         note = _ask(given, record)
-        files, total = _draw(application, votes, given.seed, table, folder, mark, record)
+        files, total = _draw(application, votes, given.seed, rows, folder, mark, record)
+    row = _chosen(rows)
     report = {
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
@@ -95,7 +95,11 @@ def _ask(given: argparse.Namespace, record: Path) -> str | None:
     return releases.permission(asked, record, allow="--again")
 
 
-def _draw(application, votes, seed, table, folder: Path, mark: str, record: Path):
+def _chosen(rows: list[dict]) -> dict:
+    return next(row for row in rows if row["chosen"])
+
+
+def _draw(application, votes, seed, rows, folder: Path, mark: str, record: Path):
     """Draw the labels, put them on record and then in place; what they and all before them cost."""
     from private_ensembles.experiments import own_votes, releases
     from private_ensembles.jobs import io
@@ -106,12 +110,12 @@ def _draw(application, votes, seed, table, folder: Path, mark: str, record: Path
         for part in parts.values():  # nobody else reads them before they are on record
             part.unlink(missing_ok=True)
             part.touch(mode=0o600)
-        io.write_csv(parts["mechanisms"], table)
-        labels = own_votes.labels_table(own_votes.release(application, votes, seed))
-        io.write_csv(parts["labels"], labels)
+        io.write_csv(parts["mechanisms"], rows)
+        labels = own_votes.labels_rows(own_votes.release(application, votes, seed))
+        io.write_csv(parts["labels"], labels, own_votes.LABELS)
         total = None
         if application.task.secure:
-            drawn = releases.release_of(table[table["chosen"]].iloc[0], parts["labels"])
+            drawn = releases.release_of(_chosen(rows), parts["labels"])
             # On record before anybody can see them.
             releases.append(drawn, record)
             total = releases.together(releases.read(record))

@@ -9,7 +9,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 
@@ -91,10 +91,39 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     found = []
     for name, path in named:
         try:
-            found.append((name, yaml.safe_load(Path(path).read_text(encoding="utf-8"))))
+            found.append((name, _read(path)))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
     return [*found, ("--config", dict(command_line or {}))]
+
+
+def imported_sources(own: str, given: Mapping) -> list[tuple[str, dict]]:
+    """Return the sources of the configuration of an imported workflow, as :func:`sources` does.
+
+    own: the path of this workflow's file, which holds every key. given: what the other workflow
+    says after `config:` of its `module`. Raises OSError where the file cannot be read.
+    """
+    return [(os.path.basename(own), _read(own)), ("config of the module", dict(given))]
+
+
+def _read(path: str) -> dict:
+    import yaml
+
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+
+
+def filled(given: Mapping, defaults: Mapping) -> dict:
+    """Return `given` with what it leaves out of `defaults`, section by section; a new mapping.
+
+    >>> filled({"darrm": {"K": 5}}, {"seed": 0, "darrm": {"K": 11, "m": [3]}})
+    {'seed': 0, 'darrm': {'K': 5, 'm': [3]}}
+    """
+    whole = {**defaults, **given}
+    for key, value in whole.items():
+        default = defaults.get(key)
+        if isinstance(value, Mapping):
+            whole[key] = filled(value, default if isinstance(default, Mapping) else {})
+    return whole
 
 
 def _origin(path: str, sources: list[tuple[str, dict]]) -> str:

@@ -1,9 +1,14 @@
 """Names of the files that rules make, from the parameters that they depend on."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.naming import delta_of, instance, parse_instance
-from private_ensembles.configuration.root import Configuration
+
+if TYPE_CHECKING:  # its models need pydantic, which names of files do not
+    from private_ensembles.configuration.root import Configuration
 
 # How `instance` writes the points of a grid, for rules. The prior is two wildcards, because on a
 # cluster Snakemake hands wildcards over in a list that a comma would cut.
@@ -214,6 +219,16 @@ def own_votes(settings: Configuration) -> dict[str, str]:
     }
     shown = {what: f"results/own/{folder}/{mark}{name}" for what, name in names.items()}
     return shown | {"private": f"results/own/private/{mark}votes.csv"}
+
+
+def releases(labels: str) -> str:
+    """Where the record of releases is, beside these labels or the folder of a rehearsal's.
+
+    >>> releases("ours/results/own/rehearsal/rehearsal_labels.csv")
+    'ours/results/own/release/releases.csv'
+    """
+    prefix, _, _ = str(labels).rpartition("results/own/")
+    return f"{prefix}{RELEASES}"
 
 
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
@@ -22,6 +22,11 @@ from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.votes.cache import Votes
+
+if TYPE_CHECKING:  # pandas comes with an extra, and a release needs none
+    import pandas as pd
+
+LABELS = ("query", "label")
 
 
 @dataclass(frozen=True)
@@ -66,10 +71,17 @@ def plan_for(
     return Application(task, plans, plans[0])
 
 
+def public_rows(application: Application) -> list[dict]:
+    """Every mechanism at the budget, best first: as `planner_study.plan_rows`, and `chosen`."""
+    rows = planner_study.plan_rows(application.task, application.plans)
+    return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
+
+
 def public_table(application: Application) -> pd.DataFrame:
-    """Every mechanism at the budget: columns as `planner_study.plan_rows`, and `chosen`."""
-    table = pd.DataFrame(planner_study.plan_rows(application.task, application.plans))
-    return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
+    """The rows of `public_rows` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(public_rows(application))
 
 
 def public_facts(application: Application) -> dict[str, object]:
@@ -112,6 +124,8 @@ def private_table(
     `planner.LARGEST_SAMPLE` queries at equal distances in the file. No cost is among them: what
     the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
     """
+    import pandas as pd
+
     counts = votes.histogram()
     sample = _sample(votes.n_queries)
     asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
@@ -146,7 +160,18 @@ def _sample(n_queries: int) -> NDArray[np.int64]:
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
 
 
-def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:
-    """Released labels as a table: query (from 0), label; queries without an answer left out."""
+def labels_rows(released: NDArray[np.int64]) -> list[dict]:
+    """Released labels as rows: query (from 0), label; queries without an answer left out.
+
+    >>> labels_rows(np.array([2, -1, 0]))
+    [{'query': 0, 'label': 2}, {'query': 2, 'label': 0}]
+    """
     answered = np.flatnonzero(released >= 0)
-    return pd.DataFrame({"query": answered, "label": released[answered]})
+    return [{"query": int(query), "label": int(released[query])} for query in answered]
+
+
+def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:
+    """The rows of `labels_rows` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(labels_rows(released), columns=LABELS)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
@@ -19,6 +19,9 @@ from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
+    import pandas as pd
 
 # An ensemble small enough for all of its histograms.
 _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
@@ -54,6 +57,8 @@ def plan_table(
     noise: str = "reproducible",
 ) -> pd.DataFrame:
     """Rank the mechanisms at every epsilon: columns as `plan_rows`, best first within each."""
+    import pandas as pd
+
     rows, secure = [], check_mode(noise) == "secure"
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
@@ -103,6 +108,8 @@ def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFra
     Columns: mechanism, teachers, classes, delta, claimed (epsilon at calibrated parameters), exact,
     verdict (``holds``, ``fails``, or why there is none).
     """
+    import pandas as pd
+
     one_label = {"queries": 1, "labels": 1, "n_teachers": _AUDITED_TEACHERS}
     one_label["secure"] = check_mode(noise) == "secure"
     rows = []

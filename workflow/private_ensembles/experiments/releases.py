@@ -59,7 +59,7 @@ class Total:
 def release_of(chosen: Mapping, labels: Path) -> Release:
     """Return the release of a file of labels, now.
 
-    chosen: the row of `own_votes.public_table` that was chosen.
+    chosen: the row of `own_votes.public_rows` that was chosen.
     """
     return Release(
         time=datetime.now(UTC).isoformat(timespec="seconds"),

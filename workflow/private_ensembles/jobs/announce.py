@@ -26,6 +26,7 @@ _WORK = {
     "train_nzc_students": ("train", "set of NZC's students", "sets of NZC's students"),
     "apply_votes": ("account for", "vote matrix", "vote matrices"),
 }
+_TARGETS = ("all", "default", "report")
 _DATA = {
     "embedded": "on data that ship with scikit-learn (no data are downloaded)",
     "paper": "on the papers' own data",
@@ -49,7 +50,9 @@ def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str 
         if number := counts.pop(rule, 0):
             work.append(f"{verb} {number} {one if number == 1 else many}")
     # What only stands for others runs nothing.
-    rest = sum(number for rule, number in counts.items() if rule not in ("all", "report"))
+    rest = sum(
+        number for rule, number in counts.items() if rule not in ("all", "default", "report")
+    )
     if rest:
         work.append(
             f"{rest} shorter jobs (tables, figures, checks)"

@@ -1,8 +1,9 @@
 """Where each result came from: a record in results/provenance, and a check that nobody changed it.
 
-The record of results/<path> is results/provenance/<path>.json. It is written by the job that makes
-the result, stands outside of it, so that equal results are equal bytes, and is compared with the
-file when a later job reads it: a disk that flips bytes in a CSV is noticed, too.
+The record of results/<path> is results/provenance/<path>.json, also where a workflow that imports
+this one puts a prefix before both. It is written by the job that makes the result, stands outside
+of it, so that equal results are equal bytes, and is compared with the file when a later job reads
+it: a disk that flips bytes in a CSV is noticed, too.
 
 A hash tells of what it was made from: who knows all votes but one teacher's can try that
 teacher's until the hash fits. So what lies in a folder called `private` has no record, and the
@@ -41,20 +42,30 @@ TOUCHED_WITHIN = 3600
 ROOT, FOLDER, PRIVATE = "results", "provenance", "private"
 
 
+def _split(path) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the folder of results that holds a path, and the path in it; None for no result."""
+    parts = PurePosixPath(path).parts
+    if ROOT not in parts or ".." in parts:
+        return None
+    place = parts.index(ROOT) + 1
+    return Path(*parts[:place]), parts[place:]
+
+
 def is_private(path) -> bool:
     """Tell whether a result lies in a folder called `private`, for its owner's eyes alone."""
-    parts = PurePosixPath(path).parts
-    return parts[:1] == (ROOT,) and PRIVATE in parts[1:-1]
+    found = _split(path)
+    return found is not None and PRIVATE in found[1][:-1]
 
 
 def record_path(path) -> Path | None:
     """Return where the record of a result is; None for no result (data, docs, logs), or private."""
-    parts = PurePosixPath(path).parts
-    if len(parts) < 2 or parts[0] != ROOT or parts[1] in (FOLDER, "benchmarks") or ".." in parts:
+    found = _split(path)
+    if found is None or is_private(path) or os.path.isabs(path):
         return None
-    if is_private(path):
+    root, parts = found
+    if not parts or parts[0] in (FOLDER, "benchmarks"):
         return None
-    return Path(ROOT, FOLDER, *parts[1:-1], f"{parts[-1]}.json")
+    return Path(root, FOLDER, *parts[:-1], f"{parts[-1]}.json")
 
 
 def sha256_of(path) -> str:
