@@ -26,6 +26,7 @@ BENCHMARKS = (
     "many_labels",
     "dpbag",
     "teachers",
+    "students",
     "auditors",
     "libraries",
 )

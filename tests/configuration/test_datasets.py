@@ -30,6 +30,7 @@ def changed(dataset, **values):
         ("digits", {"files_of": "mnist"}, "must be left out, since format is digits_parity"),
         ("notmnist", {"format": "idx"}, "must be one file for each role train_images, "),
         ("adult", {"classes": [0, 1]}, "datasets.adult.classes = [0, 1]: must be left out"),
+        ("pate-2017", {"classes": [0]}, "datasets.pate-2017.classes = [0]: must be"),
         ("digits", {"stand_in": 1}, "datasets.digits.stand_in = 1: must be true or false"),
         ("svhn", {"optional": "yes"}, "datasets.svhn.optional = 'yes': must be true or false"),
         ("digits", {"stand_in": False}, "darrm.embedded.dataset = 'digits': must be one of the st"),

@@ -11,6 +11,7 @@ from private_ensembles.configuration.root import Configuration
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 GONE = object()
+INTERACTIVE = DEFAULT["pate"]["tasks"]["digits"]["interactive_students"]
 ROUND = {"threshold": 40, "sigma1": 30, "sigma2": 8}
 ROUNDS = {
     "student_accuracy": 0.7,
@@ -156,6 +157,27 @@ def changed(changes):
             {"pate.orders": {"order_max": 1.5, "order_step": 0.5}},
             "pate.orders.order_max = 1.5: must be above 1 + order_step = 1.5",
         ),
+        (
+            {"pate.tasks.mnist.authors_labels": "svhn"},
+            "pate.tasks.mnist.authors_labels = 'svhn': must be one of the data sets that hold "
+            "labels: pate-2017",
+        ),
+        (
+            {"pate.tasks.mnist.dataset": "pate-2017"},
+            "pate.tasks.mnist.dataset = 'pate-2017': must be one that holds images, since kind",
+        ),
+        (
+            {"pate.tasks.digits.confident.queries": 1},
+            "pate.tasks.digits.confident.queries = 1: must be at least 2, for two rounds",
+        ),
+        (
+            {"pate.tasks.adult.interactive_students": INTERACTIVE},
+            "pate.tasks.adult.interactive_students = {'first_share': 0.5, ",
+        ),
+        (
+            {"pate.tasks.digits.interactive_students.first_share": 1},
+            "interactive_students.first_share = 1: must be",
+        ),
         ({"pate.tasks": {}}, "pate.tasks: must not be empty"),
         ({"pate.tasks.mnist.pol": 1}, "pate.tasks.mnist.pol: unknown key; did you mean pate.tasks"),
     ],
@@ -251,6 +273,36 @@ def test_a_tasks_own_values_replace_the_common_ones():
 def test_aggregators_have_names_of_their_own_for_each_number_of_queries():
     assert PATE.aggregators("mnist") == ["lnmax-100", "lnmax-1000", "confident"]
     assert PATE.answers("mnist")["answer_cap"] is None
+
+
+def test_the_authors_labels_take_part_where_they_are_at_hand_and_fit(monkeypatch):
+    def found(changes, *at_hand):
+        monkeypatch.setattr(Configuration, "available", lambda self, name: name in at_hand)
+        return check(changed({"data": "paper"} | changes)).pate.authors_labels()
+
+    files = "mnist-10", "pate-2017"
+    assert found({}, *files) == {"mnist": "pate-2017"}
+    assert found({}, "mnist-10") == found({}, "pate-2017") == {}
+    assert found({"pate.tasks.mnist.authors_labels": None}, *files) == {}
+    few = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert found({"datasets.pate-2017.classes": few}, *files) == {}
+    # A pool that lacks queries which the labels are of.
+    assert found({"pate.tasks.mnist.pool": 8999, "nzc.tasks.mnist": None}, *files) == {}
+    without = {"pate.tasks.mnist.student": None, "pate.figure1": None, "nzc.tasks.mnist": None}
+    assert found(without, *files) == {}
+
+
+def test_students_between_two_rounds_have_parameters_of_their_own():
+    assert PATE.interactive_tasks() == ["digits"]
+    settings = PATE.interactive_students("digits")
+    own = PATE.student("digits")
+    assert settings["student"]["pool"] == own["pool"]
+    epochs = INTERACTIVE["student_parameters"]["epochs"]
+    assert settings["student"]["parameters"] == own["parameters"] | {"epochs": epochs}
+    assert settings["confident"] == DEFAULT["pate"]["tasks"]["digits"]["confident"]
+    assert not {"teachers", "lnmax", "K"} & set(settings)
+    without = {"pate.tasks.digits.student": None, "pate.figure1": None}
+    assert check(changed(without)).pate.interactive_tasks() == []
 
 
 def test_descriptions_say_what_is_a_stand_in_and_what_is_synthetic():

@@ -209,6 +209,25 @@ def test_what_rests_on_votes_is_not_comparable_and_says_on_whose(printed):
         assert earnest["column"].str.startswith(item).any()
 
 
+def test_a_student_of_the_authors_labels_is_compared_in_earnest(printed):
+    key = Key("pate", "table1", "mnist", "lnmax-100", "student_accuracy")
+    made = tables(PAPER, printed)
+    own = {"task": "mnist", "stand_in": False, "aggregator": "lnmax-100"}
+    statuses = {}
+    for accuracy in (0.978, 0.94):
+        row = own | {"student_accuracy": accuracy, "student_accuracy_sd": 0.002}
+        made["authors_labels"] = pd.DataFrame([row])
+        table = comparison.compare(printed, {"pate": made}, {"pate": {}}, data="paper")
+        found = table.set_index(KEY).loc[key]
+        assert found["reproduced"] == pytest.approx(100 * accuracy)
+        assert found["tolerance"] == pytest.approx(0.6)
+        statuses[accuracy] = found["status"]
+    assert statuses == {0.978: "match", 0.94: "differs"}
+    # Without them the row has the student of our own votes, which is not comparable.
+    del made["authors_labels"]
+    assert reproduced(made)[key].note.startswith(OURS)
+
+
 def altered_tasks(printed, config):
     """The tasks whose numbers are no claims: in the comparison, and for the ledger."""
     run = check(config).pate.parameters([*PAPER, "digits"])

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
 from private_ensembles.student.adam import Adam
@@ -16,13 +17,15 @@ def _gradients(model: torch.nn.Module, step: int) -> None:
     model(inputs).square().sum().backward()
 
 
-def test_steps_are_those_of_pytorch():
+@pytest.mark.parametrize("beta1", [0.9, 0.5])
+def test_steps_are_those_of_pytorch(beta1):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         ours = torch.nn.Linear(3, 2)
     theirs = torch.nn.Linear(3, 2)
     theirs.load_state_dict(ours.state_dict())
-    adam, reference = Adam(ours.parameters()), torch.optim.Adam(theirs.parameters())
+    adam = Adam(ours.parameters(), beta1=beta1)
+    reference = torch.optim.Adam(theirs.parameters(), betas=(beta1, 0.999))
     for step in range(20):
         rate = 0.01 / (1 + step)
         _gradients(ours, step)

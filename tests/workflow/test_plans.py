@@ -10,7 +10,14 @@ def folder(tmp_path_factory, copy_workflow):
     return copy_workflow(tmp_path_factory.mktemp("plans") / "workflow-copy")
 
 
-TORCH = ("train_teachers", "train_slice", "cast_votes", "train_student", "train_baseline")
+TORCH = (
+    "train_teachers",
+    "train_slice",
+    "cast_votes",
+    "train_student",
+    "train_baseline",
+    "train_interactive_students",
+)
 
 
 def test_default_run_has_at_most_120_jobs_few_of_them_with_torch(folder, planned):
@@ -55,12 +62,22 @@ def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
     # Three aggregators for MNIST and two for Adult, three seeds each.
     assert (plan["train_student"], plan["train_baseline"]) == (15, 6)
     assert plan["account_votes"] == plan["release_pate_labels"] == 3
-    assert not {"release_labels", "account_teachers"} & set(plan)
+    assert not {"release_labels", "account_teachers", "train_on_authors_labels"} & set(plan)
+    assert plan["train_interactive_students"] == 1
+    (tmp_path / "pate-2017").mkdir()
+    for name in (
+        "mnist_250_student_labels_lap_20.npy",
+        "mnist_250_teachers_100_indices_used_by_student.npy",
+    ):
+        (tmp_path / "pate-2017" / name).write_bytes(b"")
+    plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
+    assert (plan["download_data"], plan["train_on_authors_labels"]) == (8, 3)
+    assert plan["tabulate_authors_labels"] == 1
     (tmp_path / "svhn").mkdir()
     for name in ("train_32x32.mat", "test_32x32.mat"):
         (tmp_path / "svhn" / name).write_bytes(b"")
     plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
-    assert plan["download_data"] == 8
+    assert plan["download_data"] == 10
     assert (plan["train_slice"], plan["account_votes"]) == (4, 4)
 
 

@@ -21,10 +21,11 @@ ACCOUNT = {"account_votes", *TABLES, *END}
 FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
 STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
 BASELINES = {"train_baseline", "tabulate_students", *END}
-LABELS = {"release_pate_labels", *STUDENTS}
+INTERACTIVE = {"train_interactive_students", "tabulate_interactive_students", *END}
+LABELS = {"release_pate_labels", *STUDENTS, *INTERACTIVE}
 # Of digits alone; Glyph's votes are drawn, not cast, and have no student.
 ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}
-LABELS_DIGITS = {"release_pate_labels/task=digits", *STUDENTS}
+LABELS_DIGITS = {"release_pate_labels/task=digits", *STUDENTS, *INTERACTIVE}
 ASKED = {*ACCOUNT_DIGITS, *LABELS_DIGITS, *EQUAL}
 VOTES = {"cast_votes", *ASKED}
 TEACHERS = {"train_teachers", *VOTES}
@@ -51,7 +52,7 @@ CONFIGURATION = {
         teachers(15, 0, "1of3", "2of3", "3of3") | ASKED,
     ),
     "pool": ({f"{DIGITS}pool": 300}, ASKED | BASELINES),
-    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | EQUAL | {"draw_students"}),
+    "delta": ({f"{DIGITS}delta": 1e-4}, ACCOUNT_DIGITS | EQUAL | {"draw_students"} | INTERACTIVE),
     "threshold": (
         {f"{DIGITS}confident__threshold": 5},
         ACCOUNT_DIGITS | LABELS_DIGITS,
@@ -82,6 +83,11 @@ CONFIGURATION = {
     ),
     "epochs of teachers": ({f"{DIGITS}teachers__epochs": 3}, TEACHERS),
     "epochs of students": ({f"{DIGITS}student_parameters__epochs": 3}, STUDENTS),
+    "the student between two rounds": (
+        {f"{DIGITS}interactive_students__student_parameters__epochs": 3},
+        INTERACTIVE,
+    ),
+    "no student between two rounds": ({f"{DIGITS}interactive_students": None}, END),
     "epochs of baselines": ({f"{DIGITS}baseline_parameters__epochs": 2}, BASELINES),
     "the second round's student": (
         {f"{GLYPHS}two_rounds__student_score": 0.8},
@@ -103,7 +109,10 @@ CONFIGURATION = {
         | STUDY,
     ),
     "seeds of students that have their own": ({"pate__student_seeds": [5]}, NOTHING),
-    "how networks learn": ({"pate__students__vat": {"learning_rate": 0.01}}, STUDENTS),
+    "how networks learn": (
+        {"pate__students__vat": {"learning_rate": 0.01}},
+        STUDENTS | INTERACTIVE,
+    ),
     "how forests learn": ({"pate__students__forest": {"n_trees": 5}}, NOTHING),
     "how baselines learn": (
         {"pate__baselines__vat": {"method": "supervised", "learning_rate": 0.01}},
@@ -112,7 +121,7 @@ CONFIGURATION = {
     "what a release reports": ({"pate__release__report": "data_independent"}, ACCOUNT),
     "answers after which it stops": ({"pate__release__answer_cap": 20}, ACCOUNT | LABELS),
     "draws": ({"pate__draws": 3}, ACCOUNT_DIGITS),
-    "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES),
+    "orders": ({"pate__orders__order_max": 20}, ACCOUNT | FIGURES | INTERACTIVE),
     "equal budgets": ({"pate__equal_budget__epsilon": [4]}, EQUAL),
     "no equal budgets": ({"pate__equal_budget": None}, END),
     "figure 1": ({"pate__figure1": None}, {"build_index"}),
@@ -155,8 +164,10 @@ FILES = {
     f"{MODULE}/configuration/types.py": NOTHING,
     f"{MODULE}/published/arithmetic.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/published/declarations.py": {"check_printed_arithmetic", *END},
-    f"{MODULE}/experiments/students.py": STUDENTS | BASELINES,
-    f"{MODULE}/student/images.py": STUDENTS | BASELINES,
+    f"{MODULE}/experiments/students.py": STUDENTS | BASELINES | INTERACTIVE,
+    f"{MODULE}/experiments/interactive_students.py": INTERACTIVE,
+    f"{MODULE}/experiments/authors_labels.py": NOTHING,
+    f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/experiments/equal_budget.py": EQUAL,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | PLAN,
     f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN | {"check_printed_arithmetic"},
@@ -169,6 +180,8 @@ FILES = {
     f"{MODULE}/darrm/optimize.py": STUDY | PLAN,
     "scripts/account_votes.py": ACCOUNT,
     "scripts/train_student.py": STUDENTS | BASELINES,
+    "scripts/train_interactive_students.py": INTERACTIVE,
+    "scripts/tabulate_authors_labels.py": NOTHING,
     "published/pate_table2.csv": {"check_printed_arithmetic", *END},
     "published/pate.yaml": {"check_printed_arithmetic", *END},
     "published/darrm_table2.csv": END,
@@ -249,7 +262,7 @@ def test_every_room_that_only_pate_has_has_a_row(root):
 
 def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_pate_run):
     folder = finished_tiny_pate_run / "results/pate/tables"
-    for name in ("table1", "table2", "figure1", "figure4", "figure5"):
+    for name in ("table1", "table2", "interactive_students", "figure1", "figure4", "figure5"):
         with open(folder / f"{name}.csv", newline="") as file:
             marks = {row["release"] for row in csv.DictReader(file)}
         assert marks == {"not for release"}, name

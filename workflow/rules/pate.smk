@@ -105,6 +105,112 @@ use rule train_student as train_baseline with:
         "results/benchmarks/train_baseline/task={task},seed={seed}.tsv"
 
 
+# The labels that PATE 2017's ensemble released, to the student that had them: its queries and labels
+# are the training part of what `prepare_dataset` makes of them.
+use rule train_student as train_on_authors_labels with:
+    message:
+        "Training a student of {wildcards.task} on the authors' labels, seed {wildcards.seed}"
+    input:
+        dataset=lambda wc: files.dataset(settings.pate.tasks[wc.task].dataset),
+        labels=lambda wc: files.dataset(settings.pate.tasks[wc.task].authors_labels),
+    output:
+        summary="results/pate/authors/task={task},seed={seed}.csv",
+    params:
+        aggregator="train",
+        checkpoint="results/pate/checkpoints/authors,task={task},seed={seed}",
+        keep_student=False,
+    log:
+        "logs/train_on_authors_labels/task={task},seed={seed}.log",
+    benchmark:
+        "results/benchmarks/train_on_authors_labels/task={task},seed={seed}.tsv"
+
+
+# params.released and params.datasets say which file holds a task's: task names are no names of inputs.
+rule tabulate_authors_labels:
+    message:
+        "Tabulating students of the authors' labels, authors_labels"
+    input:
+        [
+            files.dataset(settings.pate.tasks[task].dataset)
+            for task in settings.pate.authors_labels()
+        ],
+        [files.dataset(name) for name in settings.pate.authors_labels().values()],
+        students=files.authors_students(settings),
+    output:
+        shown("results/pate/tables/authors_labels.csv", "pate_authors_labels", "PATE", "Students"),
+    params:
+        code=fingerprint("tabulate_authors_labels.py"),
+        released={
+            task: files.dataset(name) for task, name in settings.pate.authors_labels().items()
+        },
+        datasets={
+            task: files.dataset(settings.pate.tasks[task].dataset)
+            for task in settings.pate.authors_labels()
+        },
+    log:
+        "logs/tabulate_authors_labels/authors_labels.log",
+    benchmark:
+        "results/benchmarks/tabulate_authors_labels/authors_labels.tsv"
+    localrule: True
+    script:
+        "../scripts/tabulate_authors_labels.py"
+
+
+# Interactive-GNMax as the paper means it: a student's scores decide which queries are answered. Of
+# votes, the students see what was released; the second round's mechanism sees them.
+rule train_interactive_students:
+    message:
+        "Training students of {wildcards.task} in two rounds, beside one round at the same total"
+    input:
+        dataset=lambda wc: files.dataset(settings.pate.tasks[wc.task].dataset),
+        votes=lambda wc: files.pate_votes(settings, wc.task),
+        labels="results/pate/labels/task={task}.npz",
+    output:
+        "results/pate/interactive/task={task}.csv",
+    params:
+        code=fingerprint("train_interactive_students.py"),
+        checkpoint="results/pate/checkpoints/interactive,task={task}",
+        task="{task}",
+        seed=config["seed"],
+        noise=config["noise"],
+        settings=lambda wc: settings.pate.interactive_students(wc.task),
+        device=config["device"],
+    log:
+        "logs/train_interactive_students/task={task}.log",
+    benchmark:
+        "results/benchmarks/train_interactive_students/task={task}.tsv"
+    resources:
+        mem_mb=growing(6000 if GPUS else 1400),
+        runtime=120,
+        gpu=GPUS,
+    script:
+        "../scripts/train_interactive_students.py"
+
+
+rule tabulate_interactive_students:
+    message:
+        "Tabulating students of two rounds, interactive_students"
+    input:
+        files.interactive_students(settings),
+    output:
+        shown(
+            "results/pate/tables/interactive_students.csv",
+            "pate_interactive_students",
+            "PATE",
+            "Students",
+        ),
+    params:
+        code=fingerprint("tabulate_interactive_students.py"),
+        tasks=settings.pate.descriptions(settings.pate.interactive_tasks()),
+    log:
+        "logs/tabulate_interactive_students/interactive_students.log",
+    benchmark:
+        "results/benchmarks/tabulate_interactive_students/interactive_students.tsv"
+    localrule: True
+    script:
+        "../scripts/tabulate_interactive_students.py"
+
+
 rule tabulate_students:
     message:
         "Tabulating utility and privacy of students, table1"

@@ -19,6 +19,7 @@ ROLES = {
     "breast_cancer": (),
     "digits": (),
     "digits_parity": (),
+    "released_labels": ("labels", "queries"),
 }
 # Numbers of classes of the formats that do not choose among classes.
 CLASSES = {"mat": 10, "adult": 2, "breast_cancer": 2, "digits": 10, "digits_parity": 2}
@@ -28,7 +29,7 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 Format = Literal[tuple(ROLES)]
 ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"]
-Role = Literal[ImageRole, "images", "labels", "train", "test"]
+Role = Literal[ImageRole, "images", "labels", "train", "test", "queries"]
 
 
 class File(types.Section):
@@ -41,7 +42,7 @@ class File(types.Section):
     )
 
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test)$")]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.(gz|mat|data|test|npy)$")]
 
 
 class Dataset(types.Section):
@@ -51,14 +52,18 @@ class Dataset(types.Section):
         "How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
         "`seed`, equal images kept once. mat: SVHN's two MATLAB files. adult: UCI Adult's two "
         "files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
-        "scikit-learn's digits, as ten classes or as even and odd, split from `seed`."
+        "scikit-learn's digits, as ten classes or as even and odd, split from `seed`. "
+        "released_labels: two NumPy files, labels that somebody else released for the first "
+        "images of another data set's test part, and which of them a student had."
     )
     files_of: str = about("The data set whose files are read.", LEFT_OUT)
     classes: types.Several[types.integer(ge=0, le=255)] = about(
-        "The classes of IDX files that are kept; they become labels 0, 1, ...", LEFT_OUT
+        "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
+        "released labels.",
+        LEFT_OUT,
     )
-    n_train: types.Count = about("Training records of the classes.")
-    n_test: types.Count = about("Test records of the classes.")
+    n_train: types.Count = about("Training records of the classes, or labels that a student had.")
+    n_test: types.Count = about("Test records of the classes, or labels that were released.")
     stand_in: bool = about("Whether it only stands in for a paper's; false if left out.", False)
     optional: bool = about(
         "Whether it is left out where its files are neither in data/raw nor in a "
@@ -83,7 +88,9 @@ class Dataset(types.Section):
 
     @property
     def holds(self) -> str:
-        """What its records are: "a table" or "images"."""
+        """What its records are: "a table", "images" or "labels"."""
+        if self.format == "released_labels":
+            return "labels"
         return "a table" if self.format in TABLES else "images"
 
 

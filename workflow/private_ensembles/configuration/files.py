@@ -162,6 +162,23 @@ def baselines(settings: Configuration, task: str) -> list[str]:
     return [f"results/pate/baselines/{name}.csv" for name in names]
 
 
+def authors_students(settings: Configuration) -> list[str]:
+    """Summaries of students of labels that PATE's authors released, of all tasks run."""
+    names = (
+        instance(task=task, seed=seed)
+        for task in settings.pate.authors_labels()
+        for seed in settings.pate.seeds(task)
+    )
+    return [f"results/pate/authors/{name}.csv" for name in names]
+
+
+def interactive_students(settings: Configuration) -> list[str]:
+    """PATE's two rounds with a student in between, of all tasks that are run."""
+    return [
+        f"results/pate/interactive/task={task}.csv" for task in settings.pate.interactive_tasks()
+    ]
+
+
 def nzc_votes(settings: Configuration, task: str) -> dict[int, str]:
     """The votes of each of a task's ensembles, by number of teachers."""
     folder = f"results/votes/{settings.nzc.pate_task(task).dataset}"

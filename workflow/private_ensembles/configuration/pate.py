@@ -61,6 +61,24 @@ class TwoRounds(types.Section):
     printed: PrintedRounds
 
 
+class InteractiveStudents(types.Section):
+    """A student of a first round whose scores drive a second one: Interactive-GNMax, with images.
+
+    The queries, the noise and the cap on answers of both rounds together are those of `confident`,
+    so that both cost the same whatever the votes.
+    """
+
+    first_share: types.number(gt=0, lt=1) = about(
+        "Share of the queries of `confident` that the first round asks."
+    )
+    threshold: types.number() = about(
+        "Votes by which the teachers must differ from the student in the second round."
+    )
+    confidence: types.Share = about("Score above which the student's own label is reinforced.")
+    seeds: types.Seeds = about("Training seeds; each has its own second round.")
+    student_parameters: NetworkStudent = about("Instead of the task's.")
+
+
 class Task(types.Section):
     """One vote matrix and what is asked of it."""
 
@@ -76,6 +94,15 @@ class Task(types.Section):
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
     draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
+    authors_labels: types.Maybe[str] = about(
+        "Data set of labels that the authors' ensemble released, for a student of them; left out "
+        "where its files are not at hand or the pool lacks its queries.",
+        LEFT_OUT,
+    )
+    interactive_students: types.Maybe[InteractiveStudents] = about(
+        "Two rounds with a student in between, where the task has one; null leaves them out.",
+        LEFT_OUT,
+    )
     student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
     student_parameters: NetworkStudent = LEFT_OUT
@@ -89,6 +116,8 @@ class Task(types.Section):
             if first + second > self.pool:
                 allowed = f"at most {{here}}.pool = {self.pool} together with the first round's"
                 yield "two_rounds.second.queries", second, f"{allowed} {first}"
+        if self.interactive_students and self.confident.queries < 2:
+            yield "confident.queries", self.confident.queries, "at least 2, for two rounds"
 
 
 class Students(types.Section):
@@ -226,6 +255,7 @@ class Pate(Tasks):
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
             yield from self._student(path, task)
+            yield from self._authors_labels(f"{path}.authors_labels", task)
             if task.data in ("any", self._settings.data):
                 yield from self._sizes(path, task)
         yield from self._shared()
@@ -264,10 +294,17 @@ class Pate(Tasks):
             fit = next(name for name, needs in _STUDIES.items() if needs == holds)
             if method != fit:
                 yield f"{path}.student", method, f"null or {fit} for {task.dataset}"
-        for key in ("student_parameters", "baseline_parameters"):
+        for key in ("student_parameters", "baseline_parameters", "interactive_students"):
             # They are those of networks; a forest's are the same for all tasks.
             if method == "forest" and (parameters := getattr(task, key)):
                 yield f"{path}.{key}", parameters.plain(), "left out where student is forest"
+
+    def _authors_labels(self, path: str, task: Task) -> Iterator[types.Mistake]:
+        """They are labels."""
+        known = self._settings.datasets.of("labels", stand_in=False)
+        if task.authors_labels not in (None, *known):
+            allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
+            yield path, task.authors_labels, allowed
 
     def _sizes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Teachers and the pool fit into the data set of a task that is run."""
@@ -342,6 +379,41 @@ class Pate(Tasks):
         parameters = getattr(self.students, settings.student).plain()
         parameters |= settings.plain().get("student_parameters", {})
         return {"method": settings.student, "pool": settings.pool, "parameters": parameters}
+
+    def authors_labels(self) -> dict[str, str]:
+        """Return, by task that is run, the data set of its authors' labels, if that is at hand.
+
+        Labels of other queries than the pool's, or of other classes, are left out.
+        """
+        datasets, found = self._settings.datasets, {}
+        for task in self.running():
+            settings = self.tasks[task]
+            name = settings.authors_labels if settings.student else None
+            if name is None or not self._settings.available(name):
+                continue
+            same_classes = datasets[name].n_classes == datasets[settings.dataset].n_classes
+            if same_classes and datasets[name].n_test <= settings.pool:
+                found[task] = name
+        return found
+
+    def interactive_tasks(self) -> list[str]:
+        """Return the tasks that are run with a student between two rounds."""
+        students = [task for task in self.running() if self.tasks[task].student]
+        return [task for task in students if self.tasks[task].interactive_students]
+
+    def interactive_students(self, task: str) -> dict:
+        """Return what a task's two rounds and their students depend on."""
+        settings = self.tasks[task]
+        own = settings.interactive_students.plain()
+        student = self.student(task)
+        student["parameters"] |= own.pop("student_parameters")
+        return {
+            **settings.pick("pool", "delta", "confident"),
+            "answer_cap": self.release.answer_cap,
+            **self.pick("orders"),
+            **own,
+            "student": student,
+        }
 
     def aggregators(self, task: str) -> list[str]:
         """Return the names of what labels a task's students: `lnmax-Q` for each Q, `confident`."""

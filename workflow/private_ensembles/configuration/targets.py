@@ -53,6 +53,10 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         pate_items = ["table1", "table2", *pate_items]
         if settings.pate.equal_budget:
             pate_items.append("equal_budget")
+        if settings.pate.authors_labels():
+            pate_items.append("authors_labels")
+        if settings.pate.interactive_tasks():
+            pate_items.append("interactive_students")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
     return {
         "darrm": darrm,

@@ -11,6 +11,7 @@ from private_ensembles.datasets.breast_cancer import load_breast_cancer
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.mat import read_cropped_digits
 from private_ensembles.datasets.pool import digits_pool, first_occurrences, split_pool
+from private_ensembles.datasets.released import load_released_labels
 from private_ensembles.jobs.provenance import sha256_of
 from private_ensembles.noise.streams import generator
 
@@ -51,12 +52,12 @@ def _of_classes(images_path, labels_path, classes):
 def prepare(name, settings, files, *, sha256, stand_in, seed):
     """The data set that the configuration describes, its files verified and its counts checked.
 
-    settings: format (a name in FORMATS), n_train, n_test and, for IDX files, classes. files: path
-    by role. sha256: the same roles -> the checksum that each file must have. seed: of the split,
-    where the format comes without one.
+    settings: format (a name in FORMATS), n_train, n_test and, for IDX files and released labels,
+    classes. files: path by role. sha256: the same roles -> the checksum that each file must have.
+    seed: of the split, where the format comes without one.
 
-    Returns LabelledImages or, for tables, LabelledRecords. Raises ValueError naming the file, the
-    count or the format that is wrong.
+    Returns LabelledImages, LabelledRecords for tables, or ReleasedLabels. Raises ValueError naming
+    the file, the count or the format that is wrong.
     """
     if settings["format"] not in FORMATS:
         known = ", ".join(FORMATS)
@@ -129,6 +130,12 @@ def _breast_cancer(name, settings, files, seed):
     return dataset, {"source": "sklearn.datasets.load_breast_cancer", "label": "benign"}
 
 
+def _released_labels(name, settings, files, seed):
+    n_classes = len(settings["classes"])
+    labels = load_released_labels(name, files["labels"], files["queries"], n_classes=n_classes)
+    return labels, {"classes": list(settings["classes"])}
+
+
 def _split(name, settings, seed):
     counts = {key: settings[key] for key in ("n_train", "n_test")}
     return counts | {"generator": generator(seed, name, "split")}
@@ -143,4 +150,5 @@ FORMATS = {
     "breast_cancer": _breast_cancer,
     "digits": _digits,
     "digits_parity": _digits,
+    "released_labels": _released_labels,
 }

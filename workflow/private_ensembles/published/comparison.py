@@ -86,7 +86,7 @@ def reproduced_numbers(
 
     tables: by name, those that were made. settings: the run's, by the names of the paper's
     parameters. Where two tables give the same number the later one's counts, and it is not
-    comparable if either is not.
+    comparable if either is not, but for one that is declared to stand instead of the other.
     """
     found: dict[Key, Reproduced] = {}
     made = [name for name in paper.tables() if name in tables]
@@ -95,7 +95,9 @@ def reproduced_numbers(
             if math.isnan(place.value) or not place.number.compared:
                 continue
             earlier = found.get(place.key, Reproduced(place.value))
-            note = _note(paper, place, name, settings) or earlier.note
+            note = _note(paper, place, name, settings)
+            if not place.number.instead:
+                note = note or earlier.note
             draws = place.number.printed_draws
             found[place.key] = Reproduced(place.value, place.sd, note, place.error, draws)
     return found

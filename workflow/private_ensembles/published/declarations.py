@@ -52,6 +52,8 @@ class Number(_Entry):
     behind the printed standard deviation. unit: of the printed number. compared: whether
     fidelity.csv holds the number against the printed one. shown: whether the page shows the printed
     one beside it, under `title` (by default "printed" and the first word of the printed column).
+    instead: whether it takes the place of what an earlier table says there, and is compared where
+    that is not.
     """
 
     value: str
@@ -62,6 +64,7 @@ class Number(_Entry):
     unit: Literal["one", "percent", "thousands"] = "one"
     compared: bool = True
     shown: bool = True
+    instead: bool = False
     title: str = ""
 
     def of(self, row: Mapping[str, Any]) -> tuple[float, float, float]:

@@ -11,11 +11,12 @@ from torch.optim.adam import adam
 class Adam:
     """`torch.optim.Adam` with its defaults, bit for bit; the learning rate is given at each step.
 
-    state: what the next step depends on beside the parameters, float tensors in lists by name.
+    beta1: how slowly the mean gradient is forgotten, in [0, 1). state: what the next step depends
+    on beside the parameters, float tensors in lists by name.
     """
 
-    def __init__(self, parameters: Iterable[torch.Tensor]) -> None:
-        self.parameters = list(parameters)
+    def __init__(self, parameters: Iterable[torch.Tensor], *, beta1: float = 0.9) -> None:
+        self.parameters, self.beta1 = list(parameters), beta1
         self.state = {
             "exp_avgs": [torch.zeros_like(one) for one in self.parameters],
             "exp_avg_sqs": [torch.zeros_like(one) for one in self.parameters],
@@ -31,7 +32,7 @@ class Adam:
             **self.state,
             max_exp_avg_sqs=[],
             amsgrad=False,
-            beta1=0.9,
+            beta1=self.beta1,
             beta2=0.999,
             lr=learning_rate,
             weight_decay=0.0,

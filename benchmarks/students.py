@@ -1,0 +1,122 @@
+"""Students of MNIST on few labels: virtual adversarial training against PATE's kind of GAN.
+
+The labels are those that PATE 2017's ensemble released: of the 100 queries that its student had,
+and of 1,000 drawn by a seed, whose labels it released as well. Both see the same 9,000 images and
+are evaluated on the last 1,000. Seconds are processor time on one thread.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import machine
+
+FOLDERS = ("../shared/data", "data/raw", "/work/shared/data")
+LABELS = (100, 1000)
+# Epochs of each, and of --quick; the GAN has half the authors' widths, for a CPU.
+EPOCHS = {"vat": 20, "gan": 60}
+QUICK = {"vat": 2, "gan": 2}
+WIDTHS = {"widths": (500, 250, 250, 250), "generator_widths": (300, 300)}
+SHOWN = 10  # rows of each training, at equal distances
+
+
+def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
+    """All measurements as a tidy frame: student, labels, wrong_labels, epoch, accuracy, seconds.
+
+    full: as many epochs and units as Salimans et al. (2016), hours. Raises ValueError where the
+    files of MNIST or of the labels are not at hand.
+    """
+    images, truth, released, queries = read()
+    facts = machine.describe("numpy", "torch")
+    rows = []
+    for n in LABELS[:1] if quick else LABELS:
+        drawn = np.random.default_rng(0).permutation(len(released))[:n]
+        index = queries if n == len(queries) else drawn
+        for student in EPOCHS:
+            epochs = (QUICK if quick else EPOCHS)[student]
+            wrong = int((released[index] != truth[index]).sum())
+            row = {"student": student, "labels": n, "wrong_labels": wrong}
+            data = images, truth, index, released[index]
+            rows += [row | point for point in train(student, *data, epochs, full=full)]
+    data = pd.DataFrame(rows)
+    machine.attach(data, facts)
+    return data
+
+
+def read() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """MNIST's test images and labels, the labels released for the first of them, and queries."""
+    from private_ensembles.datasets.idx import read_images, read_labels
+    from private_ensembles.datasets.released import load_released_labels
+
+    root = Path(__file__).resolve().parents[1]
+    for folder in (root / name for name in FOLDERS):
+        theirs, mnist = folder / "pate-2017", folder / "mnist"
+        if theirs.is_dir() and mnist.is_dir():
+            found = load_released_labels(
+                "pate-2017",
+                theirs / "mnist_250_student_labels_lap_20.npy",
+                theirs / "mnist_250_teachers_100_indices_used_by_student.npy",
+                n_classes=10,
+            )
+            images = read_images(mnist / "t10k-images-idx3-ubyte.gz")
+            truth = read_labels(mnist / "t10k-labels-idx1-ubyte.gz").astype(np.int64)
+            return images, truth, found.test_labels.astype(np.int64), found.train_queries
+    raise ValueError(f"mnist/ and pate-2017/ must be in one of {', '.join(FOLDERS)}")
+
+
+def train(student, images, truth, index, labels, epochs, *, full=False) -> list[dict]:
+    """Epochs, accuracies beyond the pool and processor seconds of one training."""
+    from private_ensembles.student.images import train_network
+    from private_ensembles.student.semi_supervised_gan import FeatureMatching, train_gan
+    from private_ensembles.student.training import Conditions, Training
+
+    pool = 9 * len(images) // 10
+    seconds = [time.process_time()]
+
+    def observe(scores):
+        seconds.append(time.process_time())
+        return (scores(images[pool:]).argmax(axis=1) == truth[pool:]).mean()
+
+    conditions = Conditions(seed=0, path=("benchmark", student), observe=observe)
+    data = images[:pool], index, labels, 10
+    if student == "gan":
+        settings = FeatureMatching() if full else FeatureMatching(epochs=epochs, **WIDTHS)
+        _, observed = train_gan(*data, settings, conditions, pixel_max=255)
+    else:
+        settings = Training(epochs=epochs)
+        _, observed = train_network(*data, settings, conditions, unlabelled=True, pixel_max=255)
+    step = max(1, len(observed) // SHOWN)
+    return [
+        {"epoch": epoch, "accuracy": observed[epoch - 1], "seconds": seconds[epoch] - seconds[0]}
+        for epoch in range(step, len(observed) + 1, step)
+    ]
+
+
+def page(data: pd.DataFrame) -> str:
+    """The measurements as a page of Markdown."""
+    ends = data.groupby(["labels", "student"], sort=False).tail(1)
+    lines = [
+        "# Benchmark: students of MNIST on few labels",
+        "",
+        "Made by `python benchmarks/run.py students --write-docs`; numbers behind it, epoch by "
+        "epoch: [students.csv](students.csv). Seconds are processor time on one thread.",
+        "",
+        *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
+        "",
+        "Labels that PATE 2017's ensemble released, some of them wrong; accuracy on the last 1,000 "
+        "test images. vat: virtual adversarial training, the workflow's student. gan: feature "
+        "matching after Salimans et al. (2016), the paper's kind of student, at half its width.",
+        "",
+        "| labels (wrong) | student | epochs | accuracy | seconds |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
+    for row in ends.to_dict("records"):
+        lines.append(
+            f"| {row['labels']:,} ({row['wrong_labels']}) | {row['student']} | {row['epoch']} | "
+            f"{100 * row['accuracy']:.1f} % | {row['seconds']:.0f} |"
+        )
+    return "\n".join([*lines, ""])

@@ -1,0 +1,201 @@
+"""A student that learns from a generator's images as well: feature matching, on the CPU.
+
+Salimans, Goodfellow, Zaremba, Cheung, Radford & Chen (2016), "Improved Techniques for Training
+GANs", sections 3.1 and 5, with their kind of network for MNIST: what PATE's MNIST and SVHN students
+are. No rule trains one: docs/students.md says what it costs, and that virtual adversarial training
+gets further in less (`benchmarks/students.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, linear, softplus
+
+from private_ensembles.noise.streams import torch_seed
+from private_ensembles.student.adam import Adam
+from private_ensembles.student.images import channels_first, network_scores
+from private_ensembles.student.training import Conditions
+
+# Standard deviation of the noise on the images and on each hidden layer of the discriminator.
+_INPUT_NOISE, _HIDDEN_NOISE = 0.3, 0.5
+
+
+@dataclass(frozen=True)
+class FeatureMatching:
+    """How the two networks are trained; the defaults are the authors' for MNIST.
+
+    epochs: passes over the pool, >= 1. batch_size: labelled images, other images and generated ones
+    of a step, >= 2, at most the pool. learning_rate: Adam's, > 0, for the first two thirds, then
+    falling to 0 in a straight line. momentum: Adam's first, in [0, 1). widths: hidden layers of the
+    discriminator; generator_widths: of the generator; codes: numbers that it makes an image of.
+    """
+
+    epochs: int = 300
+    batch_size: int = 100
+    learning_rate: float = 0.003
+    momentum: float = 0.5
+    widths: tuple[int, ...] = (1000, 500, 250, 250, 250)
+    generator_widths: tuple[int, ...] = (500, 500)
+    codes: int = 100
+
+    def __post_init__(self):
+        """Raises ValueError naming the value that is out of range."""
+        for name, least in (("epochs", 1), ("batch_size", 2), ("codes", 1)):
+            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < least:
+                raise ValueError(f"{name} = {getattr(self, name)}: must be an integer >= {least}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate = {self.learning_rate}: must be a finite number > 0")
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"momentum = {self.momentum}: must be in [0, 1)")
+        for name in ("widths", "generator_widths"):
+            if not getattr(self, name) or min(getattr(self, name)) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: must be integers >= 1")
+
+
+class Normalised(nn.Module):
+    """A linear layer whose weights have a length apart from their direction (weight norm)."""
+
+    def __init__(self, inputs: int, outputs: int, scale: float) -> None:
+        super().__init__()
+        self.direction = nn.Parameter(torch.randn(outputs, inputs))
+        self.scale = nn.Parameter(torch.full((outputs, 1), scale))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """(N, inputs) -> (N, outputs)."""
+        weight = self.direction * (self.scale / self.direction.norm(dim=1, keepdim=True))
+        return linear(inputs, weight, self.bias)
+
+
+class Discriminator(nn.Module):
+    """Images to logits of the real classes; the logit of "generated" is always 0."""
+
+    def __init__(self, pixels: int, widths: tuple[int, ...], n_classes: int) -> None:
+        super().__init__()
+        sizes = (pixels, *widths)
+        self.hidden = nn.ModuleList(
+            # Twice the variance makes up for what the rectifiers cut off.
+            Normalised(*pair, math.sqrt(2))
+            for pair in pairwise(sizes)
+        )
+        self.last = Normalised(sizes[-1], n_classes, 1.0)
+
+    def features(self, images: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
+        """The last hidden layer, (N, widths[-1]); noise: while the discriminator learns."""
+
+        def noisy(values, deviation):
+            if noise is None:
+                return values
+            return values + deviation * torch.randn(values.shape, generator=noise)
+
+        values = noisy(images.flatten(1), _INPUT_NOISE)
+        for layer in self.hidden:
+            values = noisy(torch.relu(layer(values)), _HIDDEN_NOISE)
+        return values
+
+    def forward(self, images: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
+        """(N, channels, height, width) -> logits (N, classes)."""
+        return self.last(self.features(images, noise))
+
+
+def _generator(codes: int, widths: tuple[int, ...], pixels: int) -> nn.Sequential:
+    """Codes (N, codes) to flat images (N, pixels) in [0, 1]."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in zip((codes, *widths[:-1]), widths, strict=True):
+        layers += [nn.Linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.Softplus()]
+    return nn.Sequential(*layers, Normalised(widths[-1], pixels, 1.0), nn.Sigmoid())
+
+
+def train_gan(
+    pool: np.ndarray,
+    index: np.ndarray,
+    labels: np.ndarray,
+    n_classes: int,
+    settings: FeatureMatching,
+    conditions: Conditions,
+    *,
+    pixel_max: int,
+) -> tuple[nn.Module, list[float]]:
+    """A discriminator trained on the labels of pool[index], the pool and a generator's images.
+
+    pool, index, labels, pixel_max: as of `images.train_network`. Of a discriminator with logits l
+    and Z = sum exp l, the loss is the labels' cross-entropy, and -log Z/(Z+1) on the pool's images,
+    -log 1/(Z+1) on generated ones, half each; of the generator, the mean squared difference of the
+    mean features of both. One generator of random numbers for each purpose at torch_seed(seed,
+    *path, ...): the same arguments, the same bits. conditions: device and checkpoint are not used.
+    Returns the network, in evaluation mode, and what `observe`, given the network's
+    `network_scores`, returned after each epoch.
+
+    Raises ValueError for a pool smaller than a batch, or if the loss stops being finite.
+    """
+    path = conditions.seed, *conditions.path
+    if len(pool) < settings.batch_size:
+        raise ValueError(
+            f"batch_size = {settings.batch_size}: must be at most {len(pool)}, the pool"
+        )
+    images = torch.from_numpy(channels_first(pool)).to(torch.float32) / pixel_max
+    index, labels = torch.from_numpy(index), torch.from_numpy(labels)
+    pixels = images[0].numel()
+    # PyTorch's layers draw their weights from the global generator only.
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(torch_seed(*path, "initialisation"))
+        model = Discriminator(pixels, settings.widths, n_classes)
+        creator = _generator(settings.codes, settings.generator_widths, pixels)
+    networks = model, creator
+    optimizers = [Adam(network.parameters(), beta1=settings.momentum) for network in networks]
+    batches, noise, codes = (
+        torch.Generator().manual_seed(torch_seed(*path, name))
+        for name in ("batches", "noise", "codes")
+    )
+
+    def created() -> torch.Tensor:
+        return creator(torch.rand(settings.batch_size, settings.codes, generator=codes))
+
+    def discriminate(others: torch.Tensor) -> torch.Tensor:
+        chosen = torch.randint(len(index), (settings.batch_size,), generator=batches)
+        with torch.no_grad():
+            false = created().reshape(-1, *others.shape[1:])
+        logits = model(torch.cat([images[index[chosen]], others, false]), noise)
+        known, real, false = logits.split([len(chosen), len(others), len(false)])
+        real, false = torch.logsumexp(real, dim=1), torch.logsumexp(false, dim=1)
+        rest = softplus(-real).mean() / 2 + softplus(false).mean() / 2
+        return cross_entropy(known, labels[chosen]) + rest
+
+    def create(others: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            wanted = model.features(others, noise).mean(dim=0)
+        return ((model.features(created(), noise).mean(dim=0) - wanted) ** 2).mean()
+
+    observed = []
+    for epoch in range(settings.epochs):
+        rate = settings.learning_rate * min(1.0, 3 * (1 - epoch / settings.epochs))
+        losses = []
+        # The last, smaller batch of a permutation is left to other epochs.
+        order = torch.randperm(len(images), generator=batches)
+        whole = len(images) // settings.batch_size * settings.batch_size
+        for part in order[:whole].split(settings.batch_size):
+            for loss_of, optimizer in zip((discriminate, create), optimizers, strict=True):
+                for network in networks:
+                    network.zero_grad(set_to_none=True)
+                loss = loss_of(images[part])
+                loss.backward()
+                optimizer.step(rate)
+                losses.append(loss.detach())
+        mean = float(torch.stack(losses).mean())
+        if not math.isfinite(mean):
+            raise ValueError(
+                f"student: the loss is {mean} in epoch {epoch + 1}: lower the learning rate, "
+                f"{settings.learning_rate}"
+            )
+        conditions.progress(f"{epoch + 1} of {settings.epochs} epochs, loss {mean:.4f}")
+        if conditions.observe is not None:
+            scores = functools.partial(network_scores, model, pixel_max=pixel_max)
+            observed.append(float(conditions.observe(scores)))
+    return model.eval(), observed
