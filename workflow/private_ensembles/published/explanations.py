@@ -8,10 +8,14 @@ whether what it recomputes is what is printed. They import late: a run needs few
 import re
 from collections.abc import Callable, Mapping
 
+from private_ensembles.published.limits import (
+    DELTA_OF_COUNTS,
+    NOISE,
+    ORDER_MAX,
+    of_the_stated_accounting,
+)
 from private_ensembles.published.printed import FOLDER, equals_printed, read_published
 
-# What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
-_DELTA_OF_COUNTS, _NOISE, _ORDER_MAX = 1e-3, 2, 80
 _RECORDS_OF_ADULT = 32561 + 16281
 
 
@@ -60,11 +64,6 @@ def divided_by_the_order(cell: Mapping[str, str]) -> bool:
     return equals_printed(mnist_conversion()["by_order"], cell["published"])
 
 
-def of_fifty_thousand_images(cell: Mapping[str, str]) -> bool:
-    """A teacher's share of 50,000 images is printed, not of 60,000."""
-    return equals_printed(50000 / 250, cell["published"])
-
-
 def has_another_delta(cell: Mapping[str, str]) -> bool:
     """SAA's label count is that of the delta of the authors' code."""
     return equals_printed(_count_of_saa(cell), cell["published"])
@@ -84,12 +83,18 @@ def lacks_the_first_record(cell: Mapping[str, str]) -> bool:
     return int(cell["published"]) == _RECORDS_OF_ADULT - 1
 
 
+def buys_too_little_beside_a_smaller_budget(cell: Mapping[str, str]) -> bool:
+    """Not fewer labels than SAA's, yet fewer than the count of a smaller budget leaves possible."""
+    least, _ = of_the_stated_accounting(cell)
+    return _count_of_saa(cell) <= int(cell["published"]) < least
+
+
 def _count_of_saa(cell: Mapping[str, str]) -> int:
     from private_ensembles.dpbag.budget import data_independent_count
 
     n = int(re.search(r"n=(\d+)", cell["row"]).group(1))
     epsilon = float(cell["column"].split("=")[1])
-    return data_independent_count(epsilon, _NOISE / n, _DELTA_OF_COUNTS, _ORDER_MAX).published
+    return data_independent_count(epsilon, NOISE / n, DELTA_OF_COUNTS, ORDER_MAX).published
 
 
 EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
@@ -100,7 +105,7 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         no_rounding_gives_svhn,
         smooth_sensitivity_is_rounded,
         divided_by_the_order,
-        of_fifty_thousand_images,
+        buys_too_little_beside_a_smaller_budget,
         has_another_delta,
         is_printed_otherwise_elsewhere,
         lacks_the_first_record,
