@@ -138,7 +138,7 @@ def test_limits_are_stated_and_a_number_beyond_them_is_not_bounded():
 
 def test_every_limit_names_a_test_that_exists_and_every_function_limits_something(root):
     used = set()
-    for name in ("dpbag", "nzc", "pate"):
+    for name in ("darrm", "dpbag", "nzc", "pate"):
         for rule in paper(name).limits:
             path, _, test = rule.test.partition("::")
             assert f"def {test}(" in (root / path).read_text(encoding="utf-8")

@@ -26,7 +26,8 @@ from private_ensembles.published.printed import (
 from private_ensembles.published.statuses import STATUSES
 
 CONFIG = Path(__file__).parents[2] / "config.yaml"
-ITEMS = {"table1": 37, "table2": 38, "appendixB.6": 8, "section4.1": 2, "section5.3": 8}
+ITEMS = {"table1": 37, "table2": 38, "appendixB.6": 8, "section4.1": 2, "section5.3": 11}
+ITEMS |= {"section3.5": 5, "section5.2": 4, "figure1": 1}
 PAPER = ["mnist", "svhn", "adult", "glyph"]
 OURS = "Same parameters, votes of our own teachers."
 SYNTHETIC = "Same parameters, synthetic votes of Glyph's size"

@@ -104,9 +104,10 @@ def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple
     tolerance = float(half_unit(printed)) if unit is None else unit.half
     if cell["published_sd"] or not math.isnan(ours.sd):
         tolerance = max(_SIGMAS * _spread(cell, ours), tolerance)
-    elif unit is None:
+        return tolerance, abs(ours.value - float(printed)) <= tolerance
+    if unit is None:
         return tolerance, equals_printed(ours.value, printed)
-    return tolerance, abs(ours.value - float(printed)) <= tolerance
+    return tolerance, unit.agrees(ours.value, float(printed))
 
 
 def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:

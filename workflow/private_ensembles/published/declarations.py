@@ -172,9 +172,20 @@ class Limited(Noted):
 
 
 class Unit(Noted):
-    """Numbers printed as words or rounded: `half` of the unit in which they are meant."""
+    """Numbers whose digits do not say how they are meant.
 
-    half: float
+    half: half of their unit; side: ``below`` where ours must be less, ``above`` where it must be
+    more.
+    """
+
+    half: float = 0.0
+    side: Literal["", "below", "above"] = ""
+
+    def agrees(self, value: float, printed: float) -> bool:
+        """Tell whether a number of ours is the printed one, or on its side of it."""
+        if self.side:
+            return value < printed if self.side == "below" else value > printed
+        return abs(value - printed) <= self.half
 
 
 class Rivals(_Rule):
@@ -203,7 +214,7 @@ class Paper(_Entry):
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
     ``{differences}``. doubts: what else is said of numbers that are not compared, all that fit.
     remarks: what was tried where a number differs. inputs: parameters that are printed again.
-    limits: what is known of numbers that were not run. units: how exact digits are that do not say
+    limits: what is known of numbers that were not run. units: how digits are meant that do not say
     so.
     """
 

@@ -64,6 +64,33 @@ def divided_by_the_order(cell: Mapping[str, str]) -> bool:
     return equals_printed(mnist_conversion()["by_order"], cell["published"])
 
 
+def rests_on_theorem_23(cell: Mapping[str, str]) -> bool:
+    """Sanitising costs less than is claimed by the printed formula alone, which does not hold."""
+    from private_ensembles.pate.table2 import ROWS, printed_arithmetic
+
+    names = {"mnist": "MNIST", "adult": "Adult", "glyph": "Glyph, two rounds"}
+    row = ROWS[names[cell["dataset"]]]
+    found = printed_arithmetic(row)
+    printed, exact = (found[f"gnss_cost_{which}"] for which in ("printed_formula", "exact"))
+    return cell["published"] == "50" and printed < row.epsilon / 2 < exact
+
+
+def forgets_that_two_counts_are_noisy(cell: Mapping[str, str]) -> bool:
+    """A gap of x sigma is given as exp(-x^2), the density's exponent is -x^2 / 4 for two noises."""
+    return equals_printed(-(4.0**2), cell["published"])
+
+
+def is_not_in_table_1(cell: Mapping[str, str]) -> bool:
+    """Figure 1 has no digits; Table 1's epsilons of the same task, 4.3 and 2.03, deny a quarter."""
+    table = read_published([FOLDER / "pate_table1.csv"])
+    epsilon = table[(table["dataset"] == "glyph") & (table["column"] == "epsilon")]
+    lnmax, confident = (
+        float(epsilon.loc[epsilon["row"] == row, "published"].iloc[0])
+        for row in ("lnmax-4000", "confident")
+    )
+    return cell["published"] == "25" and 100 * confident / lnmax > 45
+
+
 def has_another_delta(cell: Mapping[str, str]) -> bool:
     """SAA's label count is that of the delta of the authors' code."""
     return equals_printed(_count_of_saa(cell), cell["published"])
@@ -81,6 +108,15 @@ def is_printed_otherwise_elsewhere(cell: Mapping[str, str]) -> bool:
 def lacks_the_first_record(cell: Mapping[str, str]) -> bool:
     """One record less is printed than UCI Adult's files hold."""
     return int(cell["published"]) == _RECORDS_OF_ADULT - 1
+
+
+def is_zero_for_every_gamma(cell: Mapping[str, str]) -> bool:
+    """At p = 1/2 every number of votes is as likely as its mirror image: no gamma errs at all."""
+    from private_ensembles.darrm.error import error_at
+    from private_ensembles.darrm.gamma import gamma_subsampling
+
+    found = (error_at(gamma_subsampling(11, m), 0.5) for m in range(1, 12))
+    return cell["published"] == "0" and not any(found)
 
 
 def buys_too_little_beside_a_smaller_budget(cell: Mapping[str, str]) -> bool:
@@ -106,8 +142,12 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         smooth_sensitivity_is_rounded,
         divided_by_the_order,
         buys_too_little_beside_a_smaller_budget,
+        rests_on_theorem_23,
+        forgets_that_two_counts_are_noisy,
+        is_not_in_table_1,
         has_another_delta,
         is_printed_otherwise_elsewhere,
         lacks_the_first_record,
+        is_zero_for_every_gamma,
     )
 }

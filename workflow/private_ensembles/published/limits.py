@@ -105,6 +105,22 @@ def confident_of_pate(cell: Mapping[str, str]) -> Limits:
     return least, least + order * answered / task["sigma2"] ** 2
 
 
+def error_without_a_majority(cell: Mapping[str, str]) -> Limits:
+    """DaRRM's error where every teacher says 1 half of the time: gamma_opt-P's less gamma_opt-U's.
+
+    The figure's setting: K = 11, m = 3, epsilon = 0.1, delta = Delta = 0.
+    """
+    from private_ensembles.darrm.error import error_at
+    from private_ensembles.darrm.optimize import optimize_gamma
+
+    probability = float(cell["row"].removeprefix("p="))
+    of_p, of_u = (
+        error_at(optimize_gamma(11, 3, 0.1, prior=f"uniform:{low},1").gamma, probability)
+        for low in (0.7, 0.5)
+    )
+    return _exactly(of_p - of_u)
+
+
 def _printed(item: str, cell: Mapping[str, str], column: str) -> float:
     table = read_published([FOLDER / f"pate_{item}.csv"])
     place = (table["dataset"] == cell["dataset"]) & (table["row"] == cell["row"])
@@ -125,5 +141,6 @@ LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
         theorem_4_of_nzc,
         lnmax_of_pate,
         confident_of_pate,
+        error_without_a_majority,
     )
 }
