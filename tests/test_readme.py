@@ -98,13 +98,14 @@ def test_statuses_are_those_of_the_published_comparison():
     counts = published("fidelity")["status"].value_counts()
     said = re.search(
         r"Of (\d+) published numbers (\d+) match, (\d+) are explained \([^)]*\), (\d+) agree but "
-        r"[^)]*\(`weak`\), (\d+) repeat a parameter\s+\(`input`\), (\d+) rest on our own votes "
+        r"[^)]*\(`weak`\), (\d+) of private or\s+missing data lie within [^)]*\(`bounded`\), "
+        r"(\d+) repeat a parameter \(`input`\), (\d+) rest on our\s+own votes "
         r"\(`not_comparable`\), (\d+) differ and (\d+) were not run",
         TEXT,
     )
     assert [int(number) for number in said.groups()] == [
         counts.sum(),
-        *(counts[name] for name in ("match", "explained", "weak", "input")),
+        *(counts[name] for name in ("match", "explained", "weak", "bounded", "input")),
         *(counts[name] for name in ("not_comparable", "differs", "not_run")),
     ]
     assert counts.index.isin(STATUSES).all()

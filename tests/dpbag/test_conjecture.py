@@ -7,6 +7,7 @@ import pytest
 from mpmath import mp, mpf
 
 from private_ensembles.dpbag.conjecture import (
+    charged_moment,
     condition,
     conjectured_moment,
     exact_moment,
@@ -29,6 +30,18 @@ def test_the_formula_is_that_of_equations_1_to_3():
     assert np.isnan(conjectured_moment(0.5, 1.0, 1.0, 1))
     assert condition(0.1, 0.5, 1.0)
     assert not condition(0.4, 0.5, 1.0)
+
+
+def test_equation_3_is_charged_where_its_condition_holds_and_it_is_smaller():
+    q, noise, m, orders = 0.01, 0.5, 0.8, np.array([1, 4, 16])
+    stated = 2 * noise**2 * m**2 * orders * (orders + 1)
+    trusted = conjectured_moment(q, noise, m, orders)
+    charged = charged_moment(q, noise, m, orders)
+    np.testing.assert_array_equal(charged, np.minimum(stated, trusted))
+    assert (charged[0], charged[-1]) == (trusted[0], trusted[-1])
+    np.testing.assert_array_equal(charged_moment(0.32, noise, m, orders), stated)
+    assert not condition(0.32, noise, m)
+    assert conjectured_moment(0.32, noise, m, 1) < np.inf
 
 
 def test_q_is_exact_for_two_classes():

@@ -66,6 +66,8 @@ def test_accounts_hold_both_deltas_and_what_holds_for_everyone(accounts):
     assert arrays["k"].tolist() == [1, 2, 4]
     assert arrays["ones"].shape == arrays["running"].shape == (3, 60)
     np.testing.assert_array_equal(arrays["running"][0], np.arange(1, 61))
+    conjectured = [row for row in rows if row["accounting"] == "conjectured"]
+    rows = [row for row in rows if row["accounting"] != "conjectured"]
     assert len(rows) == 2 * 2 * (1 + 2)
     free = {(r["epsilon"], r["delta"]): r for r in rows if r["accounting"] == "data_independent"}
     assert {delta for _, delta in free} == {1e-5, 1e-3}
@@ -75,6 +77,14 @@ def test_accounts_hold_both_deltas_and_what_holds_for_everyone(accounts):
         assert row["release"].startswith("public" if row["k"] == 1 else "not for release")
         if row["releasable"]:
             assert 0.5 <= row["rms_m"] <= 1
+    stated = {(r["k"], r["epsilon"], r["delta"]): r["first_exceeding"] for r in rows}
+    assert [(row["k"], row["epsilon"]) for row in conjectured] == [(2, 1), (2, 5), (4, 1), (4, 5)]
+    for row in conjectured:
+        assert row["releasable"] is None
+        assert row["release"].startswith("not for release")
+        printed = row["first_exceeding"] or 61
+        assert printed >= stated[row["k"], row["epsilon"], row["delta"]]
+        assert row["delta"] == 1e-3
 
 
 def test_queries_are_as_many_as_any_votes_can_need():

@@ -60,6 +60,7 @@ def test_label_counts_stand_beside_what_holds_for_everyone():
         for k, accounting, labels, first in (
             (1, "data_independent", (33, 33), (34, 34)),
             (5, "personalised", (36, 40), (37, math.nan)),
+            (7, "conjectured", (None, None), (50, 52)),
         )
         for seed, labels, first in zip((0, 1), labels, first, strict=True)
     ]
@@ -72,6 +73,8 @@ def test_label_counts_stand_beside_what_holds_for_everyone():
     assert table.loc[5, "releasable_mean"] == 38
     assert table.loc[5, "gain"] == pytest.approx(38 / 33)
     assert math.isnan(table.loc[5, "first_exceeding_mean"])  # a split's queries end first
+    assert table.loc[7, "first_exceeding_mean"] == 51
+    assert table.loc[7, ["releasable_mean", "gain"]].isna().all()  # it releases nothing
     assert (table["plain_labels"] > 100).all()
     with pytest.raises(ValueError, match="counts: lacks the columns releasable"):
         label_counts(pd.DataFrame(counts).drop(columns="releasable"), affordable)

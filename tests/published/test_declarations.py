@@ -31,7 +31,8 @@ def test_every_paper_with_printed_numbers_is_declared(keys):
 def test_every_rule_is_about_printed_numbers_of_its_paper(name, keys):
     declared = paper(name)
     mine = [key for key in keys if key.paper == name]
-    for rules in (declared.explanations, declared.remarks, declared.doubts, declared.rests_on):
+    kinds = [declared.explanations, declared.remarks, declared.doubts, declared.rests_on]
+    for rules in (*kinds, declared.inputs, declared.limits, declared.units):
         for rule in rules:
             table = rule.table[0]  # of ours, which only some rules name
             assert any(rule.fits(key, table) for key in mine), rule

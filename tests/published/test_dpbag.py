@@ -11,10 +11,11 @@ import yaml
 from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.experiments.dpbag_tables import affordable_labels
-from private_ensembles.published.comparison import compare, reproduced_numbers
+from private_ensembles.published.comparison import compare
 from private_ensembles.published.declarations import first_that_fits, paper
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import FOLDER, Key, equals_printed, key_of, read_published
+from private_ensembles.published.reproduced import reproduced_numbers
 
 ADULT = (1, 3, 5)
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))
@@ -51,7 +52,7 @@ def test_no_noise_gives_the_printed_counts_at_the_printed_delta():
 
 
 def test_no_printed_count_of_dpbag_comes_out_at_the_printed_delta(root):
-    """At 1e-5 every number of labels is too small by far; 19 of 27 come out at 1e-3."""
+    """At 1e-5 every number of labels is too small by far; 15 of 27 come out at 1e-3."""
     ours = pd.read_csv(root / "docs" / "dpbag" / "table6.csv")
     ours = ours[(ours["accounting"] == "personalised") & (ours["model"] == "logistic")]
     printed = read_published([FOLDER / "dpbag_table6.csv"])
@@ -61,9 +62,88 @@ def test_no_printed_count_of_dpbag_comes_out_at_the_printed_delta(root):
             place = printed["row"] == f"DPBag n={row['n']} k={row['k']}"
             column = printed["column"] == f"labels epsilon={row['epsilon']:g}"
             (digits,) = printed.loc[place & column, "published"]
-            tolerance = max(3 * row["first_exceeding_sd"], 0.5)
+            tolerance = max(3 * row["first_exceeding_error"], 0.5)
             agree[delta] += abs(row["first_exceeding_mean"] - float(digits)) <= tolerance
-    assert agree == {1e-3: 19, 1e-5: 0}
+    assert agree == {1e-3: 15, 1e-5: 0}
+
+
+def _adult_counts(root, item, accounting):
+    """(row, epsilon) -> (our mean, printed) of one table and accounting, at delta = 1e-3."""
+    ours = pd.read_csv(root / "docs" / "dpbag" / f"{item}.csv")
+    ours = ours[(ours["accounting"] == accounting) & (ours["delta"] == 1e-3)]
+    printed = PRINTED[PRINTED["item"] == item].set_index(["row", "column"])["published"]
+    return {
+        (f"DPBag n={row['n']} k={row['k']}", row["epsilon"]): (
+            row["first_exceeding_mean"],
+            int(printed[f"DPBag n={row['n']} k={row['k']}", f"labels epsilon={row['epsilon']:g}"]),
+        )
+        for row in ours.to_dict("records")
+    }
+
+
+def test_six_counts_of_table_6_come_out_with_equation_3_alone(root):
+    """At epsilon = 1 the stated accounting buys 0.53 to 0.89 times as many labels."""
+    stated = _adult_counts(root, "table6", "personalised")
+    trusted = _adult_counts(root, "table6", "conjectured")
+    assert stated.keys() == trusted.keys()
+    six = [place for place in stated if place[1] == 1 and "n=250" not in place[0]]
+    assert [trusted[place] for place in six] == [
+        (pytest.approx(20.6), 20),
+        (pytest.approx(21.6), 21),
+        (pytest.approx(22.2), 22),
+        (pytest.approx(51.6), 52),
+        (pytest.approx(54.2), 54),
+        (pytest.approx(54.8), 55),
+    ]
+    assert all(0.53 < stated[place][0] / stated[place][1] < 0.89 for place in six)
+    # No count of the table is further from print with it than without.
+    worst = {
+        name: max(abs(ours - printed) / printed for ours, printed in counts.values())
+        for name, counts in (("stated", stated), ("trusted", trusted))
+    }
+    assert worst["stated"] > 0.4
+    assert worst["trusted"] < 0.035
+
+
+def test_table_8_does_not_show_equation_3(root):
+    """Boosted trees, n = 100, epsilon = 1: as stated one label more than printed, with it five."""
+    for place, printed, as_stated in (("k=50", 51, 52), ("k=100", 52, 53)):
+        stated, trusted = (
+            _adult_counts(root, "table8", accounting)[f"DPBag n=100 {place}", 1]
+            for accounting in ("personalised", "conjectured")
+        )
+        assert stated == (as_stated, printed)
+        assert trusted == (57, printed)
+
+
+# Printed in bold, by table and column: the best number of the column among the private models.
+BOLD = {
+    ("table1", "accuracy"): [["DPBag n=250 k=100"], ["DPBag n=100 k=50"], ["DPBag n=100 k=50"]],
+    ("table1", "auroc"): [["DPBag n=250 k=100"], ["DPBag n=250 k=100"], ["DPBag n=100 k=50"]],
+    ("table1", "auprc"): [
+        ["DPBag n=250 k=100"],
+        ["DPBag n=250 k=10", "DPBag n=250 k=100"],
+        ["DPBag n=100 k=50"],
+    ],
+    ("table3", "accuracy"): [["DPBag n=150 k=50"], ["DPBag n=100 k=100"], ["DPBag n=100 k=100"]],
+    ("table3", "auroc"): [["DPBag n=150 k=50"], ["DPBag n=150 k=100"], ["DPBag n=150 k=100"]],
+    ("table3", "auprc"): [["DPBag n=150 k=50"], ["DPBag n=150 k=100"], ["DPBag n=150 k=100"]],
+    ("table5", "accuracy"): [["DPBag n=250 k=100"], ["DPBag n=250 k=100"], ["DPBag n=250 k=50"]],
+    ("table5", "auroc"): [["DPBag n=250 k=10"], ["DPBag n=250 k=50"], ["DPBag n=250 k=50"]],
+    ("table5", "auprc"): [["DPBag n=250 k=100"], ["DPBag n=250 k=50"], ["DPBag n=250 k=50"]],
+    ("table7", "accuracy"): [["DPBag n=100 k=100"], ["DPBag n=100 k=50"], ["DPBag n=150 k=100"]],
+    ("table7", "auroc"): [["DPBag- n=150 k=50"], ["DPBag n=150 k=50"], ["DPBag n=150 k=100"]],
+    ("table7", "auprc"): [["DPBag n=150 k=100"], ["DPBag n=150 k=50"], ["DPBag n=150 k=100"]],
+}
+
+
+@pytest.mark.parametrize(("item", "metric"), BOLD)
+def test_every_bold_number_is_the_largest_of_its_column(item, metric):
+    private = PRINTED[(PRINTED["item"] == item) & (PRINTED["row"] != "NPB")]
+    for epsilon, rows in zip(ADULT, BOLD[item, metric], strict=True):
+        column = private[private["column"] == f"{metric} epsilon={epsilon}"]
+        values = column.set_index("row")["published"].astype(float)
+        assert list(values.index[values == values.max()]) == rows
 
 
 def test_the_misprint_is_printed_right_three_times():
@@ -133,7 +213,7 @@ def test_our_numbers_are_found_under_the_names_of_the_printed_ones():
     )
     assert by_key["dpbag", "section3", "adult", "data", "samples"] == "explained"
     assert by_key["dpbag", "table1", "heart-failure", "NPB", "accuracy"] == "not_run"
-    assert len(by_key) == len(PRINTED) == 591
+    assert len(by_key) == len(PRINTED) == 592
 
 
 def test_rows_are_named_as_in_the_tables():

@@ -6,8 +6,9 @@ import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.published import declarations
-from private_ensembles.published.comparison import Reproduced, compare, judge, reproduced_numbers
+from private_ensembles.published.comparison import compare, judge
 from private_ensembles.published.printed import FOLDER, key_of, read_published
+from private_ensembles.published.reproduced import Reproduced, reproduced_numbers
 
 TABLES = ("table1", "table6", "table8", "table10")
 

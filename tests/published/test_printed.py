@@ -18,6 +18,7 @@ ITEMS = {
     "table9": 16,
     "table10": 18,
     "section6.2": 8,
+    "appendixD.1.3": 1,
 }
 HEADER = ",".join([*KEY, "published", "published_sd"])
 

@@ -23,4 +23,7 @@ def test_records_of_both_parts_are_counted_and_those_of_class_1():
     parts = features, LABELS, features[:2], LABELS[:2]
     data = LabelledRecords("toy", *parts, np.array(["a", "b"]), bound, bound, 2)
     (row,) = sizes.of_records([data]).to_dict("records")
-    assert row == {"dataset": "toy", "stand_in": False, "features": 2, "samples": 5, "ones": 3}
+    assert row == {"dataset": "toy", "stand_in": False, "features": 2, "samples": 5} | {
+        "ones": 3,
+        "ones_share": 0.6,
+    }

@@ -132,6 +132,12 @@ def labels(*ratios):
     return [row | {"plain_labels": 10.0 * ratio} for ratio in ratios]
 
 
+def first_counts(stated, trusted):
+    row = {"dataset": "adult", "n": 50, "k": 10, "epsilon": 1, "delta": 0.001}
+    counts = {"personalised": stated, "conjectured": trusted}
+    return [row | {"accounting": a, "first_exceeding_mean": n} for a, n in counts.items()]
+
+
 def sigmas(rdp, analytic, exact):
     return [
         {"dataset": "mnist", "sigma_rdp": rdp, "sigma_analytic": analytic, "sigma_exact": exact}
@@ -189,6 +195,9 @@ BORNE = {
     ],
     "plain_labels": [
         {"dpbag/tables/table6": labels(*given)} for given in ((4.5, 13), (0.8, 2), (0.5, 0.9))
+    ],
+    "equation_3": [
+        {"dpbag/tables/table6": first_counts(*given)} for given in ((11.0, 20.6), (20.0, 20.6))
     ],
     "constant": [
         {"nzc/tables/table1": label_of_nzc(*given)} for given in ((1e-8, 1e90), (1, 2), (2, 1))

@@ -1,6 +1,6 @@
 """PATE's data-dependent bound with personalisation: equations 1-3 of DPBag's supplement.
 
-A conjecture of its authors, which they do not prove; nothing in this workflow rests on it. `study`
+A conjecture of its authors, which they do not prove; no label of this workflow rests on it. `study`
 compares it with the exact moments of the label on small ensembles.
 """
 
@@ -40,6 +40,19 @@ def condition(q, noise, m):
     PATE's theorem demands this with m = 1; the supplement does not mention it.
     """
     return np.asarray(q) < 1 / (np.exp(2 * noise * np.asarray(m, np.float64)) + 1)
+
+
+def charged_moment(q, noise, m, l):
+    """What an accountant that trusts equation 3 would charge one label; arguments broadcast.
+
+    The smaller of 2 lambda^2 m^2 l (l + 1) and equation 3 where `condition` holds, the first
+    elsewhere. Equation 3 is not proven, and exceeded from the data without the record (`study`), so
+    that sums of it bound nothing.
+    """
+    l = np.asarray(l)
+    plain = 2 * noise**2 * np.square(m) * l * (l + 1)
+    trusted = np.where(condition(q, noise, m), conjectured_moment(q, noise, m, l), np.inf)
+    return np.minimum(plain, trusted)
 
 
 def exact_moment(p, p_other, l):

@@ -45,27 +45,54 @@ def running_costs(votes, sizes):
             f"sizes = {sizes}: must be increasing, from 1 to the {votes.n_partitions} partitions"
         )
     records = votes.shards.shape[1]
-    # Votes of a partition with one more teacher, who never votes 1, for the records left out.
-    shards = np.where(votes.shards < 0, votes.n_shards, votes.shards)[: sizes[-1]].astype(np.intp)
+    shards, present = teachers_of_records(votes, sizes)
     largest = np.zeros((len(sizes), votes.n_queries), np.int64)
     spent = np.zeros((len(sizes), records), np.int64)
-    present = (votes.shards[: sizes[-1]] >= 0).cumsum(axis=0)
-    present = present[np.array(sizes) - 1].astype(_count_type(sizes[-1]))
     for start in range(0, votes.n_queries, _QUERIES):
         stop = min(start + _QUERIES, votes.n_queries)
-        bits = np.zeros((sizes[-1], votes.n_shards + 1, stop - start), present.dtype)
-        for partition in range(sizes[-1]):
-            bits[partition, :-1] = votes.votes(partition, start, stop)
+        bits = bits_of_teachers(votes, sizes, start, stop)
         for low in range(0, records, _RECORDS):
             block = slice(low, min(low + _RECORDS, records))
-            for place, ones in enumerate(_ones(bits, shards[:, block], sizes)):
-                squares = _squares(ones, present[place, block, None])
+            for place, most in enumerate(
+                agreeing(bits, shards[:, block], present[:, block], sizes)
+            ):
+                squares = np.multiply(most, most, dtype=np.int64)
                 np.cumsum(squares, axis=1, out=squares)
                 squares += spent[place, block, None]
                 spent[place, block] = squares[:, -1]
                 view = largest[place, start:stop]
                 np.maximum(view, squares.max(axis=0), out=view)
     return largest
+
+
+def teachers_of_records(votes, sizes):
+    """Which teachers saw each record, and how many: shards (k, N), present (len(sizes), N).
+
+    sizes: as in `running_costs`; k: the largest. A partition that leaves a record out points to
+    one teacher more than there are, who never votes 1 (`bits_of_teachers`).
+    """
+    shards = votes.shards[: sizes[-1]]
+    present = (shards >= 0).cumsum(axis=0)[np.array(sizes) - 1]
+    shards = np.where(shards < 0, votes.n_shards, shards).astype(np.intp)
+    return shards, present.astype(_count_type(sizes[-1]))
+
+
+def bits_of_teachers(votes, sizes, start, stop):
+    """Votes of the first sizes[-1] partitions, and of one absent teacher each: (k, n + 1, Q)."""
+    kind = _count_type(sizes[-1])
+    bits = np.zeros((sizes[-1], votes.n_shards + 1, stop - start), kind)
+    for partition in range(sizes[-1]):
+        bits[partition, :-1] = votes.votes(partition, start, stop)
+    return bits
+
+
+def agreeing(bits, shards, present, sizes):
+    """Yield, for each size k, k m(x; u) of some records and queries: (records, queries).
+
+    bits, shards, present: as `bits_of_teachers` and `teachers_of_records` give them.
+    """
+    for place, ones in enumerate(_ones(bits, shards, sizes)):
+        yield np.maximum(ones, present[place, :, None] - ones)
 
 
 def _count_type(partitions):
@@ -88,9 +115,3 @@ def _ones(bits, shards, sizes):
             np.add(total, buffer, out=total)
         done = size
         yield total
-
-
-def _squares(ones, present):
-    """(k m)^2 as int64, from the votes for 1 and the number of partitions that hold the record."""
-    most = np.maximum(ones, present - ones)
-    return np.multiply(most, most, dtype=np.int64)

@@ -6,7 +6,13 @@ import numpy as np
 
 from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
 from private_ensembles.datasets.tabular import data_bounds, min_max_scaled
-from private_ensembles.dpbag.budget import affordable, data_independent_count, label_count
+from private_ensembles.dpbag.budget import (
+    LabelCount,
+    affordable,
+    data_independent_count,
+    label_count,
+)
+from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.dpbag.personalised import running_costs
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.experiments.marks import FUNCTION_OF_VOTES, PUBLIC
@@ -110,12 +116,15 @@ def account(votes, settings, k_values):
     k_values: numbers of partitions, increasing. Returns (rows, arrays); both but the
     data-independent rows are not for release.
 
-    rows: k, accounting (`personalised`, or `data_independent`: SAA's and DPBag-'s), epsilon, delta,
-    releasable (most labels with accounted epsilon <= epsilon), first_exceeding (one more, what the
-    paper prints; None where the queries end first), rms_m (of the most expensive record over these
-    labels), plain_epsilon (holds for everyone after as many labels, whatever the votes), release.
-    The number of labels is a function of the votes and nothing accounts for it: with a personalised
-    budget, when to stop is itself private.
+    rows: k, accounting (`personalised`, `data_independent`: SAA's and DPBag-'s, or `conjectured`),
+    epsilon, delta, releasable (most labels with accounted epsilon <= epsilon), first_exceeding (one
+    more, what the paper prints; None where the queries end first), rms_m (of the most expensive
+    record over these labels), plain_epsilon (holds for everyone after as many labels, whatever the
+    votes), release. The number of labels is a function of the votes and nothing accounts for it:
+    with a personalised budget, when to stop is itself private.
+
+    `conjectured`, at delta_of_counts alone, trusts the supplement's unproven equation 3, as the
+    printed counts do: first_exceeding is for comparison, releasable and rms_m are None.
 
     arrays: k (S,), with 1 for SAA; ones int64 (S, Q), votes for 1 of the first k partitions;
     running int64 (S, Q), `running_costs`.
@@ -138,7 +147,22 @@ def account(votes, settings, k_values):
                 rms = np.sqrt(spent / max(1, count.releasable)) / k
                 facts = rms if count.releasable else None, noise, FUNCTION_OF_VOTES
                 rows.append(_row(k, "personalised", budget, delta, count, *facts))
+    rows += _conjectured(votes, settings, k_values)
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
+
+
+def _conjectured(votes, settings, k_values):
+    """Rows of the labels that the supplement's equation 3 would buy."""
+    noise, delta = noise_of(settings, votes.n_shards), settings["delta_of_counts"]
+    arguments = settings["epsilon"], noise, delta, settings["order_max"]
+    rows = []
+    for k, found in zip(k_values, first_exceeding(votes, k_values, *arguments), strict=True):
+        for budget, labels in zip(settings["epsilon"], found.tolist(), strict=True):
+            # Where the queries end first, all of them were bought.
+            count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
+            row = _row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)
+            rows.append(row | {"releasable": None})
+    return rows
 
 
 def _row(k, accounting, budget, delta, count, rms, noise, release):

@@ -4,6 +4,7 @@ Every function takes data frames or plain values and returns a data frame; colum
 never renamed. epsilon in nats, metrics as fractions.
 """
 
+import math
 from collections.abc import Iterable
 from itertools import product
 
@@ -26,6 +27,8 @@ GUARANTEES = {
 }
 # One record is in one shard of each partition; the shards are cut from permutations.
 _MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one"}
+# Splits of the data behind a printed number, with one draw of the noise each: the authors' code.
+_PRINTED_SPLITS = 5
 _ACCURACY_KEY = ["dataset", "stand_in", "model", "method", "n", "k", "epsilon", "delta"]
 _LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon", "delta"]
 
@@ -39,6 +42,8 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     plain_epsilon                largest of the splits: what as many labels cost everyone
     <metric>_mean, <metric>_sd   over all splits and draws (n - 1; missing for one)
     <metric>_sd_splits           of the means of each split
+    <metric>_error               standard error of the difference to a printed mean
+                                 (`error_of_difference`); missing for one split
     splits, draws                how many; draws of all splits together
     privacy_model, adjacency, guarantee    what epsilon and delta promise
 
@@ -57,7 +62,9 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
         for metric in METRICS:
             row[f"{metric}_mean"] = group[metric].mean()
             row[f"{metric}_sd"] = group[metric].std()
-            row[f"{metric}_sd_splits"] = group.groupby("seed")[metric].mean().std()
+            by_split = group.groupby("seed")[metric]
+            row[f"{metric}_sd_splits"] = by_split.mean().std()
+            row[f"{metric}_error"] = error_of_difference(by_split)
         row["splits"], row["draws"] = group["seed"].nunique(), len(group)
         rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
     return pd.DataFrame(rows)
@@ -69,9 +76,12 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
     counts: rows of ``results/dpbag/privacy/*/*.csv``. affordable: `affordable_labels`. Returns one
     row per _LABEL_KEY with
 
-    releasable_mean, _sd         most labels within the budget
+    releasable_mean, _sd         most labels within the budget; missing where the accounting is
+                                 `conjectured`, which releases nothing
     first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing where
                                  a split's queries end first
+    first_exceeding_error        standard error of the difference to a printed mean
+                                 (`error_of_difference`); missing for one split
     gain                         releasable_mean over the data-independent releasable
     rms_m                        of the record that the labels cost most, mean over splits
     plain_epsilon                largest of the splits: what as many labels cost everyone
@@ -91,8 +101,11 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
             whole = group[name].notna().all()
             row[f"{name}_mean"] = group[name].mean() if whole else None
             row[f"{name}_sd"] = group[name].std() if whole else None
+        error = error_of_difference(group.groupby("seed")["first_exceeding"]) if whole else None
+        row["first_exceeding_error"] = error
         free = best["data_independent"]
-        row["gain"] = row["releasable_mean"] / free if free else None
+        known = free and row["releasable_mean"] is not None
+        row["gain"] = row["releasable_mean"] / free if known else None
         row["rms_m"] = group["rms_m"].mean()
         row["plain_epsilon"] = group["plain_epsilon"].max()
         row["plain_labels"] = int(best["plain"])
@@ -101,6 +114,24 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(rows).sort_values(
         ["dataset", "model", "accounting", "n", "k", "delta", "epsilon"], kind="stable"
     )
+
+
+def error_of_difference(by_split) -> float:
+    """Return the standard error of our mean less a mean of five other splits, one draw each.
+
+    by_split: pandas groups of one column by split, as many draws d in each of S splits. A draw has
+    the variance v + w: v of the splits, w of the noise. The means of our splits have the variance V
+    = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w) / 5. V and
+    w are estimated from ours. NaN for one split.
+
+    >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
+    >>> round(error_of_difference(draws.groupby("split")["x"]) ** 2, 9)  # 8 / 2 + (8 + 2 / 2) / 5
+    5.8
+    """
+    between, draws = by_split.mean().var(), by_split.size().mean()
+    within = by_split.var().mean() if draws > 1 else 0.0
+    theirs = (between + (1 - 1 / draws) * within) / _PRINTED_SPLITS
+    return math.sqrt(between / by_split.ngroups + theirs)
 
 
 def affordable_labels(

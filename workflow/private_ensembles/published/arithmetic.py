@@ -17,6 +17,7 @@ from private_ensembles.pate.small_print import (
     unanswered,
 )
 from private_ensembles.pate.table2 import PrintedRow, Sanitisation, printed_arithmetic
+from private_ensembles.published.claims import claims
 from private_ensembles.published.declarations import paper
 
 _GNSS = ("order", "beta", "smooth_sensitivity", "sigma_ss")
@@ -46,7 +47,8 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
     """Recompute printed numbers from printed numbers: item, task, row, column, value, exact, how.
 
     value: what the paper's own formula gives; exact: what holds in its place, where that differs.
-    Also the two examples of strong composition (section 4.1) and the conversion of appendix B.6.
+    Also the two examples of strong composition (section 4.1), the conversion of appendix B.6, and
+    what the text claims in words (`claims`).
     """
     rows = []
 
@@ -73,6 +75,7 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
             add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
             add(*where, "sanitized_sd", found["sanitized_sd"], "printed SS times sigma_ss")
     _appendix(add, published)
+    rows += [claim | {"exact": math.nan} for claim in claims(published, printed_rows(published))]
     return pd.DataFrame(rows)
 
 

@@ -15,6 +15,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from private_ensembles.published.explanations import EXPLANATIONS
+from private_ensembles.published.limits import LIMITS
 from private_ensembles.published.printed import FOLDER, Key
 
 _UNITS = {
@@ -24,10 +25,13 @@ _UNITS = {
 }
 
 
-def _explains(name: str) -> str:
-    if name not in EXPLANATIONS:
-        raise ValueError(f"{name!r} must be one of {', '.join(EXPLANATIONS)}")
-    return name
+def _one_of(functions: Mapping[str, Any]) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in functions:
+            raise ValueError(f"{name!r} must be one of {', '.join(functions)}")
+        return name
+
+    return AfterValidator(check)
 
 
 def _as_list(given: object) -> object:
@@ -81,11 +85,19 @@ class Number(_Entry):
         return value, sd, error
 
 
+class Cause(_Entry):
+    """Why a number that the paper does not state like this is the printed one; test: says so."""
+
+    note: str
+    test: str
+
+
 class Beside(_Entry):
     """Rows of one of our tables (or several alike) beside an item of the paper (or several).
 
     where: column -> value or pattern that a row must have; ``$name`` is the run's own setting.
-    numbers: printed column -> ours.
+    numbers: printed column -> ours. explains: the rows are not what the paper states; where those
+    differ from the print and these agree, the number is explained.
     """
 
     table: Texts
@@ -93,6 +105,7 @@ class Beside(_Entry):
     dataset: str = "{dataset}"
     row: str
     where: dict[str, Any] = {}
+    explains: Cause | None = None
     numbers: dict[str, Annotated[Number, BeforeValidator(_as_number)]]
 
 
@@ -147,6 +160,37 @@ class Agreeing(Noted):
     test: str
 
 
+class Limited(Noted):
+    """Numbers of which something follows without data: `function` gives their least and largest.
+
+    Where both are one number it is compared as ours; test: pins the limits down.
+    """
+
+    function: Annotated[str, _one_of(LIMITS)]
+    test: str
+
+    def of(self, cell: Mapping[str, str]) -> tuple[float, float]:
+        """Return the limits of a printed number (a row of `read_published`)."""
+        return LIMITS[self.function](cell)
+
+
+class Unit(Noted):
+    """Numbers whose digits do not say how they are meant.
+
+    half: half of their unit; side: ``below`` where ours must be less, ``above`` where it must be
+    more.
+    """
+
+    half: float = 0.0
+    side: Literal["", "below", "above"] = ""
+
+    def agrees(self, value: float, printed: float) -> bool:
+        """Tell whether a number of ours is the printed one, or on its side of it."""
+        if self.side:
+            return value < printed if self.side == "below" else value > printed
+        return abs(value - printed) <= self.half
+
+
 class Rivals(_Rule):
     """What a verdict on numbers must tell them from: the row's other columns, and constants.
 
@@ -159,7 +203,7 @@ class Rivals(_Rule):
 class Explanation(Noted):
     """Why a printed number is not ours: `function` recomputes it, `test` pins that down."""
 
-    function: Annotated[str, AfterValidator(_explains)]
+    function: Annotated[str, _one_of(EXPLANATIONS)]
     test: str
 
     def holds(self, cell: Mapping[str, str]) -> bool:
@@ -171,8 +215,10 @@ class Paper(_Entry):
     """All that is declared of one paper. Of rules about the same number the first counts.
 
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
-    ``{differences}``. doubts: what else is said of numbers that are not comparable, all that fit.
+    ``{differences}``. doubts: what else is said of numbers that are not compared, all that fit.
     remarks: what was tried where a number differs. inputs: parameters that are printed again.
+    limits: what is known of numbers that were not run. units: how digits are meant that do not say
+    so.
     """
 
     paper: str
@@ -186,6 +232,8 @@ class Paper(_Entry):
     explanations: list[Explanation] = []
     agreeing: list[Agreeing] = []
     inputs: list[_Rule] = []
+    limits: list[Limited] = []
+    units: list[Unit] = []
     rivals: list[Rivals] = []
     remarks: list[Noted] = []
 

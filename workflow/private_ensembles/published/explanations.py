@@ -8,10 +8,14 @@ whether what it recomputes is what is printed. They import late: a run needs few
 import re
 from collections.abc import Callable, Mapping
 
+from private_ensembles.published.limits import (
+    DELTA_OF_COUNTS,
+    NOISE,
+    ORDER_MAX,
+    of_the_stated_accounting,
+)
 from private_ensembles.published.printed import FOLDER, equals_printed, read_published
 
-# What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
-_DELTA_OF_COUNTS, _NOISE, _ORDER_MAX = 1e-3, 2, 80
 _RECORDS_OF_ADULT = 32561 + 16281
 
 
@@ -60,9 +64,31 @@ def divided_by_the_order(cell: Mapping[str, str]) -> bool:
     return equals_printed(mnist_conversion()["by_order"], cell["published"])
 
 
-def of_fifty_thousand_images(cell: Mapping[str, str]) -> bool:
-    """A teacher's share of 50,000 images is printed, not of 60,000."""
-    return equals_printed(50000 / 250, cell["published"])
+def rests_on_theorem_23(cell: Mapping[str, str]) -> bool:
+    """Sanitising costs less than is claimed by the printed formula alone, which does not hold."""
+    from private_ensembles.pate.table2 import ROWS, printed_arithmetic
+
+    names = {"mnist": "MNIST", "adult": "Adult", "glyph": "Glyph, two rounds"}
+    row = ROWS[names[cell["dataset"]]]
+    found = printed_arithmetic(row)
+    printed, exact = (found[f"gnss_cost_{which}"] for which in ("printed_formula", "exact"))
+    return cell["published"] == "50" and printed < row.epsilon / 2 < exact
+
+
+def forgets_that_two_counts_are_noisy(cell: Mapping[str, str]) -> bool:
+    """A gap of x sigma is given as exp(-x^2), the density's exponent is -x^2 / 4 for two noises."""
+    return equals_printed(-(4.0**2), cell["published"])
+
+
+def is_not_in_table_1(cell: Mapping[str, str]) -> bool:
+    """Figure 1 has no digits; Table 1's epsilons of the same task, 4.3 and 2.03, deny a quarter."""
+    table = read_published([FOLDER / "pate_table1.csv"])
+    epsilon = table[(table["dataset"] == "glyph") & (table["column"] == "epsilon")]
+    lnmax, confident = (
+        float(epsilon.loc[epsilon["row"] == row, "published"].iloc[0])
+        for row in ("lnmax-4000", "confident")
+    )
+    return cell["published"] == "25" and 100 * confident / lnmax > 45
 
 
 def has_another_delta(cell: Mapping[str, str]) -> bool:
@@ -84,12 +110,27 @@ def lacks_the_first_record(cell: Mapping[str, str]) -> bool:
     return int(cell["published"]) == _RECORDS_OF_ADULT - 1
 
 
+def is_zero_for_every_gamma(cell: Mapping[str, str]) -> bool:
+    """At p = 1/2 every number of votes is as likely as its mirror image: no gamma errs at all."""
+    from private_ensembles.darrm.error import error_at
+    from private_ensembles.darrm.gamma import gamma_subsampling
+
+    found = (error_at(gamma_subsampling(11, m), 0.5) for m in range(1, 12))
+    return cell["published"] == "0" and not any(found)
+
+
+def buys_too_little_beside_a_smaller_budget(cell: Mapping[str, str]) -> bool:
+    """Not fewer labels than SAA's, yet fewer than the count of a smaller budget leaves possible."""
+    least, _ = of_the_stated_accounting(cell)
+    return _count_of_saa(cell) <= int(cell["published"]) < least
+
+
 def _count_of_saa(cell: Mapping[str, str]) -> int:
     from private_ensembles.dpbag.budget import data_independent_count
 
     n = int(re.search(r"n=(\d+)", cell["row"]).group(1))
     epsilon = float(cell["column"].split("=")[1])
-    return data_independent_count(epsilon, _NOISE / n, _DELTA_OF_COUNTS, _ORDER_MAX).published
+    return data_independent_count(epsilon, NOISE / n, DELTA_OF_COUNTS, ORDER_MAX).published
 
 
 EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
@@ -100,9 +141,13 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         no_rounding_gives_svhn,
         smooth_sensitivity_is_rounded,
         divided_by_the_order,
-        of_fifty_thousand_images,
+        buys_too_little_beside_a_smaller_budget,
+        rests_on_theorem_23,
+        forgets_that_two_counts_are_noisy,
+        is_not_in_table_1,
         has_another_delta,
         is_printed_otherwise_elsewhere,
         lacks_the_first_record,
+        is_zero_for_every_gamma,
     )
 }

@@ -22,8 +22,11 @@ def of_images(datasets: Iterable[LabelledImages]) -> pd.DataFrame:
 
 
 def of_records(datasets: Iterable[LabelledRecords]) -> pd.DataFrame:
-    """Count features, records and records of class 1 of each data set, its two parts together."""
-    return pd.DataFrame(
+    """Count features, records and records of class 1 of each data set, its two parts together.
+
+    ones_share: of the records, those of class 1.
+    """
+    table = pd.DataFrame(
         {
             "dataset": data.name,
             "stand_in": data.stand_in,
@@ -33,3 +36,4 @@ def of_records(datasets: Iterable[LabelledRecords]) -> pd.DataFrame:
         }
         for data in datasets
     )
+    return table if table.empty else table.assign(ones_share=table["ones"] / table["samples"])

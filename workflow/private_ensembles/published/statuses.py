@@ -24,6 +24,9 @@ STATUSES = {
         "within a tolerance that other results would be within, too",
         "cannot be told from other results",
     ),
+    "bounded": Status(
+        "≤", "not computed, but within limits that follow without data", "are within known limits"
+    ),
     "input": Status("=", "a parameter of the run, printed once more", "repeat a parameter"),
     "differs": Status("✗", "not equal, and nobody knows why", "differ"),
     "not_comparable": Status("○", "same parameters, but votes or data of our own"),

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from private_ensembles.published import declarations
-from private_ensembles.published.comparison import places, stand_ins
 from private_ensembles.published.printed import key_of
+from private_ensembles.published.reproduced import places, stand_ins
 
 
 def beside_printed(
@@ -30,7 +30,10 @@ def beside_printed(
     columns: dict[tuple[str, str], list[str]] = {}
     for place in places(declared, name, table, settings or {}):
         cell, number = lookup.get(place.key), place.number
-        if cell is not None and number.shown and number.value in table:
+        stated = (
+            place.beside.explains is None
+        )  # a printed number stands beside what it claims to be
+        if cell is not None and stated and number.shown and number.value in table:
             title = number.title or f"printed {place.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
             words[place.position] = _words(cell)

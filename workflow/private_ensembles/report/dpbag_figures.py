@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
-from private_ensembles.published.comparison import stand_ins
+from private_ensembles.published.reproduced import stand_ins
 from private_ensembles.report import style
 
 PLAIN = "whole loss of a label composed"

@@ -1,0 +1,108 @@
+"""Claims in words: worked out again here, and judged by the side that they name."""
+
+import math
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+
+from private_ensembles.darrm.error import error_at
+from private_ensembles.published.arithmetic import arithmetic, printed_rows
+from private_ensembles.published.claims import claims
+from private_ensembles.published.comparison import compare
+from private_ensembles.published.printed import FOLDER, read_published
+
+PRINTED = read_published(FOLDER.glob("pate_*.csv"))
+CLAIMS = {
+    (row["item"], row["task"], row["row"]): row["value"]
+    for row in claims(PRINTED, printed_rows(PRINTED))
+}
+
+
+def statuses(printed):
+    table = compare(printed, {"pate": {"printed_arithmetic": arithmetic(printed)}}, data="paper")
+    return table.set_index(["item", "dataset", "row", "column"])
+
+
+def exact_cost(order, beta, sigma):
+    """DESIGN 5.9: the worst pair's Renyi divergence."""
+    r = 1 - order + order * math.exp(-2 * beta)
+    cost = order * math.exp(-2 * beta) / (2 * sigma**2 * r)
+    return cost + (0.5 * math.log(r) + order * beta) / (1 - order)
+
+
+def test_sanitising_costs_more_than_half_of_three_estimates():
+    for task, row, epsilon, parts in (
+        ("mnist", "confident", 2.00, [(14, 0.0329, 6.23)]),
+        ("svhn", "confident", 4.96, [(7.5, 0.0533, 4.88)]),
+        ("adult", "confident", 1.68, [(15.5, 0.0310, 7.92)]),
+        ("glyph", "confident", 2.07, [(20.5, 0.0205, 11.9)]),
+        ("glyph", "interactive", 0.837, [(50, 0.009, 26.4), (50, 0.008, 38.7)]),
+    ):
+        share = 100 * sum(exact_cost(*part) for part in parts) / epsilon
+        assert CLAIMS["section3.5", task, row] == pytest.approx(share, rel=1e-9)
+    found = statuses(PRINTED).loc["section3.5"]
+    assert found["status"].tolist() == ["explained", "match", "explained", "match", "explained"]
+
+
+def test_a_gap_of_four_sigma_leaves_two_labels_in_a_thousand():
+    half = mpmath.erfc(2) / 2
+    assert CLAIMS["section5.2", "glyph", "gnmax"] == pytest.approx(float(mpmath.log(half)))
+    assert float(half) == pytest.approx(0.0023, abs=5e-5)
+    # LNMax, two classes, by quadrature over the first noise.
+    below = mpmath.quad(
+        lambda y: mpmath.exp(-abs(y)) / 2 * (1 - _laplace(y + 4)), [-mpmath.inf, -4, 0, mpmath.inf]
+    )
+    assert CLAIMS["section5.2", "glyph", "lnmax"] == pytest.approx(float(mpmath.log(below)))
+    found = statuses(PRINTED).loc["section5.2", "glyph"].loc[["gnmax", "lnmax"]]
+    assert found["status"].tolist() == ["explained", "match"]
+
+
+def _laplace(y):
+    return mpmath.exp(y) / 2 if y < 0 else 1 - mpmath.exp(-y) / 2
+
+
+def test_table_1_halves_epsilon_and_does_not_quarter_it():
+    assert CLAIMS["figure1", "glyph", "confident"] == pytest.approx(100 * 2.03 / 4.3)
+    assert statuses(PRINTED).loc["figure1", "status"].tolist() == ["explained"]
+    assert pytest.approx(2.7, abs=0.01) == 10762 / 4000
+
+
+def test_the_other_claims_follow_from_printed_numbers():
+    found = statuses(PRINTED)
+    for place, digits in (
+        (("section5.2", "glyph", "100 teachers", "inputs_thousands"), "650"),
+        (("section5.2", "glyph", "5000 teachers", "inputs_thousands"), "13"),
+        (("section5.3", "glyph", "two rounds", "epsilon_below"), "1.18"),
+        (("section5.3", "glyph", "confident", "points_below_baseline"), "7"),
+    ):
+        assert found.loc[place, ["published", "status"]].tolist() == [digits, "match"]
+    assert pytest.approx(CLAIMS["section5.3", "glyph", "confident"]) == 82.2 - 75.5
+    assert found.loc[("section5.3", "glyph", "200K queries", "student_accuracy"), "status"] == (
+        "not_run"
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "digits", "status"),
+    [("section3.5", "12", "differs"), ("section3.5", "106", "match"), ("figure1", "47", "differs")],
+)
+def test_a_claim_of_one_side_fails_where_ours_is_on_the_other(item, digits, status):
+    moved = PRINTED.copy()
+    moved.loc[moved["item"] == item, "published"] = digits
+    assert set(statuses(moved).loc[item, "status"]) == {status}
+
+
+def test_at_one_half_no_gamma_errs():
+    """Votes of 11 fair coins: as many ways to l as to 11 - l, so that the lead is 0 at every l."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        half = rng.random(6)
+        gamma = np.concatenate([half, half[::-1]])
+        assert error_at(gamma, 0.5) == 0
+        assert error_at(gamma, 0.6) > 0
+    printed = read_published([FOLDER / "darrm_appendixD.1.3.csv"])
+    (row,) = compare(printed, {}, data="embedded").to_dict("records")
+    assert (row["reproduced"], row["status"]) == (0, "explained")
+    assert pd.isna(row["reproduced_sd"])

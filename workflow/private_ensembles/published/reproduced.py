@@ -1,0 +1,163 @@
+"""Numbers of ours that have a place among a paper's printed ones, as the declarations say.
+
+Nothing here knows how a number was reproduced, or of which paper: tables come in as data frames.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import pandas as pd
+
+from private_ensembles.published.declarations import Beside, Cause, Number, Paper
+from private_ensembles.published.parameters import altered
+from private_ensembles.published.printed import Key
+
+
+class Reproduced(NamedTuple):
+    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
+
+    error: its part of the standard error of a difference of two means, NaN where that is not known;
+    draws: how many are behind the printed standard deviation.
+    """
+
+    value: float
+    sd: float = math.nan
+    note: str = ""
+    error: float = math.nan
+    draws: int = 1
+
+
+class Reading(NamedTuple):
+    """What another reading of a paper than its stated one gives, and why that is printed."""
+
+    ours: Reproduced
+    cause: Cause
+
+
+class Place(NamedTuple):
+    """A number of ours, in the printed unit: its row in our table, and where such is printed."""
+
+    beside: Beside
+    position: int
+    row: Mapping[str, object]
+    key: Key
+    column: str
+    number: Number
+    value: float
+    sd: float
+    error: float
+
+
+def places(
+    paper: Paper, name: str, table: pd.DataFrame, settings: Mapping[str, object]
+) -> Iterator[Place]:
+    """Yield every number of our table `name` that has a place among a paper's printed ones.
+
+    Rows of stand-ins have none. settings: the run's, for ``$names``; what is not there is as in
+    the paper. Raises ValueError naming a column that a key or ``where`` needs and the table lacks.
+    """
+    known = {**paper.parameters, **settings}
+    try:
+        for beside in paper.beside_table(name):
+            for position, row in enumerate(table.to_dict("records")):
+                if is_true(row.get("stand_in")) or not _has(row, beside.where, known):
+                    continue
+                names = {**row, "table": name}
+                for item in beside.item:
+                    for column, number in beside.numbers.items():
+                        texts = (item, beside.dataset, beside.row, column)
+                        key = Key(paper.paper, *(text.format_map(names) for text in texts))
+                        yield Place(beside, position, row, key, column, number, *number.of(row))
+    except KeyError as error:
+        raise ValueError(f"{paper.paper}.yaml: our {name} has no column {error}") from None
+
+
+def reproduced_numbers(
+    paper: Paper, tables: Mapping[str, pd.DataFrame], settings: Mapping[str, object]
+) -> dict[Key, Reproduced]:
+    """Gather what was computed beside a paper's numbers, stand-ins left out.
+
+    tables: by name, those that were made. settings: the run's, by the names of the paper's
+    parameters. Where two tables give the same number the later one's counts, and it is not
+    comparable if either is not, but for one that is declared to stand instead of the other.
+    """
+    found: dict[Key, Reproduced] = {}
+    for name, place in _comparable(paper, tables, settings):
+        if place.beside.explains is None:
+            earlier = found.get(place.key, Reproduced(place.value))
+            note = _note(paper, place, name, settings)
+            if not place.number.instead:
+                note = note or earlier.note
+            found[place.key] = _reproduced(place)._replace(note=note)
+    return found
+
+
+def other_readings(
+    paper: Paper, tables: Mapping[str, pd.DataFrame], settings: Mapping[str, object]
+) -> dict[Key, Reading]:
+    """Gather what other readings of a paper give; arguments as `reproduced_numbers` takes them."""
+    return {
+        place.key: Reading(_reproduced(place), place.beside.explains)
+        for _, place in _comparable(paper, tables, settings)
+        if place.beside.explains is not None
+    }
+
+
+def _comparable(
+    paper: Paper, tables: Mapping[str, pd.DataFrame], settings: Mapping[str, object]
+) -> Iterator[tuple[str, Place]]:
+    """Yield the numbers that were computed and are compared, with the table that each is of."""
+    for name in paper.tables():
+        if name in tables:
+            for place in places(paper, name, tables[name], settings):
+                if not math.isnan(place.value) and place.number.compared:
+                    yield name, place
+
+
+def _reproduced(place: Place) -> Reproduced:
+    draws = place.number.printed_draws
+    return Reproduced(place.value, place.sd, error=place.error, draws=draws)
+
+
+def is_true(flag: object) -> bool:
+    """Read a flag of a table, whatever wrote it."""
+    return str(flag).lower() in ("1", "true", "1.0")
+
+
+def stand_ins(table: pd.DataFrame) -> pd.Series:
+    """Return (rows,) bool: whether the row comes from a stand-in data set."""
+    return table["stand_in"].map(is_true)
+
+
+def _has(row: Mapping, where: Mapping, known: Mapping) -> bool:
+    """Tell whether a row has what `where` says, numbers by the digits that names carry."""
+    for column, wanted in where.items():
+        patterns = wanted if isinstance(wanted, list) else [wanted]
+        patterns = [known[p[1:]] if str(p).startswith("$") else p for p in patterns]
+        if not any(fnmatchcase(_text(row[column]), _text(pattern)) for pattern in patterns):
+            return False
+    return True
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
+    """Say why a number is not comparable, if it is not, with the doubts about the printed one."""
+    rules = (
+        rule
+        for rule in paper.not_comparable
+        if rule.fits(place.key, table)
+        and (math.isnan(place.sd) or not rule.without_sd)
+        and _has(place.row, rule.where, {})
+    )
+    notes = [rule.note for rule in rules][:1]
+    changed = altered(paper, place.key, table, settings)
+    if changed:
+        notes = [paper.altered.format(differences=changed)]
+    if notes:
+        notes += [rule.note for rule in paper.doubts if rule.fits(place.key, table)]
+    return " ".join(notes)
