@@ -108,13 +108,23 @@ for (const filter of all(".filter")) {
   filter.hidden = false;
 }
 
-// A chart says the values of the mark under the pointer, or of the next one by the arrow keys.
-for (const plot of all(".plot > svg")) {
-  const marks = all(".mark", plot);
+// Charts that stand together have one place for what they say.
+function spoken(plot) {
+  const group = plot.closest(".charts");
+  const known = group?.nextElementSibling;
+  if (known?.classList.contains("said-here")) return known;
   const words = document.createElement("p");
   words.className = "said-here";
   words.setAttribute("role", "status");
-  plot.closest(".chart").querySelector(".below").prepend(words);
+  if (group) group.after(words);
+  else plot.closest(".chart").querySelector(".below").prepend(words);
+  return words;
+}
+
+// A chart says the values of the mark under the pointer, or of the next one by the arrow keys.
+for (const plot of all(".plot > svg")) {
+  const marks = all(".mark", plot);
+  const words = spoken(plot);
   let at = -1;
   function say(next) {
     if (at >= 0) marks[at].classList.remove("on");
@@ -123,6 +133,7 @@ for (const plot of all(".plot > svg")) {
     words.textContent = marks[at].querySelector("title").textContent;
   }
   plot.setAttribute("tabindex", "0");
+  plot.setAttribute("aria-label", `${plot.getAttribute("aria-label")}; arrow keys say each value`);
   plot.addEventListener("pointerover", (event) => {
     const found = marks.indexOf(event.target.closest(".mark"));
     if (found >= 0) say(found);

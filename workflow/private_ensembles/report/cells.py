@@ -20,6 +20,8 @@ _OURS = ("reproduced", "reproduced_sd", "tolerance")
 LONG = 40
 # Significant digits of our numbers, and of those that stand beside printed ones.
 DIGITS, MORE_DIGITS = 4, 5
+# Below it, all digits before the point are written.
+_PLAIN = 1e7
 
 
 def status_html(status: str, count: int | None = None, word: str | None = None) -> str:
@@ -33,11 +35,17 @@ def status_html(status: str, count: int | None = None, word: str | None = None) 
 
 
 def format_number(value: float, digits: int = MORE_DIGITS) -> str:
-    """Write a number for reading: integers in full, others to that many significant digits."""
+    """Write a number for reading: integers in full, others to that many significant digits.
+
+    >>> format_number(10742.8518, 4), format_number(0.000264321, 4)
+    ('10743', '0.0002643')
+    """
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
+    if 10**digits <= abs(value) < _PLAIN:
+        return f"{value:.0f}"
     return f"{value:.{digits}g}"
 
 

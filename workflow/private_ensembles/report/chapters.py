@@ -83,11 +83,13 @@ def _item(item: Item, files: list[Path], section: Section, results: Results, see
         mine = printed[printed["item"].isin(list(tables))]
         parts.append(VIEWS[item.view](tables, mine))
     inside = caption if _closed(item) else ""
+    folds = []
     for path in files:
         if path.suffix == ".csv":
-            parts.append(_table(item, tables[path.stem], path, section, results, inside))
+            folds.append(_table(item, tables[path.stem], path, section, results, inside))
         else:
-            parts.append(_figure(item, path, results.root, inside))
+            folds.append(_figure(item, path, results.root, inside))
+    parts += ['<div class="folds">', *folds, "</div>"]
     return "\n".join(
         [
             f'<section id="{escape(anchor)}"{" class=slim" if _closed(item) else ""}>',

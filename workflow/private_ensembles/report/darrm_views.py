@@ -46,7 +46,7 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
         shown = [names.mechanism(name) for name in order]
         charts.append((m, dot_chart(f"m = {m:g}", shown, marks, scale)))
     kinds = {place: names.dataset(name) for place, name in enumerate(datasets[:2])}
-    if len(printed):
+    if printed["dataset"].isin(datasets).any():
         kinds[4] = "printed by the paper for Q labels, in its data set's colour"
     grid = "".join(chart for _, chart in sorted(charts))
     pivot = every.drop_duplicates(["dataset", "m", "mechanism"]).assign(

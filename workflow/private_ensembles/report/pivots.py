@@ -1,5 +1,6 @@
 """Tables turned so that they can be read: what the rows of a long one say, side by side."""
 
+import math
 from collections.abc import Mapping
 from html import escape
 
@@ -7,7 +8,6 @@ import pandas as pd
 
 from private_ensembles.published.statuses import STATUSES
 from private_ensembles.report import names
-from private_ensembles.report.beside import beside_printed
 from private_ensembles.report.cells import format_number
 from private_ensembles.report.html import html_table
 
@@ -24,9 +24,13 @@ _TABLE2 = {
     "sanitized_epsilon": "sanitised ε, the paper's estimate",
     "sanitized_sd": "its standard deviation",
     "sanitized_epsilon_exact": "sanitised ε at its exact cost",
-    "sanitized_upper_exact": "upper bound of it, 95 %",
+    "sanitized_upper_exact": "upper bound of it, at the stated confidence",
     "release": "may be released",
 }
+_STAR = "*"
+_IMPLIED = "Compared with what the other printed numbers imply: it says nothing of our votes."
+# Statuses that say how two numbers compare.
+_COMPARED = ("match", "explained", "weak", "differs")
 _NEVER = 1e-200  # what rounding leaves open where delta is 0
 
 
@@ -100,8 +104,9 @@ def _control(label: str, unit: str) -> str:
     """Return a slider over the columns of the table below it; hidden until ``page.js`` runs."""
     return (
         f'<div class="control" data-unit="{escape(unit)}" hidden><label>{escape(label)} '
-        '<input type="range" min="0" step="1"></label> <output></output>'
-        '<ol class="ranking" aria-live="polite"></ol></div>'
+        '<input type="range" min="0" step="1"></label> '
+        # What it says is the slider's own value, too: it is to be heard once.
+        '<output aria-live="off"></output><ol class="ranking"></ol></div>'
     )
 
 
@@ -160,27 +165,37 @@ def _leads(lead: pd.Series):
 def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
 
-    The printed number stands beside ours where the paper has one.
+    The printed number stands beside ours, with its status if it is compared with just that number;
+    a star says that it is compared with what the other printed numbers imply.
     """
     (table,) = tables.values()
-    table = beside_printed("table2", table, printed, "pate")
-    out: dict[str, list[str]] = {"quantity": []}
-    for row in table.to_dict("records"):
-        out[f"{names.dataset(row['task'])}, {row['aggregator']}"] = []
+    rows = table.to_dict("records")
+    headings = [
+        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
+        f"{' (stand-in)' if row['stand_in'] else ''}, {row['aggregator']}"
+        for row in rows
+    ]
+    cells = {
+        (cell["dataset"], cell["row"], cell["column"]): cell for cell in printed.to_dict("records")
+    }
+    out: dict[str, list[str]] = {"quantity": []} | {heading: [] for heading in headings}
     for name, words in _TABLE2.items():
         if name not in table:
             continue
         out["quantity"].append(words)
-        for heading, row in zip(list(out)[1:], table.to_dict("records"), strict=True):
-            out[heading].append(_with_printed(row, name))
-    return html_table(pd.DataFrame(out), "Table 2, turned")
+        for heading, row in zip(headings, rows, strict=True):
+            key = row["task"], row["aggregator"], name
+            out[heading].append(_with_printed(row[name], cells.get(key)))
+    starred = any(_STAR in text for texts in out.values() for text in texts)
+    note = f'<p class="caption">{_STAR} {_IMPLIED}</p>' if starred else ""
+    return html_table(pd.DataFrame(out), "Table 2, turned") + note
 
 
-def _with_printed(row: Mapping, name: str) -> str:
+def _with_printed(value: object, cell: Mapping[str, str] | None) -> str:
     """Return our number and, in brackets, the printed one and what became of it."""
-    value = row[name]
     ours = value if isinstance(value, str) else "" if pd.isna(value) else format_number(value, 4)
-    digits, _, status = str(row.get(f"printed {name}") or "").partition(", ")
-    if not digits or digits == "nan":
+    if cell is None or not ours:
         return ours
-    return f"{ours} (printed {digits} {STATUSES[status or 'match'].sign})"
+    compared = cell["reproduced"] and math.isclose(float(cell["reproduced"]), value, rel_tol=1e-9)
+    star = "" if compared or cell["status"] not in _COMPARED else _STAR
+    return f"{ours} (printed {cell['published']} {STATUSES[cell['status']].sign}{star})"
