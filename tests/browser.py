@@ -19,6 +19,33 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
 _DEADLINE = 60.0  # seconds for one answer
 
+# Contrast of every visible text with what is behind it, by WCAG 2.1's formula.
+CONTRAST = """
+(() => {
+  const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const numbers = (c) => c.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (element) => {
+    for (; element; element = element.parentElement) {
+      const c = numbers(getComputedStyle(element).backgroundColor);
+      if (c.length < 4 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let worst = [99, ""], count = 0;
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+    const [a, b] = [light(numbers(getComputedStyle(element).color)), light(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    count += 1;
+    if (ratio < worst[0]) worst = [ratio, element.outerHTML.slice(0, 120)];
+  }
+  return [...worst, count];
+})()
+"""
+
 
 class Page:
     """One open page: `complaints` collects errors of the console, of scripts and of loading."""
@@ -75,14 +102,23 @@ class Page:
             mobile=False,
         )
 
+    def emulate(self, scheme: str) -> None:
+        """Prefer a colour scheme: light or dark."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    def worst_contrast(self) -> list:
+        """Return the least contrast of a visible text, its element, and the number of texts."""
+        return self.evaluate(CONTRAST)
+
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """Save what is seen, or the whole page, as PNG."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def print_to_pdf(self) -> bytes:
-        """Return the page printed on A4."""
-        done = self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
+        """Return the page printed on A4, across where the page asks for it."""
+        done = self.call("Page.printToPDF", preferCSSPageSize=True)
         return base64.b64decode(done["data"])
 
     def press(self, key: str, code: int) -> None:

@@ -1,18 +1,9 @@
 """Pieces of the page: numbers, statuses, cells and captions, all of their text escaped."""
 
 import pandas as pd
-import pytest
 
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.report import html
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(160.0, "160"), (15.04448, "15.044"), (0.00029, "0.00029"), (float("inf"), "∞")],
-)
-def test_numbers_are_written_for_reading(value, text):
-    assert html.format_number(value) == text
 
 
 def test_what_is_not_for_release_is_shown_as_secret():
@@ -25,7 +16,7 @@ def test_cells_are_escaped_and_sort_as_their_values_do():
     shown = html.html_table(table, "A & B")
     assert 'aria-label="A &amp; B"' in shown
     assert "<td>&lt;b&gt;</td>" in shown
-    assert f'data-sort="{1 / 3!r}">0.33333</td>' in shown
+    assert f'data-sort="{1 / 3!r}">0.3333</td>' in shown
     assert shown.count("<td></td>") == 2
     assert "<td>yes</td>" in shown
 
@@ -36,3 +27,46 @@ def test_captions_keep_code_and_emphasis_only(tmp_path):
         '<p class="caption">One <em>word</em>, <strong>two</strong> and <code>code</code>.</p>\n'
         '<p class="caption">A &lt;second&gt; part.</p>'
     )
+
+
+def test_a_caption_shows_its_first_sentence_and_folds_the_others(tmp_path):
+    (tmp_path / "a.rst").write_text("First *epsilon_total*. Second.\n\nThird.\n")
+    shown = html.folded_caption(tmp_path / "a.rst")
+    seen, _, folded = shown.partition("<details")
+    assert "First <em>ε total</em>." in seen
+    assert "Second" not in seen
+    assert "<p>Second.</p><p>Third.</p>" in folded
+    (tmp_path / "b.rst").write_text("Only this.\n")
+    assert "<details" not in html.folded_caption(tmp_path / "b.rst")
+
+
+def test_long_texts_that_occur_twice_stand_below_the_table_once():
+    text = "A sentence of more than forty characters, said twice."
+    shown = html.html_table(pd.DataFrame({"note": [text, text, "short"]}), "t")
+    assert shown.count(text) == 1
+    assert shown.count('data-note="1"') == 2
+    assert "<td>short</td>" in shown
+
+
+def test_headings_have_greek_letters_and_the_column_s_own_name():
+    shown = html.html_table(pd.DataFrame({"epsilon_total": [1.0]}), "t")
+    assert 'title="epsilon_total">ε total</th>' in shown
+
+
+def test_a_number_beside_a_printed_one_is_as_long_as_that():
+    table = pd.DataFrame({"a": [1.23456], "printed a": ["1.2346"], "b": [1.23456]})
+    shown = html.html_table(table, "t")
+    assert ">1.2346</td><td" in shown
+    assert ">1.235</td>" in shown
+
+
+def test_a_long_table_scrolls_below_its_heading_and_a_wide_one_is_printed_across():
+    assert 'class="scroll tall"' in html.html_table(pd.DataFrame({"a": range(30)}), "t")
+    assert 'class="scroll"' in html.html_table(pd.DataFrame({"a": range(3)}), "t")
+    many = pd.DataFrame({str(i): [0] for i in range(13)})
+    assert 'class="table wide"' in html.html_table(many, "t")
+
+
+def test_files_outside_the_page_are_no_links_before_the_script_made_them(tmp_path):
+    named = html.file_name(tmp_path / "a b.csv", tmp_path)
+    assert named == '<a class="file" data-href="a%20b.csv">a b.csv</a>'

@@ -10,7 +10,7 @@ import pytest
 from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.report import html, index
+from private_ensembles.report import cells, index
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -23,12 +23,13 @@ class Outline(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.tags, self.addresses, self.ids = [], [], [], []
+        self.open, self.tags, self.addresses, self.ids, self.files = [], [], [], [], []
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
         self.tags.append((tag, attrs))
         self.addresses += [attrs[name] for name in ("href", "src") if name in attrs]
+        self.files += [attrs["data-href"]] if "data-href" in attrs else []
         self.ids += [attrs["id"]] if "id" in attrs else []
         if tag not in VOID:
             self.open.append(tag)
@@ -91,7 +92,9 @@ def test_links_are_quoted_and_anchors_exist(outline):
     anchors = [address[1:] for address in outline.addresses if address.startswith("#")]
     assert anchors
     assert set(anchors) <= set(outline.ids)
-    assert "darrm/figures/figure2.pdf" in outline.addresses
+    assert "darrm/figures/figure2.pdf" in outline.files
+    # Without the script nothing leads out of the page: mailed alone, it has no dead link.
+    assert all(address.startswith(("#", "data:")) for address in outline.addresses)
 
 
 def test_figures_are_inlined_and_described(outline):
@@ -108,11 +111,11 @@ def test_text_from_files_is_escaped(page):
 
 def test_stand_ins_are_marked_where_they_stand(page):
     assert 'digits <span class="standin">stand-in</span>' in page
-    assert 'mnist <span class="standin">' not in page
+    assert 'MNIST <span class="standin">' not in page
 
 
 def test_printed_numbers_stand_beside_ours(page):
-    assert "printed epsilon_total" in page
+    assert "printed ε total" in page
     # Ours and the paper's, in the table and once more in the list of all comparisons.
     assert page.count(">15.044<") == 3
     assert '<td class="number match" data-sort="15.044">15.044 <span class="status match"' in page
@@ -129,8 +132,8 @@ def test_statuses_are_counted(page):
 
 
 def test_only_items_that_were_made_are_shown(page):
-    assert "Table 2: " in page
-    assert "Table 9: " not in page
+    assert "Table 2 (m = 3): all 6 rows" in page
+    assert "Table 9 (" not in page
 
 
 def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_path, root):
@@ -151,9 +154,10 @@ def test_the_ledger_is_on_the_page_with_its_verdicts_coloured_and_counted(tmp_pa
     outline.feed(page)
     assert {"ledger", "audit-claimed_exact"} <= set(outline.ids)
     table = pd.read_csv(ledger)
-    for verdict, status in html.VERDICTS.items():
+    for verdict, status in cells.VERDICTS.items():
         rows = int((table["verdict"] == verdict).sum())
         cell = f'<td class="{status}" data-sort="{verdict}">'
         assert page.count(cell) == rows > 0
         assert f"{rows} {verdict}</span>" in page
-    assert 'href="privacy_ledger.csv"' in page
+    assert 'data-href="privacy_ledger.csv"' in page
+    assert page.index('<div class="chart">') < page.index("What this run shows")

@@ -269,7 +269,7 @@ def test_whatever_rests_on_votes_says_that_it_is_not_for_release(finished_tiny_p
     page = (finished_tiny_pate_run / "results/index.html").read_text()
     assert page.count('<span class="secret">not for release</span>') >= 5
     assert 'digits <span class="standin">stand-in</span>' in page
-    assert 'glyph <span class="standin">synthetic</span>' in page
+    assert 'Glyph <span class="standin">synthetic</span>' in page
 
 
 def test_run_leaves_neither_temporary_files_nor_checkpoints(finished_tiny_pate_run):

@@ -1,5 +1,34 @@
-// Tables of the page: headings that sort, a field that filters. Without it all is there to read.
+// The pages' tables, charts and sliders. Without it all is there to read.
 "use strict";
+
+const all = (selector, inside = document) => Array.from(inside.querySelectorAll(selector));
+
+// Files outside the page are linked where the page stands in the folder that it was made in.
+const home = document.documentElement.dataset.home;
+if (home && decodeURIComponent(location.pathname).endsWith(`/${home}/index.html`)) {
+  for (const link of all("a[data-href]")) link.href = link.dataset.href;
+}
+
+// A link into what is folded opens it; the rail says where one is.
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  target.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+if (location.hash) reveal();
+
+const railed = all(".rail a").map((link) => [link, document.getElementById(link.hash.slice(1))]);
+function mark() {
+  let current = null;
+  for (const [link, chapter] of railed) {
+    if (chapter && chapter.getBoundingClientRect().top < innerHeight / 3) current = link;
+    link.removeAttribute("aria-current");
+  }
+  if (current) current.setAttribute("aria-current", "true");
+}
+if (railed.length) addEventListener("scroll", mark, { passive: true });
 
 function key(row, column) {
   const cell = row.cells[column];
@@ -28,7 +57,7 @@ function sort(table, heading, column) {
   body.append(...rows.map(([, row]) => row));
 }
 
-for (const table of document.querySelectorAll("table")) {
+for (const table of all("table")) {
   Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -38,22 +67,134 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-for (const filter of document.querySelectorAll(".filter")) {
-  const rows = Array.from(filter.nextElementSibling.querySelectorAll("tbody tr"));
-  const texts = rows.map((row) => row.textContent.toLowerCase());
-  filter.hidden = false;
-  filter.querySelector("input").addEventListener("input", (event) => {
-    const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+// A field and a button for every status hide rows; a note below the table counts as its row's.
+for (const filter of all(".filter")) {
+  const table = filter.parentElement;
+  const rows = all("tbody tr", table);
+  const notes = all(".notes li", table).map((note) => note.textContent);
+  const texts = rows.map((row) => {
+    const noted = all("[data-note]", row).map((cell) => notes[cell.dataset.note - 1]);
+    return [row.textContent, ...noted].join(" ").toLowerCase();
+  });
+  const states = rows.map((row) => row.querySelector("td > .status")?.lastChild.textContent.trim());
+  const input = filter.querySelector("input");
+  let chosen = null;
+  function apply() {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     rows.forEach((row, i) => {
-      row.hidden = !words.every((word) => texts[i].includes(word));
+      const wanted = chosen === null || states[i] === chosen;
+      row.hidden = !(wanted && words.every((word) => texts[i].includes(word)));
       shown += !row.hidden;
     });
     filter.querySelector("[role=status]").textContent = `${shown} of ${rows.length} rows`;
+  }
+  const known = [...new Set(states.filter(Boolean))];
+  for (const state of known.length > 1 ? known : []) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = state;
+    button.setAttribute("aria-pressed", "false");
+    button.addEventListener("click", () => {
+      chosen = chosen === state ? null : state;
+      for (const other of all(".chips button", filter)) {
+        other.setAttribute("aria-pressed", String(other.textContent === chosen));
+      }
+      apply();
+    });
+    filter.querySelector(".chips").append(button);
+  }
+  input.addEventListener("input", apply);
+  filter.hidden = false;
+}
+
+// Charts that stand together have one place for what they say.
+function spoken(plot) {
+  const group = plot.closest(".charts");
+  const known = group?.nextElementSibling;
+  if (known?.classList.contains("said-here")) return known;
+  const words = document.createElement("p");
+  words.className = "said-here";
+  words.setAttribute("role", "status");
+  if (group) group.after(words);
+  else plot.closest(".chart").querySelector(".below").prepend(words);
+  return words;
+}
+
+// A chart says the values of the mark under the pointer, or of the next one by the arrow keys.
+for (const plot of all(".plot > svg")) {
+  const marks = all(".mark", plot);
+  const words = spoken(plot);
+  let at = -1;
+  function say(next) {
+    if (at >= 0) marks[at].classList.remove("on");
+    at = next;
+    marks[at].classList.add("on");
+    words.textContent = marks[at].querySelector("title").textContent;
+  }
+  plot.setAttribute("tabindex", "0");
+  plot.setAttribute("aria-label", `${plot.getAttribute("aria-label")}; arrow keys say each value`);
+  plot.addEventListener("pointerover", (event) => {
+    const found = marks.indexOf(event.target.closest(".mark"));
+    if (found >= 0) say(found);
+  });
+  plot.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step || !marks.length) return;
+    event.preventDefault();
+    say(at < 0 ? 0 : (at + step + marks.length) % marks.length);
   });
 }
 
-// What is folded is printed, too.
+// A slider over the columns of a table ranks its rows by the chosen one.
+for (const chooser of all(".chooser")) {
+  const control = chooser.querySelector(".control");
+  const slider = control.querySelector("input");
+  const table = chooser.querySelector("table");
+  const headings = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
+  const columns = headings.flatMap((text, i) => (text.includes("=") ? [i] : []));
+  slider.max = columns.length - 1;
+  slider.value = Math.floor(columns.length / 2);
+  const value = (row, column) => Number(row.cells[column].dataset.sort ?? row.cells[column].textContent);
+  function rank() {
+    const column = columns[slider.value];
+    const rows = Array.from(table.tBodies[0].rows).filter((row) => row.cells[column].textContent);
+    rows.sort((a, b) => value(b, column) - value(a, column));
+    const best = rows.length ? value(rows[0], column) : 1;
+    const told = rows.length
+      ? `${headings[column]}: ${rows[0].cells[0].textContent}, ${rows[0].cells[column].textContent} ${control.dataset.unit}`
+      : headings[column];
+    control.querySelector("output").textContent = told;
+    slider.setAttribute("aria-valuetext", told);
+    control.querySelector(".ranking").replaceChildren(...rows.map((row) => {
+      const item = document.createElement("li");
+      for (const name of ["name", "share", "value"]) {
+        const part = document.createElement("span");
+        part.className = name;
+        item.append(part);
+      }
+      item.children[0].textContent = row.cells[0].textContent;
+      item.children[1].style.width = `${(100 * value(row, column)) / best}%`;
+      item.children[2].textContent = row.cells[column].textContent;
+      return item;
+    }));
+    for (const cell of all(".chosen", table)) cell.classList.remove("chosen");
+    table.tHead.rows[0].cells[column].classList.add("chosen");
+  }
+  slider.addEventListener("input", rank);
+  control.hidden = false;
+  rank();
+}
+
+// What is folded is printed, too, but not tables that are too long or too wide for paper.
 addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details")) details.open = true;
+  for (const details of all("details:not([open])")) {
+    const large = all("table", details).some(
+      (table) => table.tBodies[0].rows.length > 40 || table.tHead.rows[0].cells.length > 16,
+    );
+    if (!large) details.open = details.dataset.printed = true;
+  }
+});
+addEventListener("afterprint", () => {
+  for (const details of all("details[data-printed]")) details.open = false;
 });

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from private_ensembles.report.html import format_number
+from private_ensembles.report.cells import format_number
 
 _REQUIRED, _OPTIONAL = {"paper", "name", "docs", "values", "cases"}, {"derived"}
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, "==": operator.eq}
@@ -39,6 +39,7 @@ class Finding:
     title: str
     text: str
     docs: str
+    kind: str = ""
 
 
 def read_findings(path: Path, root: Path) -> list[Finding]:
@@ -49,8 +50,9 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
     of which the first that occurs counts, or "> number"), column (a name, or "a / b" of two), take
     (first, min, max, count, above_one; default first), digits (significant, default 3). derived:
     name -> "a - b", "a * b" or "a / b" of values, derived ones before it, or numbers. A case: title
-    and text, which name values in braces, and perhaps when: lines "a < b" of names or numbers, all
-    of which must be true. Raises ValueError naming the finding for anything else.
+    and text, which name values in braces, perhaps kind (broken, theorem, noise: what the first
+    sentence counts), and perhaps when: lines "a < b" of names or numbers, all of which must be
+    true. Raises ValueError naming the finding for anything else.
     """
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     tables: dict = {}
@@ -62,7 +64,8 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
         case = None if values is None else _first_true(entry["cases"], values, where)
         if case is not None:
             title, text = (_fill(case[part], entry, values, where) for part in ("title", "text"))
-            found.append(Finding(entry["paper"], entry["name"], title, text, entry["docs"]))
+            kind = case.get("kind", "")
+            found.append(Finding(entry["paper"], entry["name"], title, text, entry["docs"], kind))
     return found
 
 
@@ -123,7 +126,7 @@ def _rows(column: pd.Series, wanted: object) -> pd.Series:
 def _first_true(cases: Sequence[Mapping], values: Mapping, where: str) -> Mapping | None:
     """Return the first case whose conditions are all true, or None."""
     for case in cases:
-        _check_keys(case, {"title", "text"}, {"when"}, where)
+        _check_keys(case, {"title", "text"}, {"when", "kind"}, where)
         lines = [_three(line, _RELATIONS, values, where) for line in case.get("when", ())]
         if all(relation(left, right) for left, relation, right in lines):
             return case

@@ -7,27 +7,17 @@ differs between two runs by its nature stands in the last section alone, between
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.published.statuses import STATUSES
-from private_ensembles.report import run_facts, verdict
-from private_ensembles.report.beside import beside_printed
+from private_ensembles.report import chapters, headline, run_facts, verdict
 from private_ensembles.report.findings import Finding, read_findings
-from private_ensembles.report.html import (
-    VERDICTS,
-    caption_html,
-    figure_html,
-    file_link,
-    format_number,
-    html_table,
-    status_html,
-)
+from private_ensembles.report.html import file_name, folded_caption, html_table
 from private_ensembles.report.page import ASSETS, page
-from private_ensembles.report.sections import Item, Section, read_sections
+from private_ensembles.report.sections import Section, read_sections
+from private_ensembles.report.spent_chart import spent_chart
 
 _DATA = {
     "embedded": "Run without downloads (<code>data: embedded</code>): accuracies come from "
@@ -35,21 +25,9 @@ _DATA = {
     "What needs no data runs at the paper's full scale.",
     "paper": "Run on the paper's data (<code>data: paper</code>).",
 }
+_ALL = "snakemake --cores all --config data=paper"
 _MEANINGS = "docs/privacy.md"
-
-
-@dataclass(frozen=True)
-class Results:
-    """What the page shows. root: its folder. files: of an item, by paper and stem of the name.
-
-    config: of the run, if it is known.
-    """
-
-    root: Path
-    files: Mapping[tuple[str, str], Path]
-    compared: pd.DataFrame
-    captions: Path
-    config: Mapping | None
+_AUDIT = Section("audit", "Audit: claimed, proven and exact privacy of every mechanism", [])
 
 
 def build(
@@ -75,146 +53,88 @@ def build(
     root = Path(fidelity).parent
     compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     paths = map(Path, [*tables, *figures, *teachers])
-    files = {(path.relative_to(root).parts[0], path.stem): path for path in paths}
-    results = Results(root, files, compared, captions, config)
+    files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
+    results = chapters.Results(root, files, compared, captions, config)
     findings = read_findings(captions / "findings.yaml", root)
     sections = read_sections(captions)
-    body, contents = [], []
+    ledgers = list(map(Path, ledger))
+    if ledgers and _AUDIT.paper not in {section.paper for section in sections}:
+        sections.append(_AUDIT)
+    rail = {"findings": "Findings"}
+    body = []
     for section in sections:
-        parts, links = _section(section, results)
-        body += parts
-        contents += links
-    for path in map(Path, ledger):
-        body.append(_ledger(path, results))
-        contents.append(_content("ledger", "Privacy ledger"))
-    contents += [
-        _content("all", "All comparisons"),
-        _content("run", "This run: configuration, versions, times"),
-    ]
-    shown = {paper for paper, _ in files}
+        parts = chapters.items(section, results)
+        if section.paper == _AUDIT.paper:
+            parts += [chapters.ledger(path, results) for path in ledgers]
+        if parts:
+            chips = chapters.counts(compared, section.paper)
+            body.append(chapters.chapter(section.paper, section.title, parts, chips))
+            rail[section.paper] = section.name()
+    rail |= {"all": "All numbers", "run": "This run"}
     titles = {section.paper: section.title for section in sections}
     return page(
         [
             "<h1>What K teachers’ votes may release, at what privacy cost, and how often the label "
             "is right</h1>",
-            f'<p class="lead">{_DATA.get(data, escape(data))}</p>',
-            '<section id="fidelity" aria-label="Verdict">',
-            verdict.cards(compared, titles, shown),
-            "</section>",
+            _first_screen(results, findings, titles, set(rail), data, ledgers),
             _shown_by_the_run(findings, titles, root),
-            f'<nav aria-label="Contents"><h2>Contents</h2><ul>{"".join(contents)}</ul></nav>',
-            '<h2 id="reading">How to read this page</h2>',
-            caption_html(captions / "fidelity.rst"),
-            verdict.legend(),
-            f'<p class="note">What a privacy model, an adjacency, a verdict and a mark of release '
-            f"mean: {verdict.docs_link(_MEANINGS, root)}.</p>",
-            "<p>Click a heading of a table to sort by it.</p>",
             *body,
-            '<h2 id="all">All comparisons</h2>',
-            f"<details><summary>{len(compared)} printed numbers "
-            f"({file_link(Path(fidelity), root)})</summary>",
-            html_table(compared, "All printed numbers beside ours", filterable=True),
-            "</details>",
-            run_facts.section_html(root, config),
+            _all_numbers(results, Path(fidelity)),
+            chapters.chapter("run", "This run", [run_facts.section_html(root, config)]),
         ],
         captions,
+        rail=rail,
+        home=root.name,
     )
+
+
+def _first_screen(
+    results: chapters.Results,
+    findings: list[Finding],
+    titles: Mapping[str, str],
+    shown: set[str],
+    data: str,
+    ledgers: list[Path],
+) -> str:
+    papers = [paper for paper in results.compared["paper"].unique() if paper in shown]
+    parts = [
+        '<section id="fidelity" aria-label="Verdict">',
+        f'<p class="headline">{headline.sentence(findings, len(papers))}</p>' if papers else "",
+        f'<p class="lead">{_DATA.get(data, escape(data))}</p>',
+        verdict.coverage(results.compared, _ALL if data != "paper" else "") if papers else "",
+        verdict.cards(results.compared, titles, shown, findings),
+    ]
+    parts += [spent_chart(pd.read_csv(path)) for path in ledgers]
+    return "\n".join([*parts, "</section>"])
 
 
 def _shown_by_the_run(findings: list[Finding], titles: Mapping[str, str], root: Path) -> str:
-    parts = ['<h2 id="findings">What this run shows</h2>']
+    parts = ['<div class="columns">']
     for paper in dict.fromkeys(finding.paper for finding in findings):
         name = titles.get(paper, paper).partition(":")[0]
-        parts += [f"<h3>{escape(name)}</h3>", verdict.findings_html(findings, paper, root)]
-    return "\n".join(parts) if findings else ""
+        parts.append(
+            f"<section><h3>{escape(name)}</h3>"
+            f"{verdict.findings_html(findings, paper, root)}</section>"
+        )
+    if not findings:
+        parts = ["<div><p>The run lacks the tables that the findings are read from.</p>"]
+    return chapters.chapter("findings", "What this run shows", [*parts, "</div>"])
 
 
-def _content(anchor: str, title: str) -> str:
-    return f'<li><a href="#{anchor}">{escape(title)}</a></li>'
-
-
-def _section(section: Section, results: Results) -> tuple[list[str], list[str]]:
-    """Return a paper's part of the page and its lines of the contents; nothing without files."""
-    present = [item for item in section.items if (section.paper, item.name) in results.files]
-    if not present:
-        return [], []
-    body = [f'<h2 id="{escape(section.paper)}">{escape(section.title)}</h2>']
-    mine = results.compared[results.compared["paper"] == section.paper]
-    if len(mine):
-        body.append(_by_item(mine, section))
-    contents: list[str] = []
-    captioned: dict[str, tuple[str, str]] = {}
-    for item in present:
-        path, title = results.files[section.paper, item.name], item.title
-        anchor = escape(f"{section.paper}-{item.name}")
-        if path.suffix == ".png":
-            pdf = path.with_suffix(".pdf")
-            links = f"{file_link(path, results.root)}, {file_link(pdf, results.root)}"
-            content = figure_html(path, item.title, item.alt, links)
-        else:
-            table = pd.read_csv(path)
-            if "m" in table and table["m"].nunique() == 1:
-                title += f" (m = {format_number(float(table['m'].iloc[0]))})"
-            printed = mine[mine["item"] == item.name]
-            settings = (results.config or {}).get(section.paper)
-            beside = beside_printed(item.name, table, printed, section.paper, settings)
-            link = f'<p class="caption">{file_link(path, results.root)}</p>'
-            content = html_table(beside, title) + _reasons(table) + link
-        contents.append(_content(anchor, title))
-        body += [
-            f'<section id="{anchor}">',
-            f"<h3>{escape(title)}</h3>",
-            _caption(item, anchor, title, captioned, results.captions),
-            content,
-            "</section>",
-        ]
-    return body, contents
-
-
-def _caption(item: Item, anchor: str, title: str, seen: dict, folder: Path) -> str:
-    """Return the item's caption, or a link to the item of this section that has the same one."""
-    if item.caption in seen:
-        first, name = seen[item.caption]
-        return f'<p class="caption">As for <a href="#{first}">{escape(name)}</a>.</p>'
-    seen[item.caption] = anchor, title.partition(":")[0]
-    return caption_html(folder / f"{item.caption}.rst")
-
-
-def _by_item(compared: pd.DataFrame, section: Section) -> str:
-    """Count statuses per table and figure of one paper."""
-    table = compared.groupby("item", sort=False)["status"].value_counts().unstack()
-    table = table.reindex(columns=[s for s in STATUSES if s in table]).fillna(0).astype(int)
-    return (
-        "<details><summary>Printed numbers by table and figure</summary>"
-        + html_table(table.reset_index(), f"Statuses of {section.title}")
-        + "</details>"
-    )
-
-
-def _reasons(table: pd.DataFrame) -> str:
-    """List why the tightest totals hold, each reason once with the queries that it is for."""
-    if "tightest_reason" not in table:
-        return ""
-    lines = []
-    for reason, group in table.groupby("tightest_reason", sort=False):
-        queries = ", ".join(map(str, sorted(group["queries"].unique())))
-        lines.append(f"<li>Q = {escape(queries)}: {escape(str(reason))}</li>")
-    return f'<div class="caption">Why <em>tightest</em> holds:<ul>{"".join(lines)}</ul></div>'
-
-
-def _ledger(path: Path, results: Results) -> str:
-    table = pd.read_csv(path)
-    # What it comes to stands where it is seen without scrolling.
-    first = ["mechanism", "setting", "verdict", "release"]
-    table = table[[*first, *(name for name in table if name not in first)]]
-    counts = table["verdict"].value_counts()
-    found = (status_html(VERDICTS[v], int(counts.get(v, 0)), v) for v in VERDICTS)
-    return "\n".join(
+def _all_numbers(results: chapters.Results, fidelity: Path) -> str:
+    compared, root = results.compared, results.root
+    return chapters.chapter(
+        "all",
+        "All printed numbers",
         [
-            '<section id="ledger"><h2>Privacy ledger: claimed, proven, exact</h2>',
-            f"<p>{len(table)} claims: {', '.join(found)}.</p>",
-            caption_html(results.captions / "ledger.rst"),
-            html_table(table, "Privacy ledger", filterable=True),
-            f'<p class="caption">{file_link(path, results.root)}</p></section>',
-        ]
+            folded_caption(results.captions / "fidelity.rst"),
+            verdict.legend(),
+            '<p class="note">What a privacy model, an adjacency, a verdict and a mark of release '
+            f"mean: {verdict.docs_link(_MEANINGS, root)}. Click a heading of a table to sort by it."
+            "</p>",
+            f'<details class="rows"><summary>All {len(compared)} printed numbers beside ours '
+            "</summary>",
+            html_table(compared, "All printed numbers beside ours", filterable=True),
+            f'<p class="source">{file_name(fidelity, root)}</p></details>',
+        ],
     )

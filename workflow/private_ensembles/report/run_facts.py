@@ -114,8 +114,11 @@ def timings(root: Path) -> pd.DataFrame:
 
 
 def section_html(root: Path, config: Mapping | None) -> str:
-    """Return the page's last section; config: of the run. What varies is marked by `VARIES`."""
-    parts = ['<section id="run"><h2>This run</h2>', "<h3>Configuration</h3>"]
+    """Return what the page's last chapter says, what varies between the marks `VARIES`.
+
+    config: of the run, to say what is not the default.
+    """
+    parts = ["<h3>Configuration</h3>"]
     if config is not None and DEFAULTS.is_file():
         changed = config_changes(config, DEFAULTS)
         if changed:
@@ -132,7 +135,8 @@ def section_html(root: Path, config: Mapping | None) -> str:
             '<p class="caption">Of the results made so far, each of which has its own record in '
             "<code>results/provenance/</code>; two values mean that some were made before a "
             "change.</p>",
-            definitions(facts),
+            "<details><summary>Revision, machine and versions</summary>",
+            definitions(facts) + "</details>",
         ]
     times = timings(root)
     if len(times):
@@ -142,9 +146,10 @@ def section_html(root: Path, config: Mapping | None) -> str:
             f'<p class="caption">{jobs} jobs, {minutes:.1f} minutes of one core in all; what '
             "earlier runs in this folder left is included. peak_mib: the most memory of one job."
             "</p>",
-            html_table(times, "Time and memory per rule"),
+            f"<details><summary>All {len(times)} rules</summary>",
+            html_table(times, "Time and memory per rule") + "</details>",
         ]
-    return "\n".join([*parts, VARIES[1], "</section>"])
+    return "\n".join([*parts, VARIES[1]])
 
 
 def _counted(values: Mapping[str, int]) -> str:

@@ -12,21 +12,51 @@ import yaml
 
 @dataclass(frozen=True)
 class Item:
-    """One table or figure: its file's stem, heading, caption file and, for a figure, alt text."""
+    """One thing to look at: heading, caption file and what is shown of which files.
+
+    name: the stem of its file, unless `tables` lists those of several tables that are shown
+    together. alt: of a figure, in words. view: a function of `views` that makes something to look
+    at of the tables; without one, a table is shown as it is. fold: leave the figure closed.
+    """
 
     name: str
     title: str
     caption: str
     alt: str = ""
+    view: str = ""
+    tables: Sequence[str] = ()
+    fold: bool = False
+
+    def files(self) -> list[str]:
+        """Return the names of the files that it shows: its figure, if it has one, and tables.
+
+        >>> Item("leads", "Leads", "nzc_leads").files()
+        ['leads.csv']
+        """
+        drawn = [f"{self.name}.png"] if self.alt else []
+        listed = [f"{stem}.csv" for stem in self.tables or (self.name,)]
+        return [*drawn, *listed] if self.view or not drawn else drawn
 
 
 @dataclass(frozen=True)
 class Section:
-    """One paper's part of the page: the folder under results/ and its items in order."""
+    """One paper's part of the page: the folder under results/ and its items in order.
+
+    short: the name in the rail, if it is not what the title has before its colon.
+    """
 
     paper: str
     title: str
     items: Sequence[Item]
+    short: str = ""
+
+    def name(self) -> str:
+        """Return the short name.
+
+        >>> Section("nzc", "NZC: labels", []).name()
+        'NZC'
+        """
+        return self.short or self.title.partition(":")[0]
 
 
 def read_sections(folder: Path) -> list[Section]:

@@ -8,8 +8,12 @@ import pandas as pd
 
 from private_ensembles.configuration.naming import link
 from private_ensembles.published.statuses import STATUSES
+from private_ensembles.report.cells import status_html
 from private_ensembles.report.findings import Finding, of_paper
-from private_ensembles.report.html import inline_html, status_html
+from private_ensembles.report.html import away, inline_html
+
+# Findings in words on a paper's card; all of them stand below.
+_ON_CARD = 2
 
 
 def sentence(counts: pd.Series) -> str:
@@ -39,14 +43,21 @@ def sentence(counts: pd.Series) -> str:
     return head
 
 
-def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[str]) -> str:
-    """Return one card per paper.
+def cards(
+    compared: pd.DataFrame,
+    titles: Mapping[str, str],
+    shown: Container[str],
+    findings: Sequence[Finding] = (),
+) -> str:
+    """Return one card per paper: its findings in words, and below how its numbers fared.
 
     compared: fidelity.csv as text; titles: of every paper; shown: papers that have a section to
     link to.
     """
     parts = []
-    for paper, rows in compared.groupby("paper", sort=False):
+    papers = list(compared["paper"].unique())
+    for paper in sorted(papers, key=lambda paper: _place(paper, titles)):
+        rows = compared[compared["paper"] == paper]
         counts = rows["status"].value_counts()
         present = [status for status in STATUSES if counts.get(status, 0)]
         bar = "".join(
@@ -58,13 +69,32 @@ def cards(compared: pd.DataFrame, titles: Mapping[str, str], shown: Container[st
         name = escape(titles.get(paper, paper))
         if paper in shown:
             name = f'<a href="#{escape(paper)}">{name}</a>'
+        found = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
+        words = "".join(f"<li>{inline_html(one.title)}.</li>" for one in found[:_ON_CARD])
         parts.append(
             f'<article class="card"><h2>{name}</h2>'
+            f"{f'<ul class=said>{words}</ul>' if words else ''}"
             f"<p>{escape(sentence(counts))}</p>"
             f'<div class="bar" aria-hidden="true">{bar}</div>'
             f'<ul class="counts">{items}</ul></article>'
         )
     return f'<div class="cards">{"".join(parts)}</div>'
+
+
+def _place(paper: str, titles: Mapping[str, str]) -> int:
+    """Return where a paper stands in the page's order; those that it does not know come last."""
+    return list(titles).index(paper) if paper in titles else len(titles)
+
+
+def coverage(compared: pd.DataFrame, command: str = "") -> str:
+    """Say how many printed numbers the run compares; command: for the others, if there is one."""
+    done = int((compared["status"] != "not_run").sum())
+    words = f"This run covers {done} of {len(compared)} printed numbers"
+    if done == len(compared):
+        return f"<p>{words}.</p>"
+    if not command:
+        return f"<p>{words}; the others need data or settings that it did not have.</p>"
+    return f"<p>{words}. For all that can be had: <code>{escape(command)}</code></p>"
 
 
 def findings_html(findings: Sequence[Finding], paper: str, root: Path) -> str:
@@ -85,11 +115,10 @@ def docs_link(page: str, root: Path) -> str:
     file, _, anchor = page.partition("#")
     if not (root.parent / file).is_file():
         return f"<code>{escape(file)}</code>"
-    target = link(f"../{file}") + (f"#{anchor}" if anchor else "")
-    return f'<a href="{escape(target)}">{escape(file)}</a>'
+    return away(link(f"../{file}") + (f"#{anchor}" if anchor else ""), file)
 
 
 def legend() -> str:
     """Return what the statuses mean."""
     items = "".join(f"<li>{status_html(s)}: {escape(STATUSES[s].meaning)}</li>" for s in STATUSES)
-    return f"<ul>{items}</ul>"
+    return f'<ul class="meanings">{items}</ul>'

@@ -1,0 +1,44 @@
+"""A folder of results as a whole run leaves it, from the tables and figures in docs/."""
+
+import shutil
+
+import pandas as pd
+import pytest
+
+_PLAN = {
+    "gnmax_exact": (107.6, 180.5, 322.0, 426.0),
+    "confident_gnmax_exact": (107.1, 179.8, 323.4, 442.2),
+    "exponential": (87.1, 136.8, 256.3, 396.5),
+}
+
+
+def plan() -> pd.DataFrame:
+    """A planner's table of three mechanisms, and one that does not apply."""
+    rows = [
+        (name, budget, correct, None)
+        for name, values in _PLAN.items()
+        for budget, correct in zip((0.25, 0.5, 1.0, 2.0), values, strict=True)
+    ]
+    rows.append(("ladder", 0.25, 0.0, "for two classes only"))
+    columns = ["mechanism", "budget_epsilon", "correct", "not_applicable"]
+    return pd.DataFrame(rows, columns=columns).assign(
+        delta=1e-5, wanted=500, privacy_model="disjoint_shards", adjacency="replace_one"
+    )
+
+
+@pytest.fixture(scope="session")
+def published_results(root, tmp_path_factory):
+    """docs/ as the folder results/: tables, figures, the ledger and all comparisons."""
+    results = tmp_path_factory.mktemp("run") / "results"
+    for paper in ("darrm", "pate", "dpbag", "nzc", "planner", "audit"):
+        for kind, pattern in (("tables", "*.csv"), ("figures", "*.png")):
+            folder = results / paper / kind
+            folder.mkdir(parents=True)
+            for path in (root / "docs" / paper).glob(pattern):
+                shutil.copy(path, folder)
+    for path in (root / "docs").glob("*.csv"):
+        shutil.copy(path, results)
+    for path in results.rglob("*.png"):
+        path.with_suffix(".pdf").write_bytes(b"%PDF")  # every figure has one beside it
+    plan().to_csv(results / "planner" / "tables" / "planner.csv", index=False)
+    return results

@@ -1,0 +1,115 @@
+"""Cells of the page's tables and the signs of statuses in them. All text is escaped."""
+
+import math
+from html import escape
+
+from private_ensembles.published.statuses import STATUSES
+from private_ensembles.report import names
+
+# A status is told by a sign and a word, never by colour alone.
+WORDS = {status: status.replace("_", " ") for status in STATUSES}
+# What an audit says of a claim, and the status whose sign and colour it has.
+VERDICTS = {
+    "holds": "match",
+    "proven": "match",
+    "unproven": "not_comparable",
+    "fails": "differs",
+}
+# Numbers of our own in tables that are otherwise shown as printed.
+_OURS = ("reproduced", "reproduced_sd", "tolerance")
+LONG = 40
+# Significant digits of our numbers, and of those that stand beside printed ones.
+DIGITS, MORE_DIGITS = 4, 5
+# Below it, all digits before the point are written.
+_PLAIN = 1e7
+
+
+def status_html(status: str, count: int | None = None, word: str | None = None) -> str:
+    """Return a status as a coloured sign and word, with a count before them if one is given."""
+    known = status if status in STATUSES else "not_run"
+    number = "" if count is None else f"{count} "
+    return (
+        f'<span class="status {known}"><span aria-hidden="true">{STATUSES[known].sign}</span> '
+        f"{number}{escape(word or WORDS.get(status, status))}</span>"
+    )
+
+
+def format_number(value: float, digits: int = MORE_DIGITS) -> str:
+    """Write a number for reading: integers in full, others to that many significant digits.
+
+    >>> format_number(10742.8518, 4), format_number(0.000264321, 4)
+    ('10743', '0.0002643')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    if 10**digits <= abs(value) < _PLAIN:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def number_class(numeric: bool) -> str:
+    """Return the attribute of a cell whose digits stand below each other, or nothing."""
+    return ' class="number"' if numeric else ""
+
+
+def cell(
+    name: str, value: object, numeric: bool, notes: dict[str, int], digits: int = DIGITS
+) -> str:
+    """Return one cell of the column `name`; notes: long texts that stand below, by their number."""
+    if value is None or value == "" or (isinstance(value, float) and value != value):
+        return "<td></td>"
+    if name == "status":
+        known = str(value) if value in STATUSES else "not_run"
+        order = list(STATUSES).index(known)
+        return f'<td class="{known}" data-sort="{order}">{status_html(known)}</td>'
+    if isinstance(value, str):
+        # Strings are shown as they are (the printed digits), except numbers of our own.
+        if name not in _OURS:
+            return _text_cell(name, value, numeric, notes)
+        value, digits = float(value), MORE_DIGITS
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    text = format_number(float(value), digits)
+    full = repr(float(value))
+    exact = "" if text == full else f' data-sort="{full}"'
+    return f"<td{number_class(True)}{exact}>{escape(text)}</td>"
+
+
+def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> str:
+    if value in notes:
+        return f'<td data-note="{notes[value]}">note {notes[value]}</td>'
+    if name == "verdict" and value in VERDICTS:
+        status = VERDICTS[value]
+        return f'<td class="{status}" data-sort="{value}">{status_html(status, word=value)}</td>'
+    if name == "mechanism":
+        return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
+    kind = ' class="long"' if len(value) > LONG else number_class(numeric)
+    if name in ("dataset", "task"):
+        for mark in ("stand-in", "synthetic"):
+            if value.endswith(f" ({mark})"):
+                bare = escape(names.dataset(value.removesuffix(f" ({mark})")))
+                return f'<td{kind}>{bare} <span class="standin">{mark}</span></td>'
+        value = names.dataset(value)
+    if name == "release" and value == "not for release":
+        return f'<td{kind}><span class="secret">not for release</span></td>'
+    # "15.044, differs": printed digits and what became of them.
+    digits, comma, status = value.rpartition(", ")
+    if name.startswith("printed ") and value:
+        status = status if comma and status in STATUSES else "match"
+        shown = digits if comma and value.endswith(status) else value
+        order = escape(shown.split(" ")[0])
+        return (
+            f'<td class="number {status}" data-sort="{order}">{escape(shown)} {_sign(status)}</td>'
+        )
+    return f"<td{kind}>{escape(value)}</td>"
+
+
+def _sign(status: str) -> str:
+    """The sign of a status with its word for those who hear it, or point at it."""
+    word, sign = WORDS[status], STATUSES[status].sign
+    return (
+        f'<span class="status {status}" title="{word}"><span aria-hidden="true">{sign}'
+        f'</span><span class="heard">{word}</span></span>'
+    )

@@ -1,0 +1,81 @@
+"""Names for reading: of mechanisms, data sets and columns, which tables hold as identifiers."""
+
+import re
+
+# What a table's identifier is called on the page. One that is not here, such as a mechanism of
+# your own, is shown as it is.
+MECHANISMS = {
+    "gnmax": "GNMax, published σ",
+    "gnmax_improved": "GNMax, improved RDP σ",
+    "gnmax_analytic": "GNMax, analytic σ",
+    "gnmax_exact": "GNMax, exact σ",
+    "lnmax": "LNMax",
+    "lnmax_pure": "LNMax, pure scale",
+    "lnmax_improved": "LNMax, improved RDP scale",
+    "lnmax_analytic": "LNMax, scale of the counts",
+    "lnmax_exact": "LNMax, exact scale",
+    "confident_gnmax": "Confident-GNMax",
+    "confident_gnmax_exact": "Confident-GNMax, exact σ",
+    "interactive_gnmax": "Interactive-GNMax",
+    "exponential": "Exponential mechanism",
+    "permute_and_flip": "Permute-and-flip",
+    "ladder": "Optimal ladder",
+    "optimal_label": "Optimal label",
+    "darrm_sub": "DaRRM, γ by subsampling",
+    "darrm_opt": "DaRRM, optimised γ",
+    "majority_private": "Majority, private teachers",
+    "committee": "Committee of teachers",
+    "dpbag": "DPBag and SAA",
+    "nzc": "NZC",
+}
+DATASETS = {
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+    "svhn": "SVHN",
+    "adult": "UCI Adult",
+    "glyph": "Glyph",
+    "digits": "digits",
+}
+_GREEK = {
+    "epsilon": "ε",
+    "delta": "δ",
+    "Delta": "Δ",
+    "sigma": "σ",
+    "gamma": "γ",
+    "beta": "β",
+    "lambda": "λ",
+    "mu": "μ",
+}
+# Words that are written as one with a sign before them.
+_SHORT = {"sd": "(sd)", "mean": "(mean)"}
+
+
+def mechanism(name: str) -> str:
+    """Return a mechanism's name for reading; an unknown one as it is.
+
+    >>> mechanism("gnmax_analytic"), mechanism("my_own")
+    ('GNMax, analytic σ', 'my_own')
+    """
+    return MECHANISMS.get(name, name)
+
+
+def dataset(name: str) -> str:
+    """Return a data set's real name; an unknown one as it is.
+
+    >>> dataset("adult")
+    'UCI Adult'
+    """
+    return DATASETS.get(name, name)
+
+
+def column(name: str) -> str:
+    """Return the heading of a column: words for its parts, Greek letters for theirs.
+
+    >>> column("epsilon_total_optimal"), column("printed sigma_ss"), column("accuracy_sd")
+    ('ε total optimal', 'printed σ ss', 'accuracy (sd)')
+    """
+    parts = re.split(r"[_ ]", name)
+    words = [
+        _GREEK.get(part) or (_SHORT.get(part, part) if i else part) for i, part in enumerate(parts)
+    ]
+    return " ".join(words)

@@ -1,0 +1,201 @@
+"""Tables turned so that they can be read: what the rows of a long one say, side by side."""
+
+import math
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+
+from private_ensembles.published.statuses import STATUSES
+from private_ensembles.report import names
+from private_ensembles.report.cells import format_number
+from private_ensembles.report.html import html_table
+
+# What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
+# beside it where the paper has one.
+_TABLE2 = {
+    "asked": "queries asked",
+    "answered": "answered, expected",
+    "data_independent_epsilon": "ε whatever the votes",
+    "epsilon": "ε expected of these votes",
+    "order": "Rényi order of it",
+    "smooth_sensitivity": "smooth sensitivity",
+    "sigma_ss": "noise on it (σ ss)",
+    "sanitized_epsilon": "sanitised ε, the paper's estimate",
+    "sanitized_sd": "its standard deviation",
+    "sanitized_epsilon_exact": "sanitised ε at its exact cost",
+    "sanitized_upper_exact": "upper bound of it, at the stated confidence",
+    "release": "may be released",
+}
+_STAR = "*"
+_IMPLIED = "Compared with what the other printed numbers imply: it says nothing of our votes."
+# Statuses that say how two numbers compare.
+_COMPARED = ("match", "explained", "weak", "differs")
+_NEVER = 1e-200  # what rounding leaves open where delta is 0
+
+
+def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return expected right labels, mechanism by budget, with a control that ranks them at one.
+
+    tables: the planner's; printed: not looked at. What does not apply is said in one sentence.
+    """
+    (table,) = tables.values()
+    offered = table[table["correct"] > 0]
+    if offered.empty:
+        return _without(table)
+    offered = offered.assign(mechanism=_families(offered))
+    wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
+    wide = wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
+    wanted = format_number(float(table["wanted"].iloc[0]))
+    delta = format_number(float(table["delta"].iloc[0]))
+    control = _control("Budget ε for all labels together", f"of {wanted} labels right")
+    wide = last(wide.round(1).reset_index(), _KEPT[1:])
+    shown = html_table(wide, "Expected right labels by mechanism and budget")
+    return (
+        f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>'
+        f'<div class="chooser">{control}{shown}</div>{_without(table)}'
+    )
+
+
+_KEPT = ["mechanism", "privacy_model", "adjacency"]
+
+
+def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return a table with these columns at its end."""
+    return table[[*(name for name in table if name not in columns), *columns]]
+
+
+def _families(offered: pd.DataFrame) -> pd.Series:
+    """Return each mechanism's name without how its noise is found, where one row has that name.
+
+    The planner shows the best proven noise of each alone, at one budget or another.
+    """
+    full = offered["mechanism"].map(names.mechanism)
+    family = full.str.partition(",")[0]
+    rows = pd.DataFrame({"family": family, "budget": offered["budget_epsilon"]})
+    several = set(rows["family"][rows.duplicated()])
+    return family.where(~family.isin(several), full)
+
+
+def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return how often a label is right, mechanism by number of labels, with the same control."""
+    (table,) = tables.values()
+    rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
+    if "analysis" in rows:
+        rows = rows[rows["epsilon"] == rows["epsilon"].iloc[0]]
+    wide = rows.pivot(index="mechanism", columns="labels", values="right")
+    wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    control = _control("Labels that share the budget, Q", "% of labels right")
+    shown = html_table(wide.round(2).reset_index(), "Share of right labels by number of labels")
+    shown = f"<details><summary>The same as a table</summary>{shown}</details>"
+    first = rows.iloc[0]
+    return (
+        f'<p class="caption">Right labels in per cent: ε = {format_number(first["epsilon"])} and '
+        f"δ = {format_number(first['delta'])} for all Q labels together, "
+        f"{format_number(first['teachers'])} teachers, two classes, the right one "
+        f"{format_number(first['lead'])} votes ahead.</p>"
+        f'<div class="chooser">{control}{shown}</div>'
+    )
+
+
+def _control(label: str, unit: str) -> str:
+    """Return a slider over the columns of the table below it; hidden until ``page.js`` runs."""
+    return (
+        f'<div class="control" data-unit="{escape(unit)}" hidden><label>{escape(label)} '
+        '<input type="range" min="0" step="1"></label> '
+        # What it says is the slider's own value, too: it is to be heard once.
+        '<output aria-live="off"></output><ol class="ranking"></ol></div>'
+    )
+
+
+def _without(table: pd.DataFrame) -> str:
+    """Say in one sentence which mechanisms do not apply, and why."""
+    column = "not_applicable"
+    if column not in table or table[column].isna().all():
+        return ""
+    rows = table[table[column].notna()].drop_duplicates("mechanism")
+    reasons = []
+    for reason, group in rows.groupby(column, sort=False):
+        who = ", ".join(names.mechanism(name) for name in group["mechanism"])
+        reasons.append(f"{who} ({reason})")
+    return f'<p class="caption">Left out here: {escape("; ".join(reasons))}.</p>'
+
+
+def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return the accuracy of answers, mechanism by task, queries and total ε."""
+    (table,) = tables.values()
+    table = table[table["accuracy"].notna()]
+    headings = [
+        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
+        f"{' (stand-in)' if row['stand_in'] else ''}, "
+        f"Q = {row['queries']:g}, ε = {row['epsilon']:g}"
+        for row in table.to_dict("records")
+    ]
+    order = list(dict.fromkeys(table["mechanism"]))
+    kept = [*_KEPT, "release"]
+    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values="accuracy")
+    wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
+    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
+    return html_table(last(wide, kept[1:]), "Accuracy at equal totals")
+
+
+def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
+
+    The rules for ties are put together: the largest of them counts.
+    """
+    (table,) = tables.values()
+    rows = []
+    for (teachers, classes), group in table.groupby(["teachers", "classes"]):
+        row = {"teachers": teachers, "classes": classes}
+        for words, among in _leads(group["lead"]):
+            chosen = group[among]
+            worst = float(chosen["delta_most"].max()) if len(chosen) else float("nan")
+            row[f"δ, lead {words}"] = 0.0 if worst < _NEVER else worst
+        rows.append(row | {"at ε": group["epsilon"].iloc[0]})
+    return html_table(pd.DataFrame(rows), "Largest delta of one label by its lead")
+
+
+def _leads(lead: pd.Series):
+    return [(f"{k}", lead == k) for k in range(3)] + [("3 or more", lead >= 3)]
+
+
+def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
+
+    The printed number stands beside ours, with its status if it is compared with just that number;
+    a star says that it is compared with what the other printed numbers imply.
+    """
+    (table,) = tables.values()
+    rows = table.to_dict("records")
+    headings = [
+        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
+        f"{' (stand-in)' if row['stand_in'] else ''}, {row['aggregator']}"
+        for row in rows
+    ]
+    cells = {
+        (cell["dataset"], cell["row"], cell["column"]): cell for cell in printed.to_dict("records")
+    }
+    out: dict[str, list[str]] = {"quantity": []} | {heading: [] for heading in headings}
+    for name, words in _TABLE2.items():
+        if name not in table:
+            continue
+        out["quantity"].append(words)
+        for heading, row in zip(headings, rows, strict=True):
+            key = row["task"], row["aggregator"], name
+            out[heading].append(_with_printed(row[name], cells.get(key)))
+    starred = any(_STAR in text for texts in out.values() for text in texts)
+    note = f'<p class="caption">{_STAR} {_IMPLIED}</p>' if starred else ""
+    return html_table(pd.DataFrame(out), "Table 2, turned") + note
+
+
+def _with_printed(value: object, cell: Mapping[str, str] | None) -> str:
+    """Return our number and, in brackets, the printed one and what became of it."""
+    ours = value if isinstance(value, str) else "" if pd.isna(value) else format_number(value, 4)
+    if cell is None or not ours:
+        return ours
+    compared = cell["reproduced"] and math.isclose(float(cell["reproduced"]), value, rel_tol=1e-9)
+    star = "" if compared or cell["status"] not in _COMPARED else _STAR
+    return f"{ours} (printed {cell['published']} {STATUSES[cell['status']].sign}{star})"
