@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from private_ensembles.published.comparison import stand_ins
+from private_ensembles.published.reproduced import stand_ins
 from private_ensembles.report import names
 from private_ensembles.report.cells import format_number
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
