@@ -1,6 +1,8 @@
 """Cells of the page's tables and the signs of statuses in them. All text is escaped."""
 
 import math
+import re
+from decimal import ROUND_CEILING, Context
 from html import escape
 
 from private_ensembles.published.statuses import STATUSES
@@ -20,6 +22,10 @@ _OURS = ("reproduced", "reproduced_sd", "tolerance")
 LONG = 40
 # Significant digits of our numbers, and of those that stand beside printed ones.
 DIGITS, MORE_DIGITS = 4, 5
+# Columns of upper bounds: losses and what Q labels cost by each composition.
+_BOUNDS = re.compile(
+    r"(?<!lower_)epsilon|delta|^(tightest|general|optimal|pld|label|teachers_once)$"
+)
 # Below it, all digits before the point are written.
 _PLAIN = 1e7
 
@@ -49,6 +55,20 @@ def format_number(value: float, digits: int = MORE_DIGITS) -> str:
     return f"{value:.{digits}g}"
 
 
+def format_bound(value: float, digits: int = DIGITS) -> str:
+    """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
+
+    >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
+    ('0.1484', '0.2676', '10743')
+    """
+    if not math.isfinite(value):
+        return format_number(value, digits)
+    if 10**digits <= value < _PLAIN:
+        return str(math.ceil(value))
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return format_number(float(context.create_decimal(repr(float(value)))), digits)
+
+
 def number_class(numeric: bool) -> str:
     """Return the attribute of a cell whose digits stand below each other, or nothing."""
     return ' class="number"' if numeric else ""
@@ -71,7 +91,9 @@ def cell(
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
-    text = format_number(float(value), digits)
+    # Beside a printed number ours is rounded as that is.
+    bound = digits == DIGITS and _BOUNDS.search(name)
+    text = (format_bound if bound else format_number)(float(value), digits)
     full = repr(float(value))
     exact = "" if text == full else f' data-sort="{full}"'
     return f"<td{number_class(True)}{exact}>{escape(text)}</td>"
