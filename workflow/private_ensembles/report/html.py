@@ -15,7 +15,7 @@ from private_ensembles.report.cells import DIGITS, LONG, MORE_DIGITS, cell, numb
 
 # Tables with more rows than this scroll below a heading that stays; with more columns, they are
 # printed across.
-_TALL, _WIDE = 12, 12
+_TALL, _WIDE = 12, 11
 # Columns that tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method", "guarantee"]
 # CSS pixels to a figure's pixel.
