@@ -121,7 +121,7 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
     if name.startswith("printed ") and value:
         status = status if comma and status in STATUSES else "match"
         shown = digits if comma and value.endswith(status) else value
-        order = escape(shown.split(" ")[0])
+        order = escape(shown.split(" ")[0].rstrip("*"))
         return (
             f'<td class="number {status}" data-sort="{order}">{escape(shown)} {_sign(status)}</td>'
         )
