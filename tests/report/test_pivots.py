@@ -134,4 +134,5 @@ def test_pate_s_table_2_is_turned_and_printed_numbers_stand_beside_ours(root):
     assert ours == f"{row['sanitized_epsilon']:.4g} (printed 2.52* ✓)"
     assert by_name["noise on it (σ ss)"][0] == "6.23 (printed 6.23* ✓)"
     assert by_name["smooth sensitivity"][0].endswith("(printed .0618 ○)")
+    assert float(by_name["sanitised ε at its exact cost"][0]) >= row["sanitized_epsilon_exact"]
     assert set(by_name["may be released"]) == {"not for release"}

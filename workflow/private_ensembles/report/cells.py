@@ -24,7 +24,7 @@ LONG = 40
 DIGITS, MORE_DIGITS = 4, 5
 # Columns of upper bounds: losses and what Q labels cost by each composition.
 _BOUNDS = re.compile(
-    r"(?<!lower_)epsilon|delta|^(tightest|general|optimal|pld|label|teachers_once)$"
+    r"(?<!lower_)epsilon|delta|_upper|^(tightest|general|optimal|pld|label|teachers_once)$"
 )
 # Below it, all digits before the point are written.
 _PLAIN = 1e7
@@ -69,6 +69,18 @@ def format_bound(value: float, digits: int = DIGITS) -> str:
     return format_number(float(context.create_decimal(repr(float(value)))), digits)
 
 
+def of_column(name: str, value: float, digits: int = DIGITS) -> str:
+    """Write a number of a column: losses rounded up, others to the nearest.
+
+    With other digits than a table's own it stands beside a printed number: rounded as that is.
+
+    >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
+    ('0.1235', '0.1234')
+    """
+    bound = digits == DIGITS and _BOUNDS.search(name)
+    return (format_bound if bound else format_number)(value, digits)
+
+
 def number_class(numeric: bool) -> str:
     """Return the attribute of a cell whose digits stand below each other, or nothing."""
     return ' class="number"' if numeric else ""
@@ -91,9 +103,7 @@ def cell(
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
-    # Beside a printed number ours is rounded as that is.
-    bound = digits == DIGITS and _BOUNDS.search(name)
-    text = (format_bound if bound else format_number)(float(value), digits)
+    text = of_column(name, float(value), digits)
     full = repr(float(value))
     exact = "" if text == full else f' data-sort="{full}"'
     return f"<td{number_class(True)}{exact}>{escape(text)}</td>"

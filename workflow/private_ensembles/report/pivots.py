@@ -8,7 +8,7 @@ import pandas as pd
 from private_ensembles.published.statuses import STATUSES
 from private_ensembles.report import names
 from private_ensembles.report.beside import beside_printed, note_on_stars
-from private_ensembles.report.cells import format_number
+from private_ensembles.report.cells import format_number, of_column
 from private_ensembles.report.html import html_table
 
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
@@ -24,7 +24,7 @@ _TABLE2 = {
     "sanitized_epsilon": "sanitised ε, the paper's estimate",
     "sanitized_sd": "its standard deviation",
     "sanitized_epsilon_exact": "sanitised ε at its exact cost",
-    "sanitized_upper_exact": "upper bound of it, at the stated confidence",
+    "sanitized_upper_exact": "its upper bound, at the stated confidence",
     "release": "may be released",
 }
 _NEVER = 1e-200  # what rounding leaves open where delta is 0
@@ -176,8 +176,12 @@ def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
 def _with_printed(row: Mapping, name: str) -> str:
     """Return our number and, in brackets, the printed one and what became of it."""
     value, words = row[name], row.get(f"printed {name}")
-    ours = value if isinstance(value, str) else "" if pd.isna(value) else format_number(value, 4)
-    if not words or not ours:
-        return ours
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return ""
+    if not words:
+        return of_column(name, value)
+    ours = format_number(value, 4)
     digits, _, status = words.partition(", ")
     return f"{ours} (printed {digits} {STATUSES[status or 'match'].sign})"
