@@ -111,6 +111,15 @@ class Page:
         """Return the least contrast of a visible text, its element, and the number of texts."""
         return self.evaluate(CONTRAST)
 
+    def reload_without_script(self) -> None:
+        """Load the page once more as a browser does that runs no script."""
+        self.call("Emulation.setScriptExecutionDisabled", value=True)
+        self._loaded = False
+        self.call("Page.reload")
+        deadline = time.monotonic() + _DEADLINE
+        while not self._loaded:
+            self._receive(deadline)
+
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         """Save what is seen, or the whole page, as PNG."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)

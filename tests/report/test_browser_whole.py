@@ -110,6 +110,27 @@ def test_mailed_alone_the_page_has_no_link_to_a_file(written, tmp_path):
         assert page.complaints == []
 
 
+def test_without_script_everything_is_there_to_read(written, tmp_path):
+    with browser.open_page(written, tmp_path / "profile") as page:
+        page.resize(1280, SCREEN)
+        page.reload_without_script()
+        seen = (
+            "['.control', '.filter', 'th button', '#planner-planner table', '#fidelity .mark',"
+            " '#darrm-accuracy .mark', '.headline', 'figure img'].map("
+            "(s) => [...document.querySelectorAll(s)].some((e) => e.checkVisibility()))"
+        )
+        assert page.evaluate(seen) == [False] * 3 + [True] * 5
+        # Chapters and tables unfold by themselves.
+        x, y = page.evaluate(
+            "(() => { const s = document.querySelector('#nzc-leads summary:last-of-type');"
+            " s.scrollIntoView({block: 'center'}); const b = s.getBoundingClientRect();"
+            " return [b.x + 8, b.y + b.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        assert page.evaluate("document.querySelectorAll('#nzc-leads details[open]').length") == 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast(opened, scheme):
     opened.emulate(scheme)

@@ -1,11 +1,13 @@
 """Charts of dots: places on the axis, words of every mark, nothing that is not a number."""
 
 import math
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
+from private_ensembles.report.page import ASSETS
 
 LINEAR = Scale(0.5, 1.0, (0.5, 0.75, 1.0), "share")
 
@@ -42,3 +44,23 @@ def test_kinds_differ_in_shape_and_a_tint_changes_the_colour_alone():
     shapes = {ElementTree.tostring(svg[0]) for svg in keys}
     assert len(shapes) == 6
     assert keys[2].get("class") == "mark fails"
+
+
+def _light(colour):
+    digits = colour.removeprefix("#")
+    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
+    shares = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_marks_stand_out_from_the_page(scheme):
+    """WCAG 2.1 asks 3 to 1 of what is drawn."""
+    css = (ASSETS / "page.css").read_text(encoding="utf-8")
+    block = re.findall(r":root \{([^}]*--paper[^}]*)\}", css)[scheme]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+)", block))
+    behind = _light(colours["paper"])
+    for name in ("k0", "k1", "k2", "k3", "k4", "k5", "bad"):
+        ends = sorted((_light(colours[name]), behind))
+        assert (ends[1] + 0.05) / (ends[0] + 0.05) >= 3, name

@@ -1,8 +1,9 @@
 """The first sentence of the page: counted from findings, and about no more than the run covers."""
 
 import pytest
+import yaml
 
-from private_ensembles.report import page
+from private_ensembles.report import headline, page
 from private_ensembles.report.findings import Finding, read_findings
 from private_ensembles.report.headline import sentence
 
@@ -36,6 +37,12 @@ def test_noise_is_counted_by_paper_and_many_papers_are_a_number():
         "One paper on private teacher ensembles, recomputed. One needs less noise than published."
     )
     assert sentence([], 12).startswith("12 papers")
+
+
+def test_every_kind_of_a_finding_is_counted():
+    content = yaml.safe_load((page.ASSETS / "findings.yaml").read_text(encoding="utf-8"))
+    kinds = {case["kind"] for entry in content for case in entry["cases"] if "kind" in case}
+    assert kinds == set(headline._KINDS)
 
 
 def test_the_published_tables_give_the_sentence_of_the_paper_s_run(published_results):

@@ -46,6 +46,8 @@ def test_long_texts_that_occur_twice_stand_below_the_table_once():
     assert shown.count(text) == 1
     assert shown.count('data-note="1"') == 2
     assert "<td>short</td>" in shown
+    # What tells rows apart stays where it is.
+    assert html.html_table(pd.DataFrame({"setting": [text, text]}), "t").count(text) == 2
 
 
 def test_headings_have_greek_letters_and_the_column_s_own_name():

@@ -1,5 +1,7 @@
 """Our tables with the papers' printed numbers, and the status of each, beside our own."""
 
+import math
+import re
 from collections.abc import Mapping
 
 import pandas as pd
@@ -7,6 +9,19 @@ import pandas as pd
 from private_ensembles.published import declarations
 from private_ensembles.published.printed import key_of
 from private_ensembles.published.reproduced import places, stand_ins
+
+# Behind printed digits whose status is not that of our number beside them.
+STAR = "*"
+_STARRED = (
+    '<p class="caption">* Compared with what the other printed numbers imply: its status says '
+    "nothing of our number beside it.</p>"
+)
+
+
+def note_on_stars(shown: pd.DataFrame) -> str:
+    """Return what the stars of such a table mean (HTML), or nothing if it has none."""
+    texts = (text for name in shown for text in shown[name] if isinstance(text, str))
+    return _STARRED if any(re.search(rf"\d\{STAR}", text) for text in texts) else ""
 
 
 def beside_printed(
@@ -36,7 +51,8 @@ def beside_printed(
         if cell is not None and stated and number.shown and number.value in table:
             title = number.title or f"printed {place.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
-            words[place.position] = _words(cell)
+            ours, *_ = number.of(table.iloc[place.position].to_dict())
+            words[place.position] = _words(cell, ours)
     out = _marked(table)
     for (ours, title), words in columns.items():
         out.insert(out.columns.get_loc(ours) + 1, title, words)
@@ -47,11 +63,13 @@ def beside_printed(
     return _losses(out) if "tightest" in out else out
 
 
-def _words(cell: Mapping[str, str]) -> str:
-    """Return the printed digits and, where ours do not agree, the status."""
+def _words(cell: Mapping[str, str], ours: float) -> str:
+    """Return the printed digits, a star if another number than ours is compared, and the status."""
     digits = cell["published"]
     if cell["published_sd"]:
         digits += f" ({cell['published_sd']})"
+    if cell["reproduced"] and not math.isclose(float(cell["reproduced"]), ours, rel_tol=1e-9):
+        digits += STAR
     return digits if cell["status"] == "match" else f"{digits}, {cell['status']}"
 
 

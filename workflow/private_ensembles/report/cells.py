@@ -1,6 +1,8 @@
 """Cells of the page's tables and the signs of statuses in them. All text is escaped."""
 
 import math
+import re
+from decimal import ROUND_CEILING, Context
 from html import escape
 
 from private_ensembles.published.statuses import STATUSES
@@ -20,6 +22,10 @@ _OURS = ("reproduced", "reproduced_sd", "tolerance")
 LONG = 40
 # Significant digits of our numbers, and of those that stand beside printed ones.
 DIGITS, MORE_DIGITS = 4, 5
+# Columns of upper bounds: losses and what Q labels cost by each composition.
+_BOUNDS = re.compile(
+    r"(?<!lower_)epsilon|delta|_upper|^(tightest|general|optimal|pld|label|teachers_once)$"
+)
 # Below it, all digits before the point are written.
 _PLAIN = 1e7
 
@@ -49,6 +55,32 @@ def format_number(value: float, digits: int = MORE_DIGITS) -> str:
     return f"{value:.{digits}g}"
 
 
+def format_bound(value: float, digits: int = DIGITS) -> str:
+    """Write an upper bound to that many significant digits, rounded up: a bound stays a bound.
+
+    >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
+    ('0.1484', '0.2676', '10743')
+    """
+    if not math.isfinite(value):
+        return format_number(value, digits)
+    if 10**digits <= value < _PLAIN:
+        return str(math.ceil(value))
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return format_number(float(context.create_decimal(repr(float(value)))), digits)
+
+
+def of_column(name: str, value: float, digits: int = DIGITS) -> str:
+    """Write a number of a column: losses rounded up, others to the nearest.
+
+    With other digits than a table's own it stands beside a printed number: rounded as that is.
+
+    >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
+    ('0.1235', '0.1234')
+    """
+    bound = digits == DIGITS and _BOUNDS.search(name)
+    return (format_bound if bound else format_number)(value, digits)
+
+
 def number_class(numeric: bool) -> str:
     """Return the attribute of a cell whose digits stand below each other, or nothing."""
     return ' class="number"' if numeric else ""
@@ -71,7 +103,7 @@ def cell(
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
-    text = format_number(float(value), digits)
+    text = of_column(name, float(value), digits)
     full = repr(float(value))
     exact = "" if text == full else f' data-sort="{full}"'
     return f"<td{number_class(True)}{exact}>{escape(text)}</td>"
@@ -99,7 +131,7 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
     if name.startswith("printed ") and value:
         status = status if comma and status in STATUSES else "match"
         shown = digits if comma and value.endswith(status) else value
-        order = escape(shown.split(" ")[0])
+        order = escape(shown.split(" ")[0].rstrip("*"))
         return (
             f'<td class="number {status}" data-sort="{order}">{escape(shown)} {_sign(status)}</td>'
         )

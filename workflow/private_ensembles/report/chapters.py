@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.published.statuses import STATUSES
-from private_ensembles.report.beside import beside_printed
+from private_ensembles.report.beside import beside_printed, note_on_stars
 from private_ensembles.report.cells import VERDICTS, format_number, status_html
 from private_ensembles.report.html import figure_html, file_name, folded_caption, html_table
 from private_ensembles.report.sections import Item, Section
@@ -133,7 +133,8 @@ def _table(
     return (
         f'<details class="rows"{anchor}><summary>{escape(words)} {counts(printed, section.paper)}'
         f"</summary>{caption}{html_table(shown, title, filterable=len(shown) > _SHORT)}"
-        f'{_reasons(table)}<p class="source">{file_name(path, results.root)}</p></details>'
+        f"{note_on_stars(shown)}{_reasons(table)}"
+        f'<p class="source">{file_name(path, results.root)}</p></details>'
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from private_ensembles.published.reproduced import stand_ins
 from private_ensembles.report import names
-from private_ensembles.report.cells import format_number
+from private_ensembles.report.cells import format_bound, format_number
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.report.html import html_table
 from private_ensembles.report.pivots import last
@@ -89,7 +89,7 @@ def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
                     place,
                     float(row[column]),
                     kind,
-                    f"{lines[-1]}, {words}: ε = {format_number(row[column], 4)}",
+                    f"{lines[-1]}, {words}: ε = {format_bound(row[column])}",
                 )
                 for kind, (column, words) in enumerate(known.items())
             ]

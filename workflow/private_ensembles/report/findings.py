@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from private_ensembles.report import names
 from private_ensembles.report.cells import format_number
 
 _REQUIRED, _OPTIONAL = {"paper", "name", "docs", "values", "cases"}, {"derived"}
@@ -152,7 +153,9 @@ def _fill(text: str, entry: Mapping, values: Mapping, where: str) -> str:
     for name, value in values.items():
         digits = entry["values"].get(name, {}).get("digits", _DIGITS)
         is_text = isinstance(value, str)
-        shown[name] = value if is_text else format_number(float(f"{value:.{digits}g}"))
+        shown[name] = (
+            names.dataset(value) if is_text else format_number(float(f"{value:.{digits}g}"))
+        )
     try:
         return text.format(**shown)
     except (KeyError, IndexError) as error:

@@ -15,7 +15,9 @@ from private_ensembles.report.cells import DIGITS, LONG, MORE_DIGITS, cell, numb
 
 # Tables with more rows than this scroll below a heading that stays; with more columns, they are
 # printed across.
-_TALL, _WIDE = 12, 12
+_TALL, _WIDE = 12, 11
+# Columns that tell one row from another: their texts stay in them, however long.
+_TELLING = ["setting", "claim", "case", "name", "method", "guarantee"]
 # CSS pixels to a figure's pixel.
 _SHOWN = 0.6
 # What a PNG begins with; its width and height are bytes 16 to 24.
@@ -110,7 +112,7 @@ def _heading(name: str, numeric: bool) -> str:
 def _notes(table: pd.DataFrame) -> dict[str, int]:
     """Return the long texts that occur more than once, each with its number."""
     counts: dict[str, int] = {}
-    for name in table.select_dtypes(include=["object", "string"]):
+    for name in table.select_dtypes(include=["object", "string"]).columns.difference(_TELLING):
         for text, count in table[name].value_counts(sort=False).items():
             if isinstance(text, str) and len(text) > LONG and count > 1:
                 counts.setdefault(text, len(counts) + 1)

@@ -1,6 +1,5 @@
 """Tables turned so that they can be read: what the rows of a long one say, side by side."""
 
-import math
 from collections.abc import Mapping
 from html import escape
 
@@ -8,7 +7,8 @@ import pandas as pd
 
 from private_ensembles.published.statuses import STATUSES
 from private_ensembles.report import names
-from private_ensembles.report.cells import format_number
+from private_ensembles.report.beside import beside_printed, note_on_stars
+from private_ensembles.report.cells import format_number, of_column
 from private_ensembles.report.html import html_table
 
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
@@ -24,13 +24,9 @@ _TABLE2 = {
     "sanitized_epsilon": "sanitised ε, the paper's estimate",
     "sanitized_sd": "its standard deviation",
     "sanitized_epsilon_exact": "sanitised ε at its exact cost",
-    "sanitized_upper_exact": "upper bound of it, at the stated confidence",
+    "sanitized_upper_exact": "its upper bound, at the stated confidence",
     "release": "may be released",
 }
-_STAR = "*"
-_IMPLIED = "Compared with what the other printed numbers imply: it says nothing of our votes."
-# Statuses that say how two numbers compare.
-_COMPARED = ("match", "explained", "weak", "differs")
 _NEVER = 1e-200  # what rounding leaves open where delta is 0
 
 
@@ -165,37 +161,27 @@ def _leads(lead: pd.Series):
 def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
 
-    The printed number stands beside ours, with its status if it is compared with just that number;
-    a star says that it is compared with what the other printed numbers imply.
+    The printed number stands beside ours where the paper has one.
     """
     (table,) = tables.values()
-    rows = table.to_dict("records")
-    headings = [
-        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
-        f"{' (stand-in)' if row['stand_in'] else ''}, {row['aggregator']}"
-        for row in rows
-    ]
-    cells = {
-        (cell["dataset"], cell["row"], cell["column"]): cell for cell in printed.to_dict("records")
-    }
-    out: dict[str, list[str]] = {"quantity": []} | {heading: [] for heading in headings}
-    for name, words in _TABLE2.items():
-        if name not in table:
-            continue
-        out["quantity"].append(words)
-        for heading, row in zip(headings, rows, strict=True):
-            key = row["task"], row["aggregator"], name
-            out[heading].append(_with_printed(row[name], cells.get(key)))
-    starred = any(_STAR in text for texts in out.values() for text in texts)
-    note = f'<p class="caption">{_STAR} {_IMPLIED}</p>' if starred else ""
-    return html_table(pd.DataFrame(out), "Table 2, turned") + note
+    rows = beside_printed("table2", table, printed, "pate").to_dict("records")
+    headings = [f"{names.dataset(row['task'])}, {row['aggregator']}" for row in rows]
+    known = {name: words for name, words in _TABLE2.items() if name in table}
+    out = pd.DataFrame({"quantity": list(known.values())})
+    for heading, row in zip(headings, rows, strict=True):
+        out[heading] = [_with_printed(row, name) for name in known]
+    return html_table(out, "Table 2, turned") + note_on_stars(out)
 
 
-def _with_printed(value: object, cell: Mapping[str, str] | None) -> str:
+def _with_printed(row: Mapping, name: str) -> str:
     """Return our number and, in brackets, the printed one and what became of it."""
-    ours = value if isinstance(value, str) else "" if pd.isna(value) else format_number(value, 4)
-    if cell is None or not ours:
-        return ours
-    compared = cell["reproduced"] and math.isclose(float(cell["reproduced"]), value, rel_tol=1e-9)
-    star = "" if compared or cell["status"] not in _COMPARED else _STAR
-    return f"{ours} (printed {cell['published']} {STATUSES[cell['status']].sign}{star})"
+    value, words = row[name], row.get(f"printed {name}")
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return ""
+    if not words:
+        return of_column(name, value)
+    ours = format_number(value, 4)
+    digits, _, status = words.partition(", ")
+    return f"{ours} (printed {digits} {STATUSES[status or 'match'].sign})"
