@@ -18,7 +18,7 @@ from benchmarks import machine
 FOLDERS = ("../shared/data", "data/raw", "/work/shared/data")
 LABELS = (100, 1000)
 # Epochs of each, and of --quick; the GAN has half the authors' widths, for a CPU.
-EPOCHS = {"vat": 20, "gan": 60}
+EPOCHS = {"vat": 8, "gan": 40}
 QUICK = {"vat": 2, "gan": 2}
 WIDTHS = {"widths": (500, 250, 250, 250), "generator_widths": (300, 300)}
 SHOWN = 10  # rows of each training, at equal distances

@@ -16,12 +16,12 @@ TINY = "tests/config/tiny_pate.yaml"
 # What hangs on what, once. ----------------------------------------------------------------------
 END = {"compare_published", "build_index"}
 EQUAL = {"compare_equal_budgets", *END}
-TABLES = {"tabulate_students", "tabulate_sanitized_privacy"}
+TABLES = {"tabulate_students"}
 ACCOUNT = {"account_votes", *TABLES, *END}
 FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
 STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
 BASELINES = {"train_baseline", "tabulate_students", *END}
-INTERACTIVE = {"train_interactive_students", "tabulate_interactive_students", *END}
+INTERACTIVE = {"train_interactive_students", *END}
 LABELS = {"release_pate_labels", *STUDENTS, *INTERACTIVE}
 # Of digits alone; Glyph's votes are drawn, not cast, and have no student.
 ACCOUNT_DIGITS = {"account_votes/task=digits", *TABLES, *END}

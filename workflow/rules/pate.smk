@@ -157,41 +157,13 @@ rule tabulate_authors_labels:
 
 
 # Interactive-GNMax as the paper means it: a student's scores decide which queries are answered. Of
-# votes, the students see what was released; the second round's mechanism sees them.
+# votes, the students see what was released; the second round's mechanism sees them. params.files says
+# which files are a task's: task names are no names of inputs.
 rule train_interactive_students:
     message:
-        "Training students of {wildcards.task} in two rounds, beside one round at the same total"
+        "Training students in two rounds, beside one round at the same total, interactive_students"
     input:
-        dataset=lambda wc: files.dataset(settings.pate.tasks[wc.task].dataset),
-        votes=lambda wc: files.pate_votes(settings, wc.task),
-        labels="results/pate/labels/task={task}.npz",
-    output:
-        "results/pate/interactive/task={task}.csv",
-    params:
-        code=fingerprint("train_interactive_students.py"),
-        checkpoint="results/pate/checkpoints/interactive,task={task}",
-        task="{task}",
-        seed=config["seed"],
-        noise=config["noise"],
-        settings=lambda wc: settings.pate.interactive_students(wc.task),
-        device=config["device"],
-    log:
-        "logs/train_interactive_students/task={task}.log",
-    benchmark:
-        "results/benchmarks/train_interactive_students/task={task}.tsv"
-    resources:
-        mem_mb=growing(6000 if GPUS else 1400),
-        runtime=120,
-        gpu=GPUS,
-    script:
-        "../scripts/train_interactive_students.py"
-
-
-rule tabulate_interactive_students:
-    message:
-        "Tabulating students of two rounds, interactive_students"
-    input:
-        files.interactive_students(settings),
+        [list(of.values()) for of in files.interactive_students(settings).values()],
     output:
         shown(
             "results/pate/tables/interactive_students.csv",
@@ -200,27 +172,40 @@ rule tabulate_interactive_students:
             "Students",
         ),
     params:
-        code=fingerprint("tabulate_interactive_students.py"),
+        code=fingerprint("train_interactive_students.py"),
+        checkpoint="results/pate/checkpoints/interactive",
+        files=files.interactive_students(settings),
         tasks=settings.pate.descriptions(settings.pate.interactive_tasks()),
+        settings={
+            task: settings.pate.interactive_students(task)
+            for task in settings.pate.interactive_tasks()
+        },
+        seed=config["seed"],
+        noise=config["noise"],
+        device=config["device"],
     log:
-        "logs/tabulate_interactive_students/interactive_students.log",
+        "logs/train_interactive_students/interactive_students.log",
     benchmark:
-        "results/benchmarks/tabulate_interactive_students/interactive_students.tsv"
-    localrule: True
+        "results/benchmarks/train_interactive_students/interactive_students.tsv"
+    resources:
+        mem_mb=growing(6000 if GPUS else 1400),
+        runtime=120,
+        gpu=GPUS,
     script:
-        "../scripts/tabulate_interactive_students.py"
+        "../scripts/train_interactive_students.py"
 
 
 rule tabulate_students:
     message:
-        "Tabulating utility and privacy of students, table1"
+        "Tabulating utility and privacy of students, and sanitised privacy costs, table1"
     input:
         privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
         labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running()),
         students=[files.students(settings, task) for task in targets.student_tasks(settings)],
         baselines=[files.baselines(settings, task) for task in targets.student_tasks(settings)],
     output:
-        shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
+        table1=shown("results/pate/tables/table1.csv", "pate_table1", "PATE", "Students"),
+        table2=shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
     params:
         code=fingerprint("tabulate_students.py"),
         tasks=settings.pate.descriptions(settings.pate.running()),
@@ -231,25 +216,6 @@ rule tabulate_students:
     localrule: True
     script:
         "../scripts/tabulate_students.py"
-
-
-rule tabulate_sanitized_privacy:
-    message:
-        "Tabulating sanitised privacy costs, table2"
-    input:
-        collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
-    output:
-        shown("results/pate/tables/table2.csv", "pate_table2", "PATE", "Privacy"),
-    params:
-        code=fingerprint("tabulate_sanitized_privacy.py"),
-        tasks=settings.pate.descriptions(settings.pate.running()),
-    log:
-        "logs/tabulate_sanitized_privacy/table2.log",
-    benchmark:
-        "results/benchmarks/tabulate_sanitized_privacy/table2.tsv"
-    localrule: True
-    script:
-        "../scripts/tabulate_sanitized_privacy.py"
 
 
 # params.votes says which file holds a task's votes: task names are no names of inputs.

@@ -172,11 +172,16 @@ def authors_students(settings: Configuration) -> list[str]:
     return [f"results/pate/authors/{name}.csv" for name in names]
 
 
-def interactive_students(settings: Configuration) -> list[str]:
-    """PATE's two rounds with a student in between, of all tasks that are run."""
-    return [
-        f"results/pate/interactive/task={task}.csv" for task in settings.pate.interactive_tasks()
-    ]
+def interactive_students(settings: Configuration) -> dict[str, dict[str, str]]:
+    """What PATE's two rounds with a student in between read, by task and name."""
+    return {
+        task: {
+            "dataset": dataset(settings.pate.tasks[task].dataset),
+            "votes": pate_votes(settings, task),
+            "labels": f"results/pate/labels/task={task}.npz",
+        }
+        for task in settings.pate.interactive_tasks()
+    }
 
 
 def nzc_votes(settings: Configuration, task: str) -> dict[int, str]:
