@@ -4,7 +4,12 @@ import pandas as pd
 import pytest
 
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.experiments.darrm_figures import gamma_shapes, prior_shapes, sigma_search
+from private_ensembles.experiments.darrm_figures import (
+    feasible_region,
+    gamma_shapes,
+    prior_shapes,
+    sigma_search,
+)
 from private_ensembles.report import darrm_figures as figures
 
 SOLUTION = {"K": 11, "m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
@@ -29,6 +34,11 @@ def priors() -> pd.DataFrame:
     return prior_shapes({"U": [SOLUTION], "P": [SOLUTION]}, actual)
 
 
+def region() -> pd.DataFrame:
+    worst = {"certificate": {"worst_assignment": {"D,0": 3, "H,h": 8}}}
+    return feasible_region([SOLUTION | worst, SOLUTION | worst | {"m": 5}])
+
+
 @pytest.mark.parametrize("number", [1, 5, 6])
 def test_any_number_of_m_has_its_panels(tmp_path, number):
     figures.draw_gamma_shapes(shapes(number), tmp_path / "a.png")
@@ -46,6 +56,7 @@ def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path):
         (figures.draw_gamma_shapes, shapes(3)),
         (figures.draw_sigma_search, search()),
         (figures.draw_prior_shapes, priors()),
+        (figures.draw_feasible_region, region()),
     ):
         for suffix in ("png", "pdf", "svg"):
             first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
