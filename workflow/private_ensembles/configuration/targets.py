@@ -52,6 +52,8 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         if settings.pate.equal_budget:
             pate_items.append("equal_budget")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
+    if settings.dpbag.intercept_study():
+        bagged.append("intercept")
     return {
         "darrm": darrm,
         "pate": pate_items,
