@@ -60,7 +60,12 @@ def test_a_null_leaves_a_table_or_figure_out(config):
     config["darrm"]["tables"]["table4"] = None
     for name in ("figure6", "figure7", "figure8", "figure9"):
         config["darrm"][name] = None
-    assert targets.figures(check(config))["darrm"] == ["figure2", "figure10", "objectives"]
+    assert targets.figures(check(config))["darrm"] == [
+        "figure2",
+        "feasible_region",
+        "figure10",
+        "objectives",
+    ]
     # Table 3 has Figure 6's parameters; the amplification is of Figures 7 and 8.
     assert set(tables) - set(targets.tables(check(config))["darrm"]) == {
         "table3",

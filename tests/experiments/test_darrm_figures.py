@@ -181,3 +181,32 @@ def test_each_prior_wins_where_it_is_right(priors):
 def test_gammas_of_unequal_setting_do_not_share_figure_9(solutions):
     with pytest.raises(ValueError, match="figure9"):
         figures.prior_shapes({"U": solutions["U"], "P": solutions["P"][::-1]}, ACTUAL)
+
+
+@pytest.mark.parametrize("Delta", [0.0, 1e-5, 0.1])
+def test_corners_of_the_feasible_region_go_once_around_it(Delta):
+    """Each satisfies Lemma 5.1's four inequalities, two of them tightly; the polygon is convex."""
+    worst = {"certificate": {"worst_assignment": {"D,0": 3, "H,h": 8}}}
+    one = SOLUTIONS[1] | {"epsilon": 0.5, "Delta": Delta, "delta": max(3 * Delta, 0.0)} | worst
+    frame = figures.feasible_region([one])
+    assert frame["teachers"].sum() == 11
+    assert (
+        dict(frame.loc[frame["teachers"] > 0, ["corner", "teachers"]].to_numpy())
+        == (worst["certificate"]["worst_assignment"])
+    )
+    p, q = frame["p"].to_numpy(), frame["p_prime"].to_numpy()
+    e = np.exp(0.5)
+    slack = np.stack([e * q + Delta - p, e * p + Delta - q])
+    slack = np.concatenate([slack, [e * (1 - q) + Delta - (1 - p), e * (1 - p) + Delta - (1 - q)]])
+    slack = np.concatenate([slack, [p, 1 - p, q, 1 - q]])
+    assert (slack > -1e-12).all()
+    assert ((np.abs(slack) < 1e-12).sum(axis=0) >= 2).all()
+    step = np.diff(np.stack([p, q]), axis=1, append=[[p[0]], [q[0]]])
+    turn = step[0] * np.roll(step[1], -1) - step[1] * np.roll(step[0], -1)
+    assert (turn >= -1e-12).all()
+    area = (p * np.roll(q, -1) - q * np.roll(p, -1)).sum() / 2
+    grid = (np.arange(400) + 0.5) / 400
+    x, y = np.meshgrid(grid, grid)
+    inside = (x <= e * y + Delta) & (y <= e * x + Delta)
+    inside &= (1 - x <= e * (1 - y) + Delta) & (1 - y <= e * (1 - x) + Delta)
+    assert area == pytest.approx(inside.mean(), abs=2e-3)

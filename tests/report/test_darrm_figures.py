@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.experiments.darrm_figures import gamma_shapes, prior_shapes, sigma_search
+from private_ensembles.experiments.darrm_figures import (
+    feasible_region,
+    gamma_shapes,
+    prior_shapes,
+    sigma_search,
+)
 from private_ensembles.report import darrm_figures as figures
 from private_ensembles.report import style
 
@@ -32,6 +37,11 @@ def search() -> pd.DataFrame:
 def priors() -> pd.DataFrame:
     actual = ["absolute-uniform:0,1", "fixed:0.5", "uniform:0.9,1"]
     return prior_shapes({"U": [SOLUTION], "P": [SOLUTION]}, actual)
+
+
+def region() -> pd.DataFrame:
+    worst = {"certificate": {"worst_assignment": {"D,0": 3, "H,h": 8}}}
+    return feasible_region([SOLUTION | worst, SOLUTION | worst | {"m": 5}])
 
 
 @pytest.mark.parametrize("number", [1, 5, 6])
@@ -82,6 +92,7 @@ def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path):
         (functools.partial(figures.draw_gamma_shapes, setting=SETTING), shapes(3)),
         (figures.draw_sigma_search, search()),
         (figures.draw_prior_shapes, priors()),
+        (figures.draw_feasible_region, region()),
     ):
         for suffix in ("png", "pdf", "svg"):
             first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"

@@ -152,6 +152,32 @@ rule draw_gamma_shapes:
         "../scripts/draw_gamma_shapes.py"
 
 
+# Of the noise functions of Figure 2.
+rule draw_feasible_region:
+    message:
+        "Drawing the feasible region and the worst assignments, feasible_region"
+    input:
+        files.shape_gammas(settings, shape_points, "figure2").values(),
+    output:
+        png=shown(
+            "results/darrm/figures/feasible_region.png",
+            "feasible_region",
+            "DaRRM",
+            "Noise functions",
+        ),
+        pdf="results/darrm/figures/feasible_region.pdf",
+        data="results/darrm/tables/feasible_region.csv",
+    params:
+        code=fingerprint("draw_feasible_region.py"),
+    log:
+        "logs/draw_feasible_region/feasible_region.log",
+    benchmark:
+        "results/benchmarks/draw_feasible_region/feasible_region.tsv"
+    localrule: True
+    script:
+        "../scripts/draw_feasible_region.py"
+
+
 rule draw_sigma_search:
     message:
         "Drawing the search for GNMax's sigma, figure10"

@@ -114,6 +114,13 @@ class Dpbag(Bagged, types.MainSection):
         settings = self.used.models()[model].plain()
         return {key: value for key, value in settings.items() if key not in _GRID}
 
+    def intercept_study(self) -> dict:
+        """Return n (the most shards), k, seeds and C of logistic teachers, empty without them."""
+        if "logistic" not in self.used.models():
+            return {}
+        grid = self.grid("logistic")
+        return grid | {"n": max(grid["n"]), "C": self.training("logistic")["C"]}
+
     def budget(self) -> dict:
         """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
         return self.pick("epsilon", "delta", "delta_of_counts", "noise", "order_max")

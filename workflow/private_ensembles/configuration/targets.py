@@ -58,6 +58,8 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         if settings.pate.interactive_tasks():
             pate_items.append("interactive_students")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
+    if settings.dpbag.intercept_study():
+        bagged.append("intercept")
     return {
         "darrm": darrm,
         "pate": pate_items,
@@ -73,7 +75,7 @@ def figures(settings: Configuration) -> dict[str, list[str]]:
     if figure1_task(settings):
         pate_items.insert(0, "figure1")
     return {
-        "darrm": [*shapes, "figure10", "objectives"],
+        "darrm": [*shapes, "feasible_region", "figure10", "objectives"],
         "pate": pate_items,
         "dpbag": ["label_counts", "student_accuracy"] if settings.dpbag.used.models() else [],
         "nzc": ["figure2"] if settings.nzc.running() else [],

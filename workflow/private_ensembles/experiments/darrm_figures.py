@@ -11,10 +11,13 @@ from private_ensembles.darrm.gamma import (
     gamma_double_subsampling,
     gamma_subsampling,
 )
+from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
 from private_ensembles.darrm.simulations import proof, worst_data_set_bound
 from private_ensembles.pate.gnmax import least_order, order_grid, sigma_curve
 
 BOUND = "worst_data_set_bound"
+# The corners of the feasible region, once around.
+_AROUND = ("0,0", "D,0", "H,h", "1,1-D", "1,1", "1-D,1", "h,H", "0,D")
 # Points of p at which errors are drawn; odd, so that p = 1/2 is one of them.
 _ERROR_POINTS = 201
 
@@ -120,6 +123,28 @@ def _mean_error(gamma: np.ndarray, distribution: str) -> dict[str, object]:
         return {"y": float(error_at(gamma, float(value))), "half_width": 0.0, "method": "exact"}
     estimate = expected_error_estimate(gamma, distribution)
     return {"y": estimate.error, "half_width": estimate.half_width, "method": estimate.method}
+
+
+def feasible_region(solutions: Iterable[Mapping[str, object]]) -> pd.DataFrame:
+    """Return the data behind Figures 4 and 5 of DaRRM, with what its certificates found.
+
+    solutions: contents of ``results/darrm/gamma/*.json``. Each teacher's probabilities (p, p') of
+    saying 1 on two neighbouring data sets lie in a polygon (Lemma 5.1). Columns: m, epsilon, Delta,
+    corner (D: Delta; H, h: of Lemma 5.1), p, p_prime, teachers (how many of them the certificate
+    places there in the assignment that costs most); rows: the corners of each m, once around.
+    """
+    rows = []
+    for solution in solutions:
+        names = ("K", "m", "epsilon", "Delta", "delta")
+        problem = PrivacyProblem(*(solution[name] for name in names))
+        places = dict(zip(CORNERS, problem.corner_probabilities().tolist(), strict=True))
+        worst = solution["certificate"]["worst_assignment"]
+        facts = {name: solution[name] for name in ("m", "epsilon", "Delta")}
+        for corner in _AROUND:
+            p, p_prime = places[corner]
+            row = facts | {"corner": corner, "p": p, "p_prime": p_prime}
+            rows.append(row | {"teachers": worst.get(corner, 0)})
+    return pd.DataFrame(rows)
 
 
 def sigma_search(

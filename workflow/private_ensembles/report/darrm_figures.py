@@ -143,6 +143,36 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
         style.save(drawn, *paths)
 
 
+def draw_feasible_region(data: pd.DataFrame, *paths: str) -> None:
+    """Draw the frame of `feasible_region`, one panel for each m, saved at every path.
+
+    The region is a narrow band around the diagonal, so that p - p' is drawn over (p + p') / 2.
+    """
+    allowances = list(dict.fromkeys(data["m"]))
+    size = (2.6 * len(allowances) + 0.6, 2.9)
+    with style.figure(1, len(allowances), size=size, squeeze=False) as (drawn, axes):
+        for axis, m in zip(axes[0], allowances, strict=True):
+            part = data[data["m"] == m]
+            x, y = (part["p"] + part["p_prime"]) / 2, part["p"] - part["p_prime"]
+            axis.fill(x, y, facecolor=style.SKY, alpha=0.35, edgecolor=style.BLUE)
+            axis.plot(x, y, "o", color=style.BLUE, markersize=3)
+            for place, how_many in enumerate(part["teachers"]):
+                if how_many:
+                    _mark_corner(axis, x.iloc[place], y.iloc[place], int(how_many))
+            reach = y.abs().max()
+            axis.set(title=f"$m = {m:g}$", xlabel="$(p + p') / 2$")
+            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach))
+        axes[0, 0].set_ylabel("$p - p'$")
+        style.save(drawn, *paths)
+
+
+def _mark_corner(axis, x: float, y: float, teachers: int) -> None:
+    """Say at a corner how many teachers the worst assignment places there."""
+    axis.plot([x], [y], "o", color=style.VERMILION, markersize=8)
+    offset = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
+    axis.annotate(str(teachers), (x, y), color=style.BLACK, fontsize=9, **offset)
+
+
 def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
     """Draw Figure 9 from the frame of `prior_shapes`, saved at every path.
 

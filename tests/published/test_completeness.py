@@ -1,0 +1,82 @@
+"""Every table and figure of the four papers has a line that says what became of it."""
+
+import re
+
+import pandas as pd
+import pytest
+import yaml
+
+from private_ensembles.configuration import targets
+from private_ensembles.configuration.check import check
+
+# Tables and figures as the papers number them (DPBag: its supplement).
+PRINTED = {"darrm": (10, 10), "pate": (2, 5), "dpbag": (8, 0), "nzc": (2, 2)}
+STATUSES = ("reproduced", "bounded", "not reproduced")
+
+
+@pytest.fixture(scope="module")
+def lines(root):
+    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8")
+    cells = [re.split(r"\s*\|\s*", line.strip("| ")) for line in text.splitlines() if "|" in line]
+    rows = [row if len(row) == 5 else [*row[:3], "", row[3]] for row in cells[2:]]
+    return pd.DataFrame(rows, columns=["paper", "item", "what", "here", "status"])
+
+
+@pytest.fixture(scope="module")
+def made(root):
+    """Files in docs of a run on the papers' data."""
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    config["data"] = "paper"
+    found = targets.published(check(config))
+    return {path.split("/", 1)[1] for paths in found.values() for path in paths}
+
+
+def test_every_table_and_figure_has_one_line_in_order(lines):
+    wanted = [
+        (paper, f"{kind} {number}")
+        for paper, counts in PRINTED.items()
+        for kind, count in zip(("Table", "Figure"), counts, strict=True)
+        for number in range(1, count + 1)
+    ]
+    assert list(zip(lines["paper"], lines["item"], strict=True)) == wanted
+
+
+def test_what_is_reproduced_is_published_and_made_by_a_run(lines, root, made):
+    for row in lines.to_dict("records"):
+        linked = re.findall(r"\]\(([^)]+)\)", row["here"])
+        word = row["status"].split(":")[0]
+        assert word in STATUSES
+        assert bool(linked) == (word != "not reproduced"), row
+        assert word == "reproduced" or ":" in row["status"]  # the reason
+        for path in linked:
+            assert (root / "docs" / path).is_file(), path
+            paper, name = path.split("/")
+            kind = "figures" if name.endswith(".png") else "tables"
+            assert f"{paper}/{kind}/{name}" in made, path
+
+
+def test_nothing_that_a_run_makes_of_a_paper_is_called_not_reproduced(lines, made):
+    """A table or figure of a paper's number that a run makes stands beside that number."""
+    for row in lines.to_dict("records"):
+        kind, number = row["item"].split()
+        file = f"{row['paper']}/{kind.lower()}s/{kind.lower()}{number}"
+        file += ".png" if kind == "Figure" else ".csv"
+        assert (file in made) == (file.rpartition("/")[2] in row["here"]), file
+
+
+def test_statuses_are_those_of_the_comparison(lines, root):
+    compared = pd.read_csv(root / "docs" / "fidelity.csv")
+    for row in lines[lines["item"].str.startswith("Table")].to_dict("records"):
+        item = row["item"].lower().replace(" ", "")
+        mine = compared[(compared["paper"] == row["paper"]) & (compared["item"] == item)]
+        found, word = set(mine["status"]), row["status"].split(":")[0]
+        if word == "not reproduced":
+            assert found == {"not_run"}
+        elif word == "bounded":
+            assert found == {"bounded", "explained"}
+        else:
+            assert len(mine) > 0
+            assert (found == {"not_run"}) is False
+            # What could not be run is named beside the word.
+            assert ("not_run" in found) <= (":" in row["status"])
+            assert ("bounded" in found) == ("bounded" in row["status"])

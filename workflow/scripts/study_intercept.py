@@ -1,0 +1,30 @@
+"""Count the labels of bagged teachers whose intercept is penalised, as the authors' were."""
+
+import pandas as pd
+
+from private_ensembles.datasets.tabular import read_records
+from private_ensembles.experiments.dpbag import split_thirds, with_facts
+from private_ensembles.experiments.dpbag_intercept import counts, table
+from private_ensembles.jobs import io
+
+with io.job(snakemake) as job:
+    options = job.params
+    records = read_records(job.input.dataset)
+    study = options.study
+    meter = job.meter(len(study["seeds"]) * max(study["k"]), "partitions")
+    rows = []
+    for repeat in study["seeds"]:
+        found = counts(
+            split_thirds(records, options.scaling, options.seed, repeat),
+            options.budget,
+            n=study["n"],
+            sizes=study["k"],
+            C=study["C"],
+            seed=options.seed,
+            path=("dpbag", records.name, repeat),
+            progress=lambda done: meter.advance(),
+        )
+        facts = {"dataset": records.name, "stand_in": records.stand_in, "seed": repeat}
+        rows += with_facts(found, **facts)
+    meter.finish()
+    io.write_csv(job.output[0], table(pd.DataFrame(rows)))
