@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.ends import box_bounds
 from private_ensembles.darrm.moves import STEPS, best_moves
 from private_ensembles.darrm.planes import (
     TAIL,
@@ -390,6 +391,9 @@ class _ExactSearch:
             if first is not None and len(V) > first + 1 and self.found:
                 return False
             box, bound = _bounds_above(problem, V, box, sizes, self.floor)
+            if bound.size:
+                rows, ones = box
+                bound = box_bounds(problem, V[rows], V[::-1][rows], ones, bound, self.floor)
             for column in np.nonzero((bound > self.floor).any(axis=0))[0]:
                 rows = np.nonzero(bound[:, column] > self.floor)[0]
                 if len(rows):  # the floor may have risen since
