@@ -154,12 +154,14 @@ def test_bounds_order_by_order_are_the_bounds_above_the_floor(share):
 def test_few_teachers_at_the_corner_and_its_image_are_looked_at_alone_where_they_exceed_the_floor():
     problem = PrivacyProblem(11, 2, 0.4, 0.02, 0.1)
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 11))
-    every, left_over, all_seen = worst_case.exact_assignments(problem, g, 0.0)
-    assert all_seen
-    few, _, all_seen = worst_case.exact_assignments(problem, g, 0.0, first=3)
-    assert not all_seen
-    assert left_over == -np.inf
-    assert max(counts[6:].sum() for _, counts in every) > 3
-    expected = [item for item in every if item[1][6:].sum() <= 3]
-    assert [value for value, _ in few] == [value for value, _ in expected]
-    assert every[0][0] == pytest.approx(eight_corner_worst_case(problem, g)[0].upper, abs=1e-12)
+    every = worst_case.look(problem, g, 0.0)
+    assert every.all_seen
+    assert every.exact
+    few = worst_case.look(problem, g, 0.0, first=3)
+    assert not few.all_seen
+    assert max(counts[6:].sum() for _, counts in every.found) > 3
+    expected = [item for item in every.found if item[1][6:].sum() <= 3]
+    assert [value for value, _ in few.found] == [value for value, _ in expected]
+    assert every.found[0][0] == pytest.approx(
+        eight_corner_worst_case(problem, g)[0].upper, abs=1e-12
+    )

@@ -86,7 +86,10 @@ class Search:
     relaxation : only the three corners' rows, so that `upper_bound` is all that it is good for.
 
     upper_bound : no private gamma has a larger utility, in exact arithmetic (docs/method.md, 6).
+    proof : none; what the last look at all corners proved is kept where it was made.
     """
+
+    proof = None
 
     def __init__(
         self,

@@ -48,6 +48,30 @@ class WorstCase:
     upper: float
     counts: NDArray[np.int64]
 
+    def scaled(self, problem: PrivacyProblem, factor: float) -> WorstCase:
+        """The same for g * factor, factor in [0, 1], each product off by one round-off.
+
+        f is linear in g, with coefficients of total size at most 1 + c.
+        """
+        slack = 4 * UNIT_ROUNDOFF * (1 + problem.c + abs(self.upper))
+        return WorstCase(self.upper * factor + slack, self.counts)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at all corners found.
+
+    found : assignments whose f exceeds the limit, with their f, worst first, one at most for each
+    number of teachers at one end and at H and its mirror image together: the worst of these.
+    worst : the worst case over what was looked at; exact : whether up to rounding; all_seen :
+    whether that was everything.
+    """
+
+    found: list[tuple[float, NDArray[np.int64]]]
+    worst: WorstCase
+    exact: bool
+    all_seen: bool
+
 
 def three_corner_worst_case(problem: PrivacyProblem, g: NDArray[np.float64]) -> WorstCase:
     """Maximum of `three_corner_costs`, with the truncated binomial tails added."""
@@ -345,50 +369,60 @@ def eight_corner_worst_case(
     )
 
 
-def exact_assignments(
+def look(
     problem: PrivacyProblem,
     g: NDArray[np.float64],
-    floor: float,
+    limit: float = np.inf,
     *,
     effort: float = np.inf,
     first: int | None = None,
-) -> tuple[list[tuple[float, NDArray[np.int64]]], float, bool]:
-    """Assignments to all corners whose f exceeds `floor`, with their f, worst first.
+    prune: bool = True,
+) -> Look:
+    """Look for the worst of all assignments, and for all that exceed `limit` (see `Look`).
 
-    first : where some with at most so many teachers at H and its mirror image exceed the floor,
-    the others are not looked at. At most one for each number of teachers at one end and at H and
-    its mirror image together: the worst of these. Returns them, a bound on every other f above
-    `floor` that was looked at, -inf where the effort sufficed, and whether all were.
+    effort, prune : as in `eight_corner_worst_case`; first : where some with at most so many
+    teachers at H and its mirror image exceed the limit, the others are not looked at.
     """
-    search = _ExactSearch(problem, floor, effort, STEPS)
+    counts = _likely_worst(problem, g)
+    best = problem.cost(np.abs(g), counts)
+    floor, steps = (min(best, limit), STEPS) if prune else (-np.inf, STEPS[-1:])
+    search = _ExactSearch(problem, floor, limit if prune else -np.inf, effort, steps)
     all_seen = search.run(g, first=first)
     found = sorted(search.found, key=lambda item: -item[0])
-    return found, search.left_over, all_seen
+    if found and found[0][0] > best:
+        best, counts = found[0]
+    # A cell that was pruned has a bound below the floor, up to the rounding of the series.
+    upper = max(best, search.left_over) + 4 * TAIL * (1 + problem.c)
+    upper += _series_rounding(problem, series_order(problem))
+    above = [item for item in found if item[0] > limit]
+    return Look(above, WorstCase(upper, counts), search.left_over == -np.inf, all_seen)
 
 
 class _ExactSearch:
-    """One look at all corners, worked out where the series' bound exceeds the floor.
+    """One look at all corners, worked out where the bounds exceed the floor.
 
-    found : assignments and their f; left_over : bound on f where the effort did not suffice.
+    The floor rises with the largest f met, as far as `limit`. found : assignments that exceeded
+    it and their f; left_over : bound on f where the effort did not suffice.
     """
 
     def __init__(
-        self, problem: PrivacyProblem, floor: float, effort: float, steps: tuple[int, ...]
+        self,
+        problem: PrivacyProblem,
+        floor: float,
+        limit: float,
+        effort: float,
+        steps: tuple[int, ...],
     ) -> None:
-        self.problem, self.floor, self.effort, self.steps = problem, floor, effort, steps
+        self.problem, self.floor, self.limit = problem, floor, limit
+        self.effort, self.steps = effort, steps
         self.found: list[tuple[float, NDArray[np.int64]]] = []
         self.left_over = -np.inf
 
-    def run(
-        self, g: NDArray[np.float64], *, rising: bool = False, first: int | None = None
-    ) -> bool:
-        """Look at g; rising : only for what exceeds the largest f met so far, and keep the last.
-
-        first : as in `exact_assignments`. Returns whether all corners were looked at.
-        """
+    def run(self, g: NDArray[np.float64], *, first: int | None = None) -> bool:
+        """Look at g; first : as in `look`. Returns whether all corners were looked at."""
         problem, order = self.problem, series_order(self.problem)
         for V, sizes, box in _boxes(problem, g, order, self.floor):
-            if first is not None and len(V) > first + 1 and self.found:
+            if first is not None and len(V) > first + 1 and self._exceeded():
                 return False
             box, bound = _bounds_above(problem, V, box, sizes, self.floor)
             if bound.size:
@@ -398,10 +432,10 @@ class _ExactSearch:
                 rows = np.nonzero(bound[:, column] > self.floor)[0]
                 if len(rows):  # the floor may have risen since
                     self._column(V, box[0].start + rows, box[1].start + column, bound[rows, column])
-                if rising and self.found:
-                    self.found = self.found[-1:]
-                    self.floor = self.found[0][0]
         return True
+
+    def _exceeded(self) -> bool:
+        return any(value > self.limit for value, _ in self.found)
 
     def _column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
         """Work out some rows of a slice with b teachers at the ones."""
@@ -423,6 +457,7 @@ class _ExactSearch:
         if moves.counts:
             i = int(rows[moves.row])
             self.found.append((moves.value, assignment_counts(up=i, down=t - i, **moves.counts)))
+            self.floor = max(self.floor, min(self.limit, moves.value))
 
 
 def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -441,16 +476,5 @@ def _eight_corner_worst_case(
     g = np.frombuffer(buffer)
     if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    counts = _likely_worst(problem, g)
-    best = problem.cost(np.abs(g), counts)
-    search = _ExactSearch(
-        problem, best if prune else -np.inf, effort, STEPS if prune else STEPS[-1:]
-    )
-    search.run(g, rising=prune)
-    for value, assignment in search.found:
-        if value > best:
-            best, counts = value, assignment
-    # A cell that was pruned has a bound below best, up to the rounding of the series.
-    upper = max(best, search.left_over) + 4 * TAIL * (1 + problem.c)
-    upper += _series_rounding(problem, series_order(problem))
-    return WorstCase(upper, counts), search.left_over == -np.inf
+    found = look(problem, g, effort=effort, prune=prune)
+    return found.worst, found.exact
