@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.darrm.series import first_order_assignments
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     Look,
-    first_order_assignments,
     look,
 )
 
