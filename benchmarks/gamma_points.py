@@ -120,7 +120,7 @@ def measure(
     """
     points = QUICK if quick else POINTS
     if full or minutes:
-        points = tuple(dict.fromkeys((*points, *LARGEST, *CORNERS)))
+        points = tuple(dict.fromkeys((*points, *CORNERS, *LARGEST)))
     ends = time.monotonic() + 60 * (minutes or math.inf)
     facts = {**machine.describe("numpy", "scipy", "highspy"), "commit": machine.commit()}
     rows = []
