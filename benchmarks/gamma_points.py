@@ -3,6 +3,7 @@
 python benchmarks/run.py gamma_points                     this code at the hardest points
 python benchmarks/run.py gamma_points --against COMMIT    and the older one in turns at COMPARED
 python benchmarks/run.py gamma_points --full              every corner, and K = 5001
+python benchmarks/run.py gamma_points --minutes 30        as many of them as are begun by then
 
 Every measurement is a process of its own on one thread; seconds are processor time, the least of
 the rounds, and LIMIT of them end it. Old and new take turns, so that a busy machine slows both.
@@ -11,9 +12,11 @@ the rounds, and LIMIT of them end it. Old and new take turns, so that a busy mac
 from __future__ import annotations
 
 import itertools
+import math
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -38,15 +41,20 @@ POINTS = (
     (1001, 1, 3.0, 1e-3, COMMON),
     (2001, 40, 0.1, 1e-5, UNIFORM),
 )
-# Of the range of K = 1001; exp(m epsilon) overflows beyond m epsilon = 690.
+# Of the range of K = 1001, the small budgets first, which take longest; exp(m epsilon)
+# overflows beyond m epsilon = 690.
 CORNERS = tuple(
     (1001, m, epsilon, Delta, prior)
-    for m, epsilon, Delta, prior in itertools.product(
-        (1, 3, 9, 100, 500), (0.01, 0.1, 1.0, 3.0), (0.0, 1e-5, 1e-3), (UNIFORM, COMMON)
+    for few, Delta, m, epsilon, prior in itertools.product(
+        (True, False),
+        (1e-3, 1e-5, 0.0),
+        (1, 3, 9, 100, 500),
+        (3.0, 1.0, 0.1, 0.01),
+        (UNIFORM, COMMON),
     )
-    if m * epsilon <= 690
+    if few == (m < 100) and m * epsilon <= 690
 )
-LARGEST = ((5001, 64, 0.1, 1e-5, UNIFORM),)
+LARGEST = ((5001, 71, 0.1, 1e-5, UNIFORM),)
 QUICK = ((203, 3, 0.1, 1e-5, COMMON),)
 KEYS = ("K", "m", "epsilon", "Delta", "prior")
 ROUNDS = 3
@@ -98,22 +106,33 @@ def _has_interior() -> bool:
     return find_spec("private_ensembles.darrm.interior") is not None
 
 
-def measure(*, quick: bool = False, full: bool = False, against: str | None = None) -> pd.DataFrame:
+def measure(
+    *,
+    quick: bool = False,
+    full: bool = False,
+    against: str | None = None,
+    minutes: float | None = None,
+) -> pd.DataFrame:
     """Measurements as a tidy frame: code (old or new), the point, and what it took.
 
-    A point that takes longer than LIMIT has no numbers and is not tried again.
+    A point that takes longer than LIMIT has no numbers and is not tried again. minutes : of clock
+    time, after which no other point is begun; those of POINTS come first.
     """
-    points = QUICK if quick else (*COMPARED, *CORNERS, *LARGEST) if full else POINTS
-    facts = machine.describe("numpy", "scipy", "highspy")
+    points = QUICK if quick else POINTS
+    if full or minutes:
+        points = tuple(dict.fromkeys((*points, *CORNERS, *LARGEST)))
+    ends = time.monotonic() + 60 * (minutes or math.inf)
+    facts = {**machine.describe("numpy", "scipy", "highspy"), "commit": machine.commit()}
     rows = []
     with process.checkout(against) if against else nullcontext() as folder:
         for point in points:
+            if time.monotonic() > ends:
+                break
             compared = bool(against) and point in (*QUICK, *COMPARED)
             codes = {"new": None} | ({"old": folder} if compared else {})
-            for turn in range(ROUNDS if compared else 1):
+            for _ in range(ROUNDS if compared else 1):
                 for code, library in list(codes.items()):
                     arguments = dict(zip(KEYS, point, strict=True))
-                    print(code, turn, arguments, file=sys.stderr, flush=True)
                     run = partial(process.in_a_process, "gamma_points", "measure_point")
                     try:
                         result = run(library=library, limit=CLOCK_LIMIT, **arguments)
@@ -123,6 +142,7 @@ def measure(*, quick: bool = False, full: bool = False, against: str | None = No
                         result = {}
                         del codes[code]
                     rows.append({"code": code, **arguments, **result})
+                    print(rows[-1], file=sys.stderr, flush=True)
     data = pd.DataFrame(rows)
     machine.attach(data, facts)
     data["against"] = against or ""
@@ -158,4 +178,14 @@ def page(data: pd.DataFrame) -> str:
             head + f"{len(group)} | {best['seconds']:.1f} | {best['memory_mib']:.0f} | "
             f"{best['utility']:.9f} | {best['gap']:.1e} | {best['method']} |"
         )
+    measured = set(data[list(KEYS)].itertuples(index=False, name=None))
+    left = [point for point in CORNERS if point not in measured]
+    if 0 < len(left) < len(CORNERS):
+        lines += [
+            "",
+            f"Of the {len(CORNERS)} corners of the range of K = 1001 these {len(left)} were not "
+            "measured in this run (m, ε, Δ, prior): "
+            + "; ".join("{1:g}, {2:g}, {3:g}, {4}".format(*point) for point in left)
+            + ".",
+        ]
     return "\n".join([*lines, ""])

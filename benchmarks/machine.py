@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import subprocess
 from importlib import metadata
 from pathlib import Path
 
@@ -19,6 +20,19 @@ def describe(*packages: str) -> dict[str, str]:
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in packages},
     }
+
+
+def commit() -> str:
+    """The commit that is checked out, and whether tracked files differ from it."""
+    git = ["git", "-C", str(Path(__file__).resolve().parents[1])]
+    try:
+        name, changed = (
+            subprocess.run([*git, *command], capture_output=True, text=True, check=True).stdout
+            for command in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "-uno"))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return name.strip() + (" and changes to it" if changed.strip() else "")
 
 
 def attach(data, facts: dict[str, str]) -> None:

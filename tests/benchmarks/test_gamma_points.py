@@ -57,3 +57,28 @@ def test_another_error_is_not_taken_for_lack_of_time(monkeypatch):
     monkeypatch.setattr(process, "in_a_process", broken)
     with pytest.raises(RuntimeError, match="ValueError"):
         gamma_points.measure(quick=True)
+
+
+def test_the_page_says_which_corners_time_did_not_allow(in_place, monkeypatch):
+    corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 6))
+    monkeypatch.setattr(gamma_points, "POINTS", corners[:1])
+    monkeypatch.setattr(gamma_points, "LARGEST", ())
+    monkeypatch.setattr(gamma_points, "CORNERS", corners)
+    clock = iter([0.0, 1.0, 59.0, 61.0, 62.0])
+    monkeypatch.setattr(gamma_points.time, "monotonic", lambda: next(clock))
+    data = gamma_points.measure(minutes=1)
+    assert data["m"].tolist() == [2, 4]
+    page = gamma_points.page(data)
+    assert "Of the 3 corners of the range of K = 1001 these 1 were not measured" in page
+    assert "(m, ε, Δ, prior): 6, 0.1, 1e-05, common:0.5,1." in page
+
+
+def test_every_corner_is_measured_where_all_are_asked_for(in_place, monkeypatch):
+    corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4))
+    monkeypatch.setattr(gamma_points, "POINTS", corners[1:])
+    monkeypatch.setattr(gamma_points, "LARGEST", ())
+    monkeypatch.setattr(gamma_points, "CORNERS", corners)
+    data = gamma_points.measure(full=True)
+    assert data["m"].tolist() == [4, 2]
+    assert data["machine_commit"].iloc[0]
+    assert "not measured" not in gamma_points.page(data)

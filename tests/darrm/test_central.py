@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import central, optimize
+from private_ensembles.darrm import central, certificate, optimize
 from private_ensembles.darrm.central import GAP
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.optimize import optimize_gamma
@@ -23,6 +23,24 @@ def test_the_inside_and_the_vertices_agree(monkeypatch, K, m, epsilon, Delta, pr
     assert vertex.utility <= inside.utility_upper_bound
     assert inside.utility_upper_bound - inside.utility <= 2 * GAP * inside.utility
     assert certify(inside.gamma, m, epsilon, Delta).holds
+
+
+def test_what_the_last_look_proved_is_the_certificate(monkeypatch):
+    """No second look: the certificate of a fresh one agrees with it."""
+    monkeypatch.setattr(optimize, "MANY_TEACHERS", 10)
+    point = (35, 1.5, 1.0, 1e-3)
+
+    def twice(*arguments, **named):
+        raise AssertionError("a second look at all corners")
+
+    with monkeypatch.context() as without:
+        without.setattr(certificate, "eight_corner_worst_case", twice)
+        inside = optimize_gamma(*point, prior="common:0.5,1")
+    assert inside.certificate.method == "eight_corners"
+    fresh = certify(inside.gamma, *point[1:])
+    assert fresh.method == "eight_corners"
+    assert inside.certificate.worst_cost == pytest.approx(fresh.worst_cost, rel=1e-11)
+    assert inside.certificate.worst_cost >= fresh.attained_cost
 
 
 def test_many_teachers_are_searched_from_the_inside():

@@ -50,13 +50,16 @@ def test_exact_corners_exceed_the_limit_and_miss_nothing(problem, seed):
     gamma = oracle.random_gamma(np.random.default_rng(seed), 9)
     g = problem.odd_vector(gamma)
     bound = eight_corner_worst_case(problem, g)[0].upper
-    assert separation.exact_corners(problem, g, 10.0) == ([], 10.0, True)
+    found, look = separation.exact_corners(problem, g, 10.0)
+    assert not found
+    assert look.all_seen
+    assert look.worst.upper == pytest.approx(bound, abs=1e-13)
     limit = bound - 0.01
-    found, largest, _ = separation.exact_corners(problem, g, limit)
+    found, look = separation.exact_corners(problem, g, limit)
     costs = [float(oracle.cost(gamma, 1, 0.3, 0.01, counts)) for counts in found]
     assert costs
     assert min(costs) > limit
-    assert largest == pytest.approx(max(costs), abs=1e-12)
+    assert look.worst.upper == pytest.approx(max(costs), abs=1e-12)
     assert max(costs) <= bound
     assert separation.exact_corners(problem, g, bound)[0] == []
 
@@ -65,6 +68,7 @@ def test_a_search_that_takes_too_long_leaves_a_bound(problem, monkeypatch):
     g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(1), 9))
     exact = eight_corner_worst_case(problem, g)[0].upper
     monkeypatch.setattr(separation, "EFFORT", 0)
-    found, largest, _ = separation.exact_corners(problem, g, exact - 0.01)
+    found, look = separation.exact_corners(problem, g, exact - 0.01)
     assert not found
-    assert largest >= exact - 1e-12
+    assert not look.exact
+    assert look.worst.upper >= exact - 1e-12

@@ -17,6 +17,7 @@ from private_ensembles.darrm.separation import (
     first_order_corners,
     three_corners,
 )
+from private_ensembles.darrm.worst_case import Look, WorstCase
 
 GAP = 5e-7  # between the best gamma and the upper bound, relative: enough to stop
 LEAST_GAP = 5e-9
@@ -27,6 +28,7 @@ SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may los
 LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
 SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
+WORTH = 0.1  # share of the gap that a look at all corners must be able to close
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 8
@@ -47,7 +49,8 @@ class CentralSearch:
 
     monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
-    x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.Search`.
+    x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.Search`; proof : x's worst
+    case over all corners, where a look at them proved it, and whether it is exact.
     """
 
     solver = "interior"
@@ -60,6 +63,8 @@ class CentralSearch:
         self.known = Cuts(problem)
         self.bound = self.upper_bound = objective.total + objective.rounding
         self.rounds, self.value = 0, 0.0
+        self.proof: tuple[WorstCase, bool] | None = None
+        self._seen: tuple[NDArray[np.float64], Look] | None = None
 
     @property
     def cuts(self) -> int:
@@ -99,7 +104,7 @@ class CentralSearch:
         for _ in range(MAX_ROUNDS):
             x = self._improve(tolerance)
             new, excess, _ = self._separate(x, 0.0)
-            self._keep(x / (1 + excess))
+            self._keep(x, excess)
             if self._settled() or (tolerance <= LAST_TOLERANCE and not new):
                 return
             if not new or excess <= 2 * tolerance:
@@ -128,9 +133,16 @@ class CentralSearch:
                     level = max(level / 10, SMOOTH_ENOUGH * least) if roughly else level
                     tolerance = max(min(level, FINE * least), LAST_TOLERANCE)
                 continue
+            if not self._worth_a_look(x):
+                if level <= LAST_TOLERANCE:
+                    return
+                new, _ = self._separate_on_planes(x, 2 * tolerance)
+                if not new or known - self.bound <= self._enough():
+                    level = max(level / 10, LAST_TOLERANCE)
+                continue
             new, excess, seen = self._separate(x, 2 * tolerance)
             if seen:
-                self._keep(x / (1 + excess))
+                self._keep(x, excess)
                 ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
                 if self._settled() or (not new and ends):
                     return
@@ -138,7 +150,11 @@ class CentralSearch:
                     self.smooth = x
                     level = max(level / 10, LAST_TOLERANCE)
         _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
-        self._keep(x / (1 + excess))
+        self._keep(x, excess)
+
+    def _worth_a_look(self, x: NDArray[np.float64]) -> bool:
+        """Whether a look at all corners can close the gap: it raises the value to x's at most."""
+        return self.objective.value(x) - self.value > WORTH * (self.bound - self.value)
 
     def _improve(self, tolerance: float, level: float = 0.0) -> NDArray[np.float64]:
         """A central x of the rows known, whose multipliers may lower the bound."""
@@ -168,16 +184,28 @@ class CentralSearch:
                 np.ones(self.objective.size), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
             )
             new, excess, seen = self._separate(x, FIRST_TOLERANCE)
-            x = x / (1 + excess)
+            x, proof = self._shrunk(x, excess)
             if seen and self.objective.value(x) >= floor - room / 10 and x.sum() > self.x.sum():
-                self.x = x
+                self.x, self.proof = x, proof
             if not new:
                 break
 
-    def _keep(self, x: NDArray[np.float64]) -> None:
+    def _keep(self, x: NDArray[np.float64], excess: float) -> None:
+        x, proof = self._shrunk(x, excess)
         value = self.objective.value(x)
         if value > self.value:
-            self.x, self.value = x, value
+            self.x, self.value, self.proof = x, value, proof
+
+    def _shrunk(
+        self, x: NDArray[np.float64], excess: float
+    ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
+        """x / (1 + excess) and what the last look at all corners, if it was at x, proves of it."""
+        factor = 1 / (1 + excess)
+        proof = None
+        if self._seen is not None and self._seen[0] is x:
+            found = self._seen[1]
+            proof = found.worst.scaled(self.problem, factor), found.exact
+        return x * factor, proof
 
     def _solve(
         self,
@@ -251,10 +279,12 @@ class CentralSearch:
             more, largest = self.known.add(first_order_corners(problem, g, limit), x)
             return new + more, max(excess, largest), True
         limit = problem.allowance * (1 + LARGE_VIOLATION)
-        found, worst, seen = exact_corners(problem, g, limit)
-        if worst > limit:
-            excess = max(excess, worst / problem.allowance - 1)
-        return new + self.known.add(found, x)[0], excess, seen
+        found, look = exact_corners(problem, g, limit)
+        if look.all_seen:
+            self._seen = x, look
+        if look.worst.upper > limit:
+            excess = max(excess, look.worst.upper / problem.allowance - 1)
+        return new + self.known.add(found, x)[0], excess, look.all_seen
 
     def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
         """Add the pure moves that are violated at x; those at H's mirror image come second."""

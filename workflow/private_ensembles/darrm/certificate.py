@@ -18,6 +18,7 @@ from private_ensembles.darrm.gamma import check_gamma
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, describe, resolve_delta
 from private_ensembles.darrm.worst_case import (
     EFFORT,
+    WorstCase,
     eight_corner_worst_case,
     three_corner_worst_case,
 )
@@ -77,8 +78,16 @@ def certify(
     return certify_problem(problem, gamma)
 
 
-def certify_problem(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> Certificate:
-    """`certify` for a problem that exists already; gamma as returned by `check_gamma`."""
+def certify_problem(
+    problem: PrivacyProblem,
+    gamma: NDArray[np.float64],
+    known: tuple[WorstCase, bool] | None = None,
+) -> Certificate:
+    """`certify` for a problem that exists already; gamma as returned by `check_gamma`.
+
+    known : gamma's worst case over all corners as `eight_corner_worst_case` returns it, where it
+    has been worked out before.
+    """
     half = gamma[(problem.K + 1) // 2 :]
     envelope = np.maximum.accumulate(half)
     distance = float(np.max(envelope - half))
@@ -93,7 +102,7 @@ def certify_problem(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> Cert
         )
     ]
     if distance > 0:
-        bounds.append(_general_bound(problem, problem.odd_vector(gamma)))
+        bounds.append(_general_bound(problem, problem.odd_vector(gamma), known))
     upper, method, counts = min(bounds, key=lambda item: item[0])
     attained = max(problem.cost(gamma, item[2]) for item in bounds)
     rounding = problem.rounding_bound()
@@ -111,16 +120,18 @@ def certify_problem(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> Cert
 
 
 def scale_to_allowance(
-    problem: PrivacyProblem, gamma: NDArray[np.float64]
+    problem: PrivacyProblem,
+    gamma: NDArray[np.float64],
+    known: tuple[WorstCase, bool] | None = None,
 ) -> tuple[NDArray[np.float64], Certificate]:
     """gamma as it is if its certificate holds, else scaled down until it does.
 
     f is linear in gamma and the allowance is positive, so some factor always serves: the ratio of
-    the two, less what pays for rounding. Returns the scaled gamma and its certificate. Raises
-    ValueError as `check_gamma`.
+    the two, less what pays for rounding. known : as in `certify_problem`. Returns the scaled gamma
+    and its certificate. Raises ValueError as `check_gamma`.
     """
     gamma = check_gamma(gamma)
-    certificate = certify_problem(problem, gamma)
+    certificate = certify_problem(problem, gamma, known)
     while not certificate.holds:
         # The rounding bound does not shrink with gamma, so it is taken off the allowance.
         rounding = problem.rounding_bound()
@@ -141,10 +152,10 @@ def scale_to_allowance(
 
 
 def _general_bound(
-    problem: PrivacyProblem, g: NDArray[np.float64]
+    problem: PrivacyProblem, g: NDArray[np.float64], known: tuple[WorstCase, bool] | None
 ) -> tuple[float, str, NDArray[np.int64]]:
-    """The least of the bounds that need no monotone gamma."""
-    worst, exact = eight_corner_worst_case(problem, g, effort=EFFORT)
+    """The bound that needs no monotone gamma, the known one if there is one."""
+    worst, exact = known or eight_corner_worst_case(problem, g, effort=EFFORT)
     if problem.Delta == 0:
         return worst.upper, "four_corners", worst.counts
     return worst.upper, "eight_corners" if exact else "series", worst.counts

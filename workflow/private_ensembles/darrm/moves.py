@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.planes import TAIL, moved_weights
+from private_ensembles.darrm.ends import bends_and_moves
+from private_ensembles.darrm.planes import moved_weights
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 
 # Teachers between two numbers of moves that are tried; what can exceed a floor is tried again.
 STEPS = (1 << 20, 32, 4, 1)
 ENTRIES = 1 << 18  # of a table that is worked out at once, a few MiB
-# More than second differences of numbers in [-1, 1] are off by, and than tails add to their means.
-NEARLY_ZERO = 1e-12 + 16 * TAIL
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def best_moves(
     finer ones, down to steps of 1, which are exact.
     """
     ends = V.shape[1] - 1 - b, b
-    bends, plain = _bends(problem, V, W, b)
+    bends, plain = (part[..., 0] for part in bends_and_moves(problem, V, W, slice(b, b + 1)))
     value, row, counts, spent = floor, 0, None, 0
     rows = np.arange(len(V))
     bounds = np.full(len(V), np.inf)
@@ -120,66 +117,6 @@ def _tables(
     P = left[a_nodes] @ V[:, shift] @ right[:, b_nodes]
     Q = left[a - a_nodes] @ W[:, shift] @ right[:, b - b_nodes]
     return P, -problem.c * Q
-
-
-def _bends(
-    problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], b: int
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """What f exceeds its chords by, and which ends' teachers gain most by one move.
-
-    Let X of the other zeros and Y of the other ones be moved. A zero's move gains
-    Delta E diff V(b + X - Y), a one's gains -Delta E diff V(b - 1 + X - Y), and as much of -c W on
-    the other side. These stray from what they are at X = Y = 0 by what diff^2 V adds up to on the
-    way. One more move changes them by Delta^2 E diff^2 V(b + X - Y), b - 2 in place of b for a one.
-
-    Returns (rows,) at least what one more move takes off a gain, and (2, rows) whether all zeros,
-    and all ones, gain most by one and the same move wherever the others are.
-    """
-    n, c = V.shape[1] - 1, problem.c
-    reach = moved_weights(problem).shape[1] + 2
-    low = max(0, b - reach)
-    bent = [np.diff(side[:, low : b + reach + 1], 2) for side in (V, W)]
-    size = bent[0].shape[1]
-    here = [_chances(problem, n, place - low, size, 0) for place in (b, b - 2)]
-    weights = np.stack(here, axis=1)
-    down = (np.maximum(-bent[0], 0) @ weights).max(axis=1)
-    up = (np.maximum(bent[1], 0) @ weights).max(axis=1)
-    bends = problem.Delta**2 * (down + c * up + (1 + c) * NEARLY_ZERO)
-    plain = np.ones((2, len(V)), dtype=bool)
-    for k, (place, sign) in enumerate(((b, 1.0), (b - 1, -1.0))):
-        if not 0 <= place < n:  # no teacher at this end
-            continue
-        ours = sign * (V[:, place + 1] - V[:, place])
-        theirs = -sign * c * (W[:, place + 1] - W[:, place])
-        passed = _chances(problem, n, place - low, size, 1)
-        strays = [np.abs(second) @ passed + NEARLY_ZERO for second in bent]
-        most = ours + strays[0], theirs + c * strays[1]
-        plain[k] = (ours - strays[0] >= np.maximum(most[1], 0)) | (
-            theirs - c * strays[1] >= np.maximum(most[0], 0)
-        )
-        plain[k] |= (most[0] <= 0) & (most[1] <= 0)
-    return bends, plain
-
-
-def _chances(
-    problem: PrivacyProblem, n: int, place: int, size: int, passed: int
-) -> NDArray[np.float64]:
-    """At least Pr[X - Y = k] at place + k, for the places 0..size - 1.
-
-    passed : 1 for at least the chance that place + X - Y lies beyond: above it for k >= 0, at or
-    below it for k < 0.
-    """
-    k = np.arange(size) - place
-    tails = _tails(problem, n)
-    return tails[np.minimum(np.where(k >= 0, k + passed, -k), len(tails) - 1)]
-
-
-@functools.lru_cache(maxsize=2048)
-def _tails(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
-    """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 where negligible."""
-    logs = [k * math.log(max(n, 1) * problem.Delta) - math.lgamma(k + 1) for k in range(n + 1)]
-    terms = moved_weights(problem).shape[1]
-    return np.append(np.exp(np.minimum(logs[:terms], 0.0)), 0.0)
 
 
 def _counts(

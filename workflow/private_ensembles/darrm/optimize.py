@@ -122,7 +122,9 @@ def optimize_gamma(
         general.run(inside=gamma[(K + 1) // 2 :])
         searches.append(general)
         if not monotone:
-            other, other_certificate = scale_to_allowance(problem, mirrored(general.x))
+            other, other_certificate = scale_to_allowance(
+                problem, mirrored(general.x), general.proof
+            )
             # Strictly better only: equal utility goes to the one with the simpler proof.
             if goal.value(other[(K + 1) // 2 :]) > goal.value(gamma[(K + 1) // 2 :]):
                 gamma, certificate, best = other, other_certificate, general

@@ -12,10 +12,10 @@ from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.linear_program import CutProgram, Infeasible
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem
 from private_ensembles.darrm.separation import three_corners
+from private_ensembles.darrm.series import first_order_assignments
 from private_ensembles.darrm.worst_case import (
     EFFORT,
     eight_corner_worst_case,
-    first_order_assignments,
 )
 
 VIOLATION = 1e-9  # relative to the allowance; the certificate's scaling pays for what remains
@@ -86,7 +86,10 @@ class Search:
     relaxation : only the three corners' rows, so that `upper_bound` is all that it is good for.
 
     upper_bound : no private gamma has a larger utility, in exact arithmetic (docs/method.md, 6).
+    proof : none; what the last look at all corners proved is kept where it was made.
     """
+
+    proof = None
 
     def __init__(
         self,

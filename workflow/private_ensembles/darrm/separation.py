@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from private_ensembles.darrm.planes import peaks, three_corner_costs
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, assignment_counts
+from private_ensembles.darrm.series import first_order_assignments
 from private_ensembles.darrm.worst_case import (
     EFFORT,
-    exact_assignments,
-    first_order_assignments,
+    Look,
+    look,
 )
 
 CUTS_PER_ROUND = 256
@@ -63,16 +64,14 @@ def first_order_corners(
 
 def exact_corners(
     problem: PrivacyProblem, g: NDArray[np.float64], limit: float
-) -> tuple[list[NDArray[np.int64]], float, bool]:
-    """Assignments to all corners that exceed `limit`, far apart, a bound on f, all seen.
+) -> tuple[list[NDArray[np.int64]], Look]:
+    """Assignments to all corners that exceed `limit`, far apart, and all that the look tells.
 
     Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
-    looked at first, and alone where they exceed `limit`. The bound holds if all were looked at: the
-    largest f or `limit`, or more where a search for it would take too long.
+    looked at first, and alone where they exceed `limit`.
     """
-    found, left_over, all_seen = exact_assignments(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
-    largest = max(limit, left_over, *(value for value, _ in found[:1]))
-    return _far_apart([counts for _, counts in found]), largest, all_seen
+    seen = look(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
+    return _far_apart([counts for _, counts in seen.found]), seen
 
 
 def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

@@ -1,0 +1,73 @@
+"""The series in Delta: its terms, what is left of it, and where it exceeds a floor."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.darrm import series
+from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
+
+from . import oracle
+
+
+def test_the_remainder_bounds_the_terms_that_are_left_out():
+    """A difference of order r > R is at most 2^(r - R) times those of order R."""
+    problem = PrivacyProblem(1001, 3, 0.1, 1e-6, 1e-5)
+    for n in (3, 10, 1000):
+        sizes = [1.0, 0.8, 0.5, 0.3]
+        left_out = sum(
+            math.comb(n, r) * problem.Delta**r * problem.c * 0.3 * 2.0 ** (r - 3)
+            for r in range(3, min(n, 40) + 1)
+        )
+        assert series._remainder(problem, n, sizes) >= left_out > 0
+    assert series._remainder(problem, 2, sizes) == 0
+
+
+def test_every_teacher_at_an_end_moves_where_it_gains_most():
+    rng = np.random.default_rng(2)
+    problem = PrivacyProblem(5, 2, 0.1, 1e-3, 3e-3)
+    t, n, D, c = 2, 3, problem.Delta, problem.c
+    for _ in range(50):
+        V = rng.uniform(-1, 1, (t + 1, n + 1))
+        for i, b in ((0, 1), (1, 2), (2, 1), (1, 0), (1, 3)):
+            here, there = V[i], V[t - i]
+            gains = {"0,0": 0.0, "1,1": 0.0}
+            if b < n:
+                gains["D,0"] = D * (here[b + 1] - here[b])
+                gains["0,D"] = -c * D * (there[b + 1] - there[b])
+            if b > 0:
+                gains["1-D,1"] = -D * (here[b] - here[b - 1])
+                gains["1,1-D"] = c * D * (there[b] - there[b - 1])
+            found = dict(zip(CORNERS, series.corner_choice(problem, V, i, b), strict=True))
+            for size, ends in ((n - b, ("0,0", "0,D", "D,0")), (b, ("1,1", "1-D,1", "1,1-D"))):
+                if size:
+                    best = max((end for end in ends if end in gains), key=gains.get)
+                    assert found[best] == size
+
+
+def test_the_bound_holds_terms_of_the_second_order():
+    problem = PrivacyProblem(5, 2, 0.1, 1e-2, 3e-2)
+    V = np.random.default_rng(6).uniform(-1, 1, (3, 4))
+    box, sizes = (slice(0, 3), slice(0, 4)), [1.0, 2.0, 4.0, 8.0, 16.0]
+    f = series.first_order(problem, V, box)
+    found = series.full_bound(problem, V, box, f, sizes)
+    least = f + series._remainder(problem, 3, sizes)
+    assert (found >= least).all()
+    second = math.comb(3, 2) * problem.Delta**2 * np.abs(np.diff(V, 2, axis=1)).min()
+    assert (found - least).max() >= second > 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.9])
+def test_bounds_order_by_order_are_the_bounds_above_the_floor(share):
+    problem = PrivacyProblem(25, 2, 0.1, 1e-2, 3e-2)
+    g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(8), 25))
+    for t, (V, sizes, _) in enumerate(series.boxes(problem, g, 3, -np.inf)):
+        box = slice(0, t + 1), slice(0, 26 - t)
+        every = series.full_bound(problem, V, box, series.first_order(problem, V, box), sizes)
+        floor = float(np.quantile(every, share))
+        (rows, columns), some = series.bounds_above(problem, V, box, sizes, floor)
+        np.testing.assert_allclose(some, every[rows, columns], rtol=0, atol=1e-14)
+        left_out = np.ones_like(every, dtype=bool)
+        left_out[rows, columns] = False
+        assert (every[left_out] <= floor + 1e-14).all()

@@ -1,0 +1,228 @@
+"""Bounds on f over all moves of teachers at the two ends, from all or none of them moved.
+
+For fixed numbers of teachers at H, at its mirror image, at the zeros and at the ones; V and W are
+G of both sides over the number of ones, one row for every number of teachers at H. A whole box of
+rows and numbers of ones is bounded by a few products with banded matrices.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.darrm.planes import STRIP, TAIL, moved_weights
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+
+# More than second differences of numbers in [-1, 1] are off by, and than tails add to their means.
+NEARLY_ZERO = 1e-12 + 16 * TAIL
+PARTS = 16  # of the teachers at an end, moved together
+ENTRIES = 1 << 18  # of a table that is worked out at once, a few MiB
+
+
+def box_bounds(
+    problem: PrivacyProblem,
+    V: NDArray[np.float64],
+    W: NDArray[np.float64],
+    ones: slice,
+    known: NDArray[np.float64],
+    floor: float,
+) -> NDArray[np.float64]:
+    """Bounds on f over all moves, at most the known ones, for a box of rows and numbers of ones.
+
+    V, W : (rows, n + 1), values in [-1, 1]; ones : which numbers of ones, of 0..n; known : (rows,
+    columns) bounds, tightened where they exceed the floor. The theorem of docs/method.md, 3, for
+    none or all of the teachers at an end moved, and where that leaves it open whether f exceeds the
+    floor, for PARTS parts of them: where all gain most by one and the same move these are exact.
+    """
+    n = V.shape[1] - 1
+    b = np.arange(ones.start, ones.stop)
+    bends, plain = bends_and_moves(problem, V, W, ones)
+    lengths = np.where(plain, 0, np.stack([n - b, b])[:, None, :])
+    f = _all_or_none(problem, V, W, ones)
+    bounds = np.minimum(known, f + _excess(lengths) * bends)
+    cells = np.nonzero((bounds > floor) & (f <= floor))
+    ends = plain[:, *cells]
+    for kind in range(4):
+        some = tuple(part[ends[0] + 2 * ends[1] == kind] for part in cells)
+        parts = [1 if kind >> k & 1 else PARTS for k in (0, 1)]
+        for few in _few(
+            some, moved_weights(problem).shape[1] ** 2 + (parts[0] + 1) * (parts[1] + 1)
+        ):
+            rows, column = few
+            finer, steps = _in_parts(problem, V, W, rows, b[column], parts)
+            steps = np.where(plain[:, rows, column], 0, steps)
+            finer += _excess(steps) * bends[few]
+            bounds[few] = np.minimum(bounds[few], finer)
+    return bounds
+
+
+def _excess(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What f exceeds its chords by at most, of lengths (2, ...), in units of what it bends."""
+    return np.where(lengths > 1, lengths.astype(float) ** 2, 0.0).sum(axis=0) / 8
+
+
+def _few(
+    cells: tuple[NDArray[np.int64], ...], entries: int
+) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """The cells so many at a time that what is worked out for them fits a processor's cache."""
+    size = max(1, ENTRIES // entries)
+    for start in range(0, len(cells[0]), size):
+        yield tuple(part[start : start + size] for part in cells)
+
+
+def _in_parts(
+    problem: PrivacyProblem,
+    V: NDArray[np.float64],
+    W: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    ones: NDArray[np.int64],
+    parts: list[int],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The largest f with whole parts of the zeros and of the ones moved, and the largest parts.
+
+    rows, ones : (cells,), where in V and W. Returns (cells,) and (2, cells).
+    """
+    n, weights = V.shape[1] - 1, moved_weights(problem)
+    sizes = np.stack([n - ones, ones])
+    nodes = [
+        size[:, None] * np.arange(number + 1) // number
+        for size, number in zip(sizes, parts, strict=True)
+    ]
+    r = np.arange(weights.shape[1])
+    place = np.clip(ones[:, None, None] + r[:, None] - r, 0, n)
+    row = rows[:, None, None]
+    tables = []
+    for side, zeros_moved, ones_moved in (
+        (V, *nodes),
+        (W, *(size[:, None] - node for size, node in zip(sizes, nodes, strict=True))),
+    ):
+        right = np.swapaxes(weights[ones_moved], 1, 2)
+        tables.append(weights[zeros_moved] @ side[row, place] @ right)
+    P, Q = tables[0], -problem.c * tables[1]
+    reach = Q[:, ::-1, ::-1]  # from the last complement on, the fewest moves
+    reach = np.maximum.accumulate(np.maximum.accumulate(reach, axis=1), axis=2)
+    steps = [np.diff(node, axis=1).max(axis=1) for node in nodes]
+    return (P + reach[:, ::-1, ::-1]).max(axis=(1, 2)), np.stack(steps)
+
+
+def bends_and_moves(
+    problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], ones: slice
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """What f exceeds its chords by, and which ends' teachers gain most by one move.
+
+    Let X of the other zeros and Y of the other ones be moved. A zero's move gains
+    Delta E diff V(b + X - Y), a one's gains -Delta E diff V(b - 1 + X - Y), and as much of -c W on
+    the other side. These stray from what they are at X = Y = 0 by what diff^2 V adds up to on the
+    way. One more move changes them by Delta^2 E diff^2 V(b + X - Y), b - 2 in place of b for a one.
+
+    Returns (rows, columns) at least what one more move takes off a gain, and (2, rows, columns)
+    whether all zeros, and all ones, gain most by one and the same move wherever the others are.
+    """
+    n, c = V.shape[1] - 1, problem.c
+    width = ones.stop - ones.start
+    tails = _tails(problem, n)
+    here = np.concatenate([tails[:0:-1], tails])  # at least Pr[X - Y = k] at k + len(tails) - 1
+    # At least the chance to pass from 0 over k: beyond k for k >= 0, at or below it for k < 0.
+    passed = np.concatenate([tails[:0:-1], tails[1:], tails[-1:]])
+    second = [np.diff(side, 2, axis=1) for side in (V, W)]
+    from_two_below = slice(ones.start - 2, ones.stop)
+    down = _spread(np.maximum(-second[0], 0), here, from_two_below)
+    up = _spread(np.maximum(second[1], 0), here, from_two_below)
+    down, up = (np.maximum(side[:, :width], side[:, 2:]) for side in (down, up))
+    bends = problem.Delta**2 * (down + c * up + (1 + c) * NEARLY_ZERO)
+    strays = [
+        _spread(np.abs(side), passed, slice(ones.start - 1, ones.stop)) + NEARLY_ZERO
+        for side in second
+    ]
+    # diff at -1 and at n belongs to no teacher: any number will do.
+    first = [np.diff(_columns(side, ones.start - 1, ones.stop + 1), axis=1) for side in (V, W)]
+    plain = np.empty((2, len(V), width), dtype=bool)
+    for k, (part, sign) in enumerate(((slice(1, None), 1.0), (slice(None, -1), -1.0))):
+        ours, theirs = sign * first[0][:, part], -sign * c * first[1][:, part]
+        stray, their_stray = strays[0][:, part], c * strays[1][:, part]
+        most, theirs_most = ours + stray, theirs + their_stray
+        plain[k] = ours - stray >= np.maximum(theirs_most, 0)
+        plain[k] |= theirs - their_stray >= np.maximum(most, 0)
+        plain[k] |= np.maximum(most, theirs_most) <= 0
+    b = np.arange(ones.start, ones.stop)
+    plain |= np.stack([b == n, b == 0])[:, None, :]  # no teacher at this end
+    return bends, plain
+
+
+def _all_or_none(
+    problem: PrivacyProblem, V: NDArray[np.float64], W: NDArray[np.float64], ones: slice
+) -> NDArray[np.float64]:
+    """The largest f with all or none of the zeros moved on one side, and likewise of the ones."""
+    stay, zeros, ones_moved, both = _moved(problem, V, ones)
+    others = [-problem.c * side for side in _moved(problem, W, ones)]
+    with_ones, with_zeros = np.maximum(others[0], others[2]), np.maximum(others[0], others[1])
+    f = stay + np.maximum(np.maximum(with_ones, with_zeros), others[3])
+    np.maximum(f, zeros + with_ones, out=f)
+    np.maximum(f, ones_moved + with_zeros, out=f)
+    return np.maximum(f, both + others[0], out=f)
+
+
+def _moved(
+    problem: PrivacyProblem, V: NDArray[np.float64], ones: slice
+) -> tuple[NDArray[np.float64], ...]:
+    """V over the ones as it is, with all zeros moved, all ones moved, and both."""
+    n, weights = V.shape[1] - 1, moved_weights(problem)
+    b = np.arange(ones.start, ones.stop)
+    most = weights.shape[1] - 1
+    up, down = weights[n - b], weights[b]
+    diagonals = np.zeros((3, len(b), 2 * most + 1))  # Pr[X - Y = k] at most + k
+    diagonals[0, :, most:] = up
+    diagonals[1, :, : most + 1] = down[:, ::-1]
+    for s in range(most + 1):  # few: those of Bin(K, Delta) above TAIL
+        diagonals[2, :, most - s : 2 * most + 1 - s] += up * down[:, s, None]
+    moved = np.empty((3, len(V), len(b)))
+    for start in range(0, len(b), STRIP):
+        stop = min(start + STRIP, len(b))
+        near = _columns(V, ones.start + start - most, ones.start + stop + most)
+        for kind in range(3):
+            moved[kind, :, start:stop] = near @ _band(diagonals[kind, start:stop])
+    return V[:, ones], *moved
+
+
+def _spread(
+    table: NDArray[np.float64], weights: NDArray[np.float64], places: slice
+) -> NDArray[np.float64]:
+    """sum_k weights[reach + k] table[place + k] at the places; weights : (2 reach + 1,)."""
+    reach, count = len(weights) // 2, places.stop - places.start
+    width = min(STRIP, count)
+    band = _band(np.broadcast_to(weights, (width, len(weights))))
+    spread = np.empty((len(table), count))
+    for start in range(0, count, STRIP):
+        stop = min(start + STRIP, count)
+        near = _columns(table, places.start + start - reach, places.start + stop + reach)
+        spread[:, start:stop] = near @ band[: near.shape[1], : stop - start]
+    return spread
+
+
+def _band(diagonals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Matrix (width + 2 reach, width) with diagonals[j] at rows j..j + 2 reach of column j."""
+    width, length = diagonals.shape
+    band = np.zeros((width + length - 1, width))
+    j = np.arange(width)[:, None]
+    band[j + np.arange(length), j] = diagonals
+    return band
+
+
+def _columns(table: NDArray[np.float64], start: int, stop: int) -> NDArray[np.float64]:
+    """Columns start..stop - 1 of a table that is zero beyond its own."""
+    size = table.shape[1]
+    inside = table[:, min(max(start, 0), size) : max(min(stop, size), 0)]
+    before = min(max(-start, 0), stop - start)
+    return np.pad(inside, ((0, 0), (before, stop - start - before - inside.shape[1])))
+
+
+@functools.lru_cache(maxsize=2048)
+def _tails(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
+    """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 where negligible."""
+    logs = [k * math.log(max(n, 1) * problem.Delta) - math.lgamma(k + 1) for k in range(n + 1)]
+    terms = moved_weights(problem).shape[1]
+    return np.append(np.exp(np.minimum(logs[:terms], 0.0)), 0.0)
