@@ -35,7 +35,7 @@ def number(text):
     """An exact number: an integer, "p/q", or a float in hexadecimal such as "0x1.8p-3"."""
     if type(text) is int or re.fullmatch(r"-?\d{1,600}/[1-9]\d{0,600}", str(text)):
         return Fraction(text)
-    found = re.fullmatch(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}", str(text))
+    found = re.fullmatch(r"-?0x[01]\.[0-9a-f]{1,13}p[+-](\d{1,3}|10[01]\d|102[0-2])", str(text))
     need(found, f"{text!r} is no exact number")
     return Fraction(float.fromhex(text))
 
@@ -233,7 +233,7 @@ def neighbours(law):
         _, rows, pairs = fields(law, "name* rows* pairs*")
         rows = several(rows, lambda row: several(row, lambda x: several(x, number, 2)))
         pairs = several(pairs, lambda x: several(x, lambda y: count(y, len(rows) - 1), 2))
-    elif name == "response":  # whatever is (epsilon, delta)-DP loses no more [docs, Several labels]
+    elif name == "response":  # whatever is (epsilon, delta)-DP loses no more
         _, epsilon, delta = fields(law, "name* epsilon delta")
         true, false = ([(1 - delta) / (1 + y) for y in exp(x)[::-1]] for x in (-epsilon, epsilon))
         rows = [[true, false, (delta, delta), (0, 0)], [false, true, (0, 0), (delta, delta)]]

@@ -21,7 +21,7 @@ def given():
 
 
 def test_the_verifier_accepts_every_one(given):
-    found = certificates({"small": given}, [1, 7, 100], 1e-4)
+    found = certificates({"small": given}, [1, 7, 150], 1e-4)
     assert len(found["about"]) == len(found["certificates"])
     kinds = {(body["kind"], body["theorem"]) for body in found["certificates"]}
     assert kinds == {
@@ -32,6 +32,9 @@ def test_the_verifier_accepts_every_one(given):
     }
     for body in found["certificates"]:
         verify.check(body)
+    many = [body for body in found["certificates"] if body.get("labels") == 150]
+    assert {body["law"]["name"] for body in many} > {"response", "gaussian", "laplace", "table"}
+    assert {body["theorem"] for body in many} == {"loss_distribution"}
     named = {each.removeprefix("small: ") for subjects in found["about"] for each in subjects}
     every = {mechanism.name for mechanism in mechanisms.of_one_label()}
     assert named == (every | {"any"}) - {"majority_private"}

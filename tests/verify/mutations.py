@@ -170,14 +170,14 @@ def tight_noise(rng):
 
 def tight_renyi(rng):
     """What one order proves, which need not be the best."""
-    noisy = releases(rng, ["gaussian", "laplace"], 3)
-    body = stated("total", "renyi", releases=noisy, epsilon=rng.uniform(1, 20).hex(), delta=0)
-    order = rng.uniform(1.5, 12)
+    noisy, order = releases(rng, ["gaussian", "laplace"], 3), rng.uniform(1.5, 12)
+    body = stated("total", "renyi", releases=noisy, order=order.hex(), epsilon=0, delta=0)
     with mp.workdps(truth.DIGITS):
-        found, epsilon, _ = truth.costs(body, "gaussian", "laplace")
+        found, _, _ = truth.costs(body, "gaussian", "laplace")
         rho = sum(n * cost for n, cost in found) / 2
+        epsilon = float(order * rho + rng.uniform(0.1, 5))
         delta = mpmath.exp((order - 1) * (order * rho - epsilon))
-        return body | {"order": order.hex(), "delta": dyadic(delta, up=True)}
+        return body | {"epsilon": epsilon.hex(), "delta": dyadic(delta, up=True)}
 
 
 MAKERS = (

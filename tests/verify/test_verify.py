@@ -64,7 +64,9 @@ def test_a_number_is_read_to_its_last_digit(text, value):
     assert verify.number(text) == value
 
 
-@pytest.mark.parametrize("text", [0.1, True, None, "0.1", "1/0", "1e5", "nan", "0x1p", [], "1 /2"])
+@pytest.mark.parametrize(
+    "text", [0.1, True, None, "0.1", "1/0", "1e5", "nan", "0x1p", "0x1.8p-1074", [], "1 /2"]
+)
 def test_what_is_no_exact_number_is_refused(text):
     with pytest.raises(ValueError, match="exact number"):
         verify.number(text)
