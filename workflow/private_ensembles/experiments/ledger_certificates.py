@@ -154,16 +154,14 @@ def _of_totals(name: str, task: Mapping) -> dict[Row, list[Proof]]:
         ("confident_gnmax", [task["confident"]]),
         ("interactive_gnmax", [two["first"], two["second"]] if two else []),
     ):
-        queries = sum(each["queries"] for each in rounds)
-        noisy = [
-            release
-            for each in rounds
-            for release in (
-                _noise("gaussian", each["queries"], 1, each["sigma1"]),
-                _noise("gaussian", each["queries"], 2, each["sigma2"]),
-            )
+        queries = [each["queries"] for each in rounds]
+        # No threshold is known here, and none matters.
+        noises = [
+            CheckedNoise(0, each["sigma1"], each["sigma2"], n, n)
+            for each, n in zip(rounds, queries, strict=True)
         ]
-        setting = ledger.published_total(name, queries, task["K"])
+        noisy = [release for noise in noises for release in releases(noise)]
+        setting = ledger.published_total(name, sum(queries), task["K"])
         found[mechanism, setting] = [_of_counts(noisy)] if rounds else []
     return found
 
