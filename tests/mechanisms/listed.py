@@ -1,19 +1,16 @@
 """One label of every mechanism, two classes: DaRRM's Table 1, or given noise."""
 
+from benchmarks.auditors import BUDGET, NOISE, OWN
+from benchmarks.auditors import DELTA as AUDIT_DELTA
 from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.experiments.ledger import setting
-from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.nzc import ImmutableNoise
 
-K, M, EPSILON, DELTA = 11, 3, 0.0892, 1e-4
-BUDGET = {"K": K, "m": M, "epsilon": EPSILON, "Delta": DELTA}
-NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
-NOISE["student_score"] = 0.7
-BAGGING = BaggingNoise(n_shards=7, k=4, rate=0.4)
-# Where losses are looked at: above every leak, so that no exact epsilon is infinite.
-AUDIT_DELTA = 1e-3
+K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
+_, BAGGING = OWN["dpbag"]
+__all__ = ["AUDIT_DELTA", "NOISE", "K", "one_label_each"]
 
 
 def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:

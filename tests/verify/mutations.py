@@ -18,6 +18,11 @@ def dyadic(x, up):
     return f"{int(mpmath.ceil(scaled) if up else mpmath.floor(scaled))}/{2**PLACES}"
 
 
+def stated(kind, theorem, proof=None, **fields):
+    page = f"docs/certificates.md#{theorem.replace('.', '')}"
+    return {"kind": kind, "theorem": theorem, "proof": page, **fields}
+
+
 def setting(rng, K):
     Delta = rng.choice([0.0, 0.0, 0.01, 1e-5])
     m = rng.choice([1.0, 1.5, float(min(K, 2))]) if K > 1 else 1.0
@@ -36,7 +41,7 @@ def tight_gamma(rng):
         factor = min(allowed / worst if worst > 0 else 1, 0.999 / max(half))
         while True:
             values = [dyadic(x * factor, up=False) for x in half]
-            body = {"kind": "gamma_privacy", "theorem": "darrm_lemma_3.4", **given}
+            body = stated("gamma_privacy", "darrm_lemma_3.4", **given)
             body["gamma"] = values[::-1] + values
             if truth.gamma_privacy(body) < 0:
                 return body
@@ -48,7 +53,7 @@ def tight_utility(rng):
     given = setting(rng, 3)
     kind = rng.choice(["uniform", "common"])
     prior = {"kind": kind, "low": (0.5).hex(), "high": (1.0).hex()}
-    body = {"kind": "gamma_utility", "theorem": "weak_duality", **given, "prior": prior}
+    body = stated("gamma_utility", "weak_duality", **given, prior=prior)
     with mp.workdps(truth.DIGITS):
         K, table, allowed = truth._setting(given)
         cost = truth.coefficients(K, prior)
@@ -79,20 +84,21 @@ def tight_utility(rng):
 
 def law(rng, K, least=0.5):
     name = rng.choice(["laplace", "exponential", "permute_and_flip", "laplace", "gaussian"])
-    return {"name": name, "teachers": K, "scale": rng.uniform(least, 6).hex()}
+    scale = rng.uniform(least, 6).hex()
+    return {"name": name, "teachers": K, "moved": rng.randint(1, K), "scale": scale}
 
 
 def tight_label(rng):
     """The true delta of a law, rounded up; or down, which is not enough."""
-    body = {"kind": "label", "theorem": "hockey_stick", "law": law(rng, rng.choice([1, 2, 3]))}
-    body |= {"epsilon": rng.uniform(0, 0.3).hex(), "delta": 0}
+    body = stated("label", "hockey_stick", law=law(rng, rng.choice([1, 2, 3])), delta=0)
+    body |= {"epsilon": rng.uniform(0, 0.3).hex()}
     holds = rng.random() < 0.7
     with mp.workdps(truth.DIGITS):
         delta = truth.label(body)
         if delta <= mpmath.mpf(2) ** -80:  # pure privacy, which needs no last place
             return body | {"epsilon": (10.0).hex()}
         body["delta"] = dyadic(delta, up=holds)
-    return body if holds else body | {"theorem": "counterexample"}
+    return body if holds else stated(**body | {"theorem": "counterexample"})
 
 
 def tight_table(rng):
@@ -102,35 +108,76 @@ def tight_table(rng):
         cuts = sorted(rng.randrange(1, 2**20) for _ in range(2))
         sizes = [cuts[0], cuts[1] - cuts[0], 2**20 - cuts[1]]
         rows.append([[f"{max(0, x - 1)}/{2**20}", f"{x + 1}/{2**20}"] for x in sizes])
-    body = {"kind": "label", "theorem": "hockey_stick", "delta": 0}
-    body |= {"law": {"name": "table", "rows": rows, "pairs": [[0, 1]]}}
-    body |= {"epsilon": rng.uniform(0, 0.3).hex()}
+    table = {"name": "table", "rows": rows, "pairs": [[0, 1]]}
+    body = stated("label", "hockey_stick", law=table, epsilon=rng.uniform(0, 0.3).hex(), delta=0)
     with mp.workdps(truth.DIGITS):
         body["delta"] = dyadic(truth.label(body), up=True)
     return body
 
 
-def tight_homogeneous(rng):
-    body = {"kind": "total", "theorem": "optimal_homogeneous", "labels": rng.randrange(1, 8)}
-    body |= {"label_epsilon": rng.uniform(0.05, 1).hex(), "label_delta": (1e-6).hex()}
+def tight_response(rng):
+    """Labels of which only the cost is known: the grid has their losses, and nothing is lost."""
+    each, labels = rng.uniform(0.05, 1).hex(), rng.randrange(1, 8)
+    response = {"name": "response", "epsilon": each, "delta": (1e-6).hex()}
+    grid = {"step": each, "reach": 1, "below": labels, "above": labels}
+    body = stated("total", "loss_distribution", law=response, labels=labels, **grid)
     body |= {"epsilon": rng.uniform(0, 0.5).hex(), "delta": 0}
     with mp.workdps(truth.DIGITS):
-        body["delta"] = dyadic(truth.homogeneous(body), up=True)
+        # What leaks at one label is a float, of which no rounding can tell whether it is enough.
+        body["delta"] = dyadic(truth.together(body) + mpmath.mpf(2) ** -PLACES, up=True)
     return body
 
 
-def coarse_induction(rng):
-    """Two labels at most, on a grid so coarse that the claim is a little above the truth."""
-    body = {
-        "kind": "total",
-        "theorem": "backward_induction",
-        "law": law(rng, rng.choice([1, 2]), 1.5),
-    }
+def coarse_total(rng):
+    """Two labels at most, on a grid so coarse that the claim is a little above the truth.
+
+    One pair above all pairs costs somewhat more than any adversary gets.
+    """
+    theorem, most = rng.choice([("backward_induction", 1.02), ("loss_distribution", 1.3)])
+    grid = {"step": "1/100", "reach": 140, "below": 400, "above": 300}
+    body = stated("total", theorem, law=law(rng, rng.choice([1, 2]), 1.5), **grid)
     body |= {"labels": rng.choice([1, 2]), "epsilon": rng.uniform(0, 0.3).hex(), "delta": 0}
-    body |= {"step": "1/100", "below": 700, "above": 300}
     with mp.workdps(truth.DIGITS):
-        body["delta"] = dyadic(truth.induction(body) * 1.02 + mpmath.mpf(1) / 250, up=True)
+        body["delta"] = dyadic(truth.together(body) * most + mpmath.mpf(1) / 250, up=True)
     return body
+
+
+def releases(rng, noise, most):
+    return [
+        {
+            "noise": rng.choice(noise),
+            "times": rng.randrange(1, 9),
+            "squared": rng.choice([1, 2, 4, "1/4"]),
+            "scale": rng.uniform(2, 40).hex(),
+        }
+        for _ in range(rng.randint(1, most))
+    ]
+
+
+def tight_noise(rng):
+    """Laplace noise at its pure epsilon, Gaussian noise at its exact delta, to the last place."""
+    if rng.random() < 0.3:
+        body = stated("total", "laplace_noise", releases=releases(rng, ["laplace"], 1), delta=0)
+        with mp.workdps(truth.DIGITS):
+            epsilon = truth.laplace_noise(body | {"epsilon": 0})
+            return body | {"epsilon": dyadic(epsilon, up=True)}
+    body = stated("total", "gaussian_noise", releases=releases(rng, ["gaussian"], 3), delta=0)
+    body |= {"epsilon": rng.uniform(0, 2).hex()}
+    with mp.workdps(truth.DIGITS):
+        body["delta"] = dyadic(truth.gaussian_noise(body), up=True)
+    return body
+
+
+def tight_renyi(rng):
+    """What one order proves, which need not be the best."""
+    noisy, order = releases(rng, ["gaussian", "laplace"], 3), rng.uniform(1.5, 12)
+    body = stated("total", "renyi", releases=noisy, order=order.hex(), epsilon=0, delta=0)
+    with mp.workdps(truth.DIGITS):
+        found, _, _ = truth.costs(body, "gaussian", "laplace")
+        rho = sum(n * cost for n, cost in found) / 2
+        epsilon = float(order * rho + rng.uniform(0.1, 5))
+        delta = mpmath.exp((order - 1) * (order * rho - epsilon))
+        return body | {"epsilon": epsilon.hex(), "delta": dyadic(delta, up=True)}
 
 
 MAKERS = (
@@ -139,8 +186,10 @@ MAKERS = (
     tight_utility,
     tight_label,
     tight_table,
-    tight_homogeneous,
-    coarse_induction,
+    tight_response,
+    coarse_total,
+    tight_noise,
+    tight_renyi,
 )
 THEOREMS = sorted(truth.CLAIMS)
 
@@ -150,8 +199,8 @@ def mutated(body, rng):
     body = copy.deepcopy(body)
     kind = rng.random()
     if kind < 0.08:
-        body["kind"], body["theorem"] = rng.choice(THEOREMS)
-        return body
+        fields = body | dict(zip(("kind", "theorem"), rng.choice(THEOREMS), strict=True))
+        return stated(**fields) if rng.random() < 0.8 else fields
     leaves, lists = [], []
     _walk(body, leaves, lists)
     if kind < 0.25 and lists:
@@ -169,6 +218,8 @@ def _walk(node, leaves, lists):
     for key, item in enumerate(node) if isinstance(node, list) else node.items():
         if isinstance(item, (list, dict)):
             _walk(item, leaves, lists)
+        elif key == "proof":
+            continue
         elif isinstance(item, int) or "0x" in item or "/" in item:
             leaves.append((node, key))
 

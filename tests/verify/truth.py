@@ -158,8 +158,14 @@ def _candidates(lines, cost):
 
 def pairs_of(law):
     """(P, P') over the labels, of all neighbours in both orders."""
-    K, scale = law["teachers"], value(law["scale"])
-    _require(isinstance(K, int) and K >= 1 and scale > 0)
+    if law["name"] == "response":
+        epsilon, leak, zero = value(law["epsilon"]), value(law["delta"]), mpmath.mpf(0)
+        _require(epsilon >= 0 and 0 <= leak <= 1)
+        true = (1 - leak) / (1 + mpmath.exp(-epsilon))
+        rows = [(true, 1 - leak - true, leak, zero), (1 - leak - true, true, zero, leak)]
+        return [tuple(rows), tuple(rows[::-1])]
+    K, moved, scale = law["teachers"], law["moved"], value(law["scale"])
+    _require(isinstance(K, int) and isinstance(moved, int) and 1 <= moved <= K and scale > 0)
     ones = []
     for l in range(K + 1):
         x = mpmath.mpf(2 * l - K) / scale
@@ -170,7 +176,7 @@ def pairs_of(law):
             "permute_and_flip": lambda x: mpmath.exp(-x) / 2,
         }[law["name"]](abs(x))
         ones.append(1 - tail if x > 0 else tail)
-    found = [((1 - x, x), (1 - y, y)) for x, y in pairwise(ones)]
+    found = [((1 - x, x), (1 - y, y)) for x, y in zip(ones, ones[moved:], strict=False)]
     return found + [(Q, P) for P, Q in found]
 
 
@@ -202,26 +208,28 @@ def _stick(P, Q, factor):
     return sum(max(0, p - factor * q) for p, q in zip(P, Q, strict=True))
 
 
-def homogeneous(body):
+def homogeneous(Q, law, epsilon):
     """Kairouz, Oh and Viswanath's optimum, as their Theorem 3.3 prints it."""
-    Q, each, leak = body["labels"], value(body["label_epsilon"]), value(body["label_delta"])
-    epsilon = value(body["epsilon"])
-    _require(isinstance(Q, int) and Q >= 1 and each >= 0 and 0 <= leak <= 1 and epsilon >= 0)
+    each, leak = value(law["epsilon"]), value(law["delta"])
+    _require(isinstance(Q, int) and Q >= 1 and each >= 0 and 0 <= leak <= 1)
     total = mpmath.mpf(0)
     for l in range(Q + 1):
         gap = mpmath.exp(l * each) - mpmath.exp(epsilon + (Q - l) * each)
         total += mpmath.binomial(Q, l) * max(0, gap)
     total /= (1 + mpmath.exp(each)) ** Q
-    return 1 - (1 - leak) ** Q * (1 - total) - value(body["delta"])
+    return 1 - (1 - leak) ** Q * (1 - total)
 
 
-def induction(body):
-    """The adversary's best, over all her strategies; exact, three labels at most."""
-    Q, pairs = body["labels"], pairs_of(body["law"])
-    epsilon = value(body["epsilon"])
-    _require(Q in (1, 2, 3) and epsilon >= 0 and value(body["step"]) > 0)
-    _require(all(isinstance(body[x], int) and body[x] >= 0 for x in ("below", "above")))
-    growth = mpmath.exp(epsilon)
+def together(body):
+    """The adversary's best, over all her strategies; exact. Three labels at most, but for those of
+    which only the cost is known, where their own optimum is."""
+    Q, law, epsilon = body["labels"], body["law"], value(body["epsilon"])
+    _require(epsilon >= 0 and value(body["step"]) > 0)
+    _require(all(isinstance(body[x], int) and body[x] >= 0 for x in ("reach", "below", "above")))
+    if law["name"] == "response":
+        return homogeneous(Q, law, epsilon) - value(body["delta"])
+    _require(Q in (1, 2, 3))
+    growth, pairs = mpmath.exp(epsilon), pairs_of(law)
 
     def after(q, x):
         if q == 0:
@@ -234,11 +242,57 @@ def induction(body):
     return after(Q, mpmath.mpf(1)) - value(body["delta"])
 
 
+# ---- noise on counts -----------------------------------------------------------------------------
+
+
+def costs(body, *noises):
+    """(times, squared sensitivity over squared scale) of every release; epsilon and delta."""
+    for row in body["releases"]:
+        _require(row["noise"] in noises and isinstance(row["times"], int) and row["times"] >= 0)
+        _require(value(row["squared"]) > 0 and value(row["scale"]) > 0)
+    _require(value(body["epsilon"]) >= 0)
+    found = [
+        (row["times"], value(row["squared"]) / value(row["scale"]) ** 2) for row in body["releases"]
+    ]
+    return found, value(body["epsilon"]), value(body["delta"])
+
+
+def laplace_noise(body):
+    """Each release loses its sensitivity over the scale, and all of them no more than their sum."""
+    found, epsilon, delta = costs(body, "laplace")
+    return -1 if delta >= 1 else sum(n * mpmath.sqrt(cost) for n, cost in found) - epsilon
+
+
+def gaussian_noise(body):
+    """By how much the exact delta of one Gaussian exceeds the claim (Balle and Wang 2018)."""
+    found, epsilon, delta = costs(body, "gaussian")
+    mu = mpmath.sqrt(sum(n * cost for n, cost in found))
+    if mu == 0:
+        return -delta
+    tails = (mpmath.ncdf(sign * mu / 2 - epsilon / mu) for sign in (1, -1))
+    return next(tails) - mpmath.exp(epsilon) * next(tails) - delta
+
+
+def renyi(body):
+    """The same by the best of all orders: half the sum of costs at order 1, and in proportion."""
+    found, epsilon, delta = costs(body, "gaussian", "laplace")
+    _require(value(body["order"]) > 1)
+    rho = sum(n * cost for n, cost in found) / 2
+    if rho == 0:
+        return -delta
+    if epsilon <= rho:
+        return 1 - delta
+    return mpmath.exp(-((epsilon - rho) ** 2) / (4 * rho)) - delta
+
+
 CLAIMS = {
     ("gamma_privacy", "darrm_lemma_3.4"): gamma_privacy,
     ("gamma_utility", "weak_duality"): gamma_utility,
     ("label", "hockey_stick"): label,
     ("label", "counterexample"): counterexample,
-    ("total", "optimal_homogeneous"): homogeneous,
-    ("total", "backward_induction"): induction,
+    ("total", "laplace_noise"): laplace_noise,
+    ("total", "gaussian_noise"): gaussian_noise,
+    ("total", "renyi"): renyi,
+    ("total", "loss_distribution"): together,
+    ("total", "backward_induction"): together,
 }

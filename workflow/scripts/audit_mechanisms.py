@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from private_ensembles.experiments import ledger_certificates
 from private_ensembles.experiments.certificates import certificates
 from private_ensembles.experiments.ledger import ledger, setting
 from private_ensembles.experiments.totals import totals
@@ -20,11 +21,14 @@ with io.job(snakemake) as job:
         for name, path in job.params.gammas.items()
     }
     printed = read_published([FOLDER / name for name in PUBLISHED])
-    table = ledger(settings, gammas, claims_of(printed, settings["pate"]))
+    published = claims_of(printed, settings["pate"])
+    table = ledger(settings, gammas, published)
     io.write_csv(job.output.ledger, table)
     draw_ledger(table, job.output.png, job.output.pdf)
     verdicts = table["verdict"].value_counts()
     job.progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
     chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
     io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))
-    io.write_json(job.output.certificates, certificates(chosen, **settings["totals"]))
+    proven = certificates(chosen, **settings["totals"])
+    rows = ledger_certificates.certificates(settings, published, table, proven["about"])
+    io.write_json(job.output.certificates, {key: proven[key] + rows[key] for key in proven})

@@ -40,12 +40,8 @@ def certificates(solution: GammaSolution) -> list[dict]:
 
 def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
     """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
-    return {
-        "kind": "gamma_privacy",
-        "theorem": "darrm_lemma_3.4",
-        **_setting(problem),
-        "gamma": exactly(gamma),
-    }
+    given = _setting(problem) | {"gamma": exactly(gamma)}
+    return stated("gamma_privacy", "darrm_lemma_3.4", **given)
 
 
 def optimality(solution: GammaSolution) -> dict:
@@ -68,18 +64,13 @@ def optimality(solution: GammaSolution) -> dict:
     bound = dual_bound(goal.coefficients, np.ones(goal.size), rows, right, multipliers)
     # The bound is that of the row's true coefficients, up to what its rounding added.
     claimed = max(solution.utility_upper_bound, bound + goal.rounding)
-    return {
-        "kind": "gamma_utility",
-        "theorem": "weak_duality",
-        **_setting(problem),
-        "prior": _prior(prior),
-        "rows": [
-            {"teachers": counts.tolist(), "multiplier": exactly(y / problem.allowance)}
-            for counts, y in zip(assignments, multipliers, strict=True)
-            if y > 0
-        ],
-        "utility": exactly(claimed),
-    }
+    used = [
+        {"teachers": counts.tolist(), "multiplier": exactly(y / problem.allowance)}
+        for counts, y in zip(assignments, multipliers, strict=True)
+        if y > 0
+    ]
+    given = _setting(problem) | {"prior": _prior(prior), "rows": used}
+    return stated("gamma_utility", "weak_duality", **given, utility=exactly(claimed))
 
 
 def _multipliers(
@@ -103,6 +94,18 @@ def _setting(problem: PrivacyProblem) -> dict:
 
 def _prior(prior: Prior) -> dict:
     return {"kind": prior.kind, "low": exactly(prior.low), "high": exactly(prior.high)}
+
+
+def stated(kind: str, theorem: str, **fields: object) -> dict:
+    """A certificate of a claim by a theorem, and the page that proves it.
+
+    fields: what the theorem takes (docs/certificates.md), numbers written exactly.
+
+    >>> stated("label", "hockey_stick", epsilon="1/2")["proof"]
+    'docs/certificates.md#hockey_stick'
+    """
+    page = f"docs/certificates.md#{theorem.replace('.', '')}"  # headings' anchors have no dots
+    return {"kind": kind, "theorem": theorem, "proof": page, **fields}
 
 
 def exactly(value: float | NDArray[np.float64]) -> str | list[str]:

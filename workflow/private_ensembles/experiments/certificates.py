@@ -15,17 +15,24 @@ import numpy as np
 
 from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_epsilon
-from private_ensembles.accounting.budgets import total_budgets
+from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general
-from private_ensembles.darrm.certificate_file import exactly
+from private_ensembles.darrm.certificate_file import exactly, privacy, stated
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.experiments.ledger import Given
+from private_ensembles.experiments.totals import POINTS as CURVE_POINTS
+from private_ensembles.experiments.totals import largest_loss
+from private_ensembles.mechanisms.committee import Members
 from private_ensembles.mechanisms.families.audited import OnCounts
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.noise_function import NoiseFunction
 from private_ensembles.mechanisms.families.task import Task
 
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
 # is raised by what its chords cost more than the package's.
-FEW_LABELS, FEW_TEACHERS, POINTS, CHORDS = 20, 15, 16, 5e-3
+FEW_LABELS, FEW_TEACHERS, POINTS, CHORDS = 100, 15, 8, 5e-3
+# Of a label's loss the grid covers so many standard deviations.
+_REACH = 12
 
 
 def certificates(
@@ -34,25 +41,27 @@ def certificates(
     """Return what is proven of every mechanism on vote counts, at every budget.
 
     settings: by budget, as `ledger.setting` gives them. queries, delta_prime: as in `totals`.
-    Returns ``certificates``, and ``about``: of which budget and mechanism each of them speaks.
-    Private teachers have no histograms to list and are left out (docs/certificates.md).
+    Returns ``certificates``, and ``about``: the budgets and mechanisms that each of them speaks of.
     """
-    about, found = [], []
+    about: list[list[str]] = []
+    found: list[dict] = []
 
     def add(subject: str, bodies: list[dict]) -> None:
         for body in bodies:
-            if body not in found:  # the same noise, or the same claim, by another name
-                about.append(subject)
+            if body not in found:
+                about.append([])
                 found.append(body)
+            about[found.index(body)].append(subject)
 
     for budget, given in settings.items():
         for mechanism in mechanisms.of_one_label():
-            if not mechanism.hides_votes:
-                continue
             task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+            subject = f"{budget}: {mechanism.name}"
+            if not mechanism.hides_votes:
+                add(subject, of_teachers(mechanism, task, parameters))
+                continue
             audited = mechanism.audited(task, parameters)
             law = law_of(mechanism, task, parameters, audited)
-            subject = f"{budget}: {mechanism.name}"
             add(subject, of_one_label(task, audited, law))
             for labels in queries:
                 delta = general(task.epsilon, task.delta, labels, delta_prime).delta
@@ -61,12 +70,26 @@ def certificates(
     return {"certificates": found, "about": about}
 
 
+def of_teachers(mechanism: Mechanism, task: Task, parameters: Parameters) -> list[dict]:
+    """The claim of one label of private teachers, by gamma or by composing a committee.
+
+    One teacher's own cost is the accountant's, of which nothing is known
+    here: a majority of teachers that costs no more has no certificate.
+    """
+    teacher = task.teacher_epsilon, task.teacher_Delta
+    if isinstance(mechanism, NoiseFunction):
+        problem = PrivacyProblem(task.n_teachers, parameters.m, *teacher, task.delta)
+        return [privacy(problem, mechanism.gamma(parameters))]
+    if isinstance(parameters, Members):
+        return [of_responses(*teacher, parameters.members, task.epsilon, task.delta)]
+    return []
+
+
 def law_of(mechanism: Mechanism, task: Task, parameters: Parameters, audited: OnCounts) -> dict:
     """How likely each label is: named noise and its scale, or a table of bounds."""
     named = None if task.secure else mechanism.law(parameters)
     if named is not None:
-        name, scale = named
-        return {"name": name, "teachers": task.n_teachers, "scale": _ratio(Fraction(scale))}
+        return named_law(*named, task.n_teachers)
     error = Fraction(audited.errors["relative_error"])
     spare = Fraction(audited.errors["absolute_error"])
 
@@ -87,58 +110,82 @@ def of_one_label(task: Task, audited: OnCounts, law: dict) -> list[dict]:
     exact, least = audited.worst(task.delta).epsilon, audited.at_least(task.delta)
     found = []
     if exact <= task.epsilon:
-        found.append(_label("hockey_stick", law, task.epsilon, task.delta))
+        found.append(of_label("hockey_stick", law, task.epsilon, task.delta))
     elif least > task.epsilon:
-        found.append(_label("counterexample", law, task.epsilon, task.delta))
+        found.append(of_label("counterexample", law, task.epsilon, task.delta))
     if math.isfinite(exact) and exact != task.epsilon:
-        found.append(_label("hockey_stick", law, exact, task.delta))
+        found.append(of_label("hockey_stick", law, exact, task.delta))
     return found
 
 
 def of_the_claim(task: Task, labels: int, delta: float) -> dict:
     """What several labels cost of which only the claim is known."""
-    return {
-        "kind": "total",
-        "theorem": "optimal_homogeneous",
-        "labels": labels,
-        "label_epsilon": exactly(task.epsilon),
-        "label_delta": exactly(task.delta),
-        "epsilon": exactly(total_budgets(task.epsilon, task.delta, labels, delta)["optimal"]),
-        "delta": exactly(delta),
-    }
+    epsilon = total_budgets(task.epsilon, task.delta, labels, delta)["optimal"]
+    return of_responses(task.epsilon, task.delta, labels, epsilon, delta)
+
+
+def of_responses(
+    label_epsilon: float, label_delta: float, labels: int, epsilon: float, delta: float
+) -> dict:
+    """That labels with this cost each are (epsilon, delta)-DP: their losses are known exactly."""
+    law = {"name": "response", "epsilon": exactly(label_epsilon), "delta": exactly(label_delta)}
+    grid = {"step": exactly(label_epsilon), "reach": 1, "below": labels, "above": labels}
+    claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
+    return stated("total", "loss_distribution", law=law, labels=labels, **grid, **claim)
 
 
 def together(task: Task, audited: OnCounts, law: dict, labels: int, delta: float) -> list[dict]:
-    """What several labels with this noise cost, of few labels and teachers.
+    """What several labels with this noise cost, of few teachers.
 
-    The verifier repeats the whole induction, in fractions.
+    The verifier repeats the whole induction, or for more labels the composition of the pair that
+    dominates them, in integers.
     """
-    if labels > FEW_LABELS or task.n_teachers > FEW_TEACHERS:
+    if task.n_teachers > FEW_TEACHERS:
         return []
-    pairs = audited.label_pairs()
-    epsilon = adaptive_epsilon(pairs, labels, delta).upper
+    few, pairs = labels <= FEW_LABELS, audited.label_pairs()
+    if few:
+        epsilon = adaptive_epsilon(pairs, labels, delta).upper
+    else:
+        end = largest_loss(audited.curve)
+        epsilon = pld_epsilon(
+            audited.curve, labels, delta, largest_epsilon=end, interval=end / CURVE_POINTS
+        )
     if not math.isfinite(epsilon):
         return []
     spread = _spread(*pairs.pairs())
+    claimed = epsilon * (1 + CHORDS) + spread / POINTS
+    theorem = "backward_induction" if few else "loss_distribution"
+    return [of_losses(theorem, law, spread, labels, claimed, delta)]
+
+
+def of_losses(
+    theorem: str, law: dict, spread: float, labels: int, epsilon: float, delta: float
+) -> dict:
+    """That labels of this law are (epsilon, delta)-DP, on a grid as fine as the loss is wide.
+
+    spread: standard deviation of one label's loss, about.
+    """
     step, width = spread / POINTS, spread * math.sqrt(labels)
-    epsilon = epsilon * (1 + CHORDS) + step
-    body = {
-        "kind": "total",
-        "theorem": "backward_induction",
-        "law": law,
-        "labels": labels,
-        "epsilon": exactly(epsilon),
-        "delta": exactly(delta),
+    grid = {
         "step": exactly(step),
-        "below": math.ceil(min(6 * width, math.log(1 / delta) + 5) / step),
+        "reach": _REACH * POINTS,
+        "below": math.ceil((epsilon + min(3 * width, math.log(1 / delta) + 5)) / step),
         "above": math.ceil((epsilon + 3 * width) / step),
     }
-    return [body]
-
-
-def _label(theorem: str, law: dict, epsilon: float, delta: float) -> dict:
     claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
-    return {"kind": "label", "theorem": theorem, "law": law, **claim}
+    return stated("total", theorem, law=law, labels=labels, **grid, **claim)
+
+
+def named_law(name: str, scale: float | Fraction, n_teachers: int, moved: int = 1) -> dict:
+    """Noise with a closed form, by which `moved` of the teachers' votes change together."""
+    scale = Fraction(scale)
+    ratio = f"{scale.numerator}/{scale.denominator}"
+    return {"name": name, "teachers": n_teachers, "moved": moved, "scale": ratio}
+
+
+def of_label(theorem: str, law: dict, epsilon: float, delta: float) -> dict:
+    claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
+    return stated("label", theorem, law=law, **claim)
 
 
 def _spread(first: np.ndarray, second: np.ndarray) -> float:
@@ -151,7 +198,3 @@ def _spread(first: np.ndarray, second: np.ndarray) -> float:
 def _dyadic(x: Fraction, direction: Callable[[Fraction], int]) -> str:
     """x rounded to a multiple of 2^-200."""
     return f"{direction(x * 2**200)}/{2**200}"
-
-
-def _ratio(x: Fraction) -> str:
-    return f"{x.numerator}/{x.denominator}"

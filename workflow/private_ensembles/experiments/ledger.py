@@ -27,7 +27,7 @@ from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
-_PRINTED = {"noise": 2, "delta": 1e-5}
+PRINTED = {"noise": 2, "delta": 1e-5}
 _ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
 _COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
 _REPLACED = "audit.md#a-record-that-is-replaced"
@@ -219,7 +219,6 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
     whether all histograms could be looked at. The bound of one query is the same for all votes;
     data-dependent are the totals.
     """
-    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
     # What it may cost is not limited, so that any epsilon serves.
     one = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
     for mechanism in mechanisms.aggregators():
@@ -229,12 +228,18 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
         cost = mechanism.cost_at_noise(one, parameters)
         row = ledger_row(
             mechanism.name,
-            f"{name}: one query, {words}, K = {one.n_teachers}",
+            one_query(name, n_classes, one.n_teachers),
             delta=one.delta,
             claimed_epsilon=cost.claimed,
             **_bounds(mechanism, one, parameters, cost.proven),
         )
         yield replace(row, data_dependent=False)
+
+
+def one_query(name: str, n_classes: int, n_teachers: int) -> str:
+    """The setting of a row of `at_noise`."""
+    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
+    return f"{name}: one query, {words}, K = {n_teachers}"
 
 
 def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: float) -> dict:
@@ -275,12 +280,17 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
         mechanism, queries, proven = totals[cell["row"]]
         row = ledger_row(
             mechanism,
-            f"{name}: {queries} queries, K = {task['K']}, published total",
+            published_total(name, queries, task["K"]),
             delta=task["delta"],
             claimed_epsilon=float(cell["published"]),
             proven_epsilon=proven,
         )
         yield replace(row, release=False)  # a cost that tells about the votes
+
+
+def published_total(name: str, queries: int, n_teachers: int) -> str:
+    """The setting of a row of PATE's Table 1."""
+    return f"{name}: {queries} queries, K = {n_teachers}, published total"
 
 
 def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
@@ -290,16 +300,15 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
     the labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
     """
-    n, k, delta = settings["n"], settings["k"], settings["delta"]
+    n, delta = settings["n"], settings["delta"]
     bagged = mechanisms.load("dpbag")
-    rate = settings["noise"] / n
-    for partitions, share, who in ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2")):
-        noise = BaggingNoise(n, partitions, rate, share)
+    for setting, noise in bagging(settings).items():
+        partitions, share = noise.k, noise.share
         task = Task(1.0, delta, 1, 1, partitions * n, 2)
         cost = bagged.cost(task, noise)
         row = ledger_row(
             "dpbag",
-            f"{who}: one label, n = {n}, k = {partitions}",
+            setting,
             delta=delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
@@ -308,22 +317,40 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
         personal = share < 1
         yield replace(row, data_dependent=personal, release=row.release and not personal)
-    if {key: settings[key] for key in _PRINTED} == _PRINTED:
-        yield from _of_labels(n, rate, published)
+    if {key: settings[key] for key in PRINTED} == PRINTED:
+        yield from _of_labels(n, settings["noise"] / n, published)
 
 
-def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
+def bagging(settings: Mapping) -> dict[str, BaggingNoise]:
+    """The noise of one label of SAA, of DPBag, and of a record whose teachers are split evenly."""
+    n, k, rate = settings["n"], settings["k"], settings["noise"] / settings["n"]
+    ways = ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2"))
+    return {
+        f"{who}: one label, n = {n}, k = {partitions}": BaggingNoise(n, partitions, rate, share)
+        for partitions, share, who in ways
+    }
+
+
+def printed_labels(n: int, published: pd.DataFrame) -> Iterator[tuple[str, int, int | None, float]]:
+    """Setting, labels, partitions (None: SAA) and epsilon of each count printed for n shards."""
     for cell in published[published["dataset"] == "adult"].to_dict("records"):
         row, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
         if row is None or column is None or int(row["n"]) != n:
             continue
-        labels, personal = int(cell["published"]), row["k"] is not None
+        labels, k = int(cell["published"]), row["k"]
+        setting = f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed"
+        yield setting, labels, None if k is None else int(k), float(column["epsilon"])
+
+
+def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    for setting, labels, partitions, claimed in printed_labels(n, published):
+        personal = partitions is not None
         found = ledger_row(
             "dpbag",
-            f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed",
-            delta=_PRINTED["delta"],
-            claimed_epsilon=float(column["epsilon"]),
-            proven_epsilon=plain_epsilon(labels, rate, _PRINTED["delta"]),
+            setting,
+            delta=PRINTED["delta"],
+            claimed_epsilon=claimed,
+            proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
         yield replace(found, data_dependent=personal, release=found.release and not personal)
@@ -335,16 +362,21 @@ def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]
     noise = mechanism["noise"]
     for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
         for queries in (1, task["pool"]):
-            words = "a scale" if reading == "scale" else "an inverse scale"
             true = lead_one_epsilon(constant, scale, delta, noise=noise)
             proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
             claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
             yield ledger_row(
                 "nzc",
-                f"{name}: labels: {queries}, gamma = {printed:g} read as {words}",
+                read_gamma(name, queries, printed, reading),
                 delta=delta,
                 claimed_epsilon=claimed,
                 proven_epsilon=queries * proven,
                 exact_epsilon=true if queries == 1 else None,
                 lower_epsilon=None if queries == 1 else true,
             )
+
+
+def read_gamma(name: str, queries: int, printed: float, reading: str) -> str:
+    """The setting of a row of NZC, whose gamma is read as a scale or an inverse_scale."""
+    words = "a scale" if reading == "scale" else "an inverse scale"
+    return f"{name}: labels: {queries}, gamma = {printed:g} read as {words}"

@@ -25,7 +25,7 @@ FRESH = "fresh noise for every label"
 ONCE = "teachers published once, any number of labels"
 RETRAINED = "teachers trained anew for every label"
 # Points of one label's privacy loss, on either side of 0.
-_POINTS = 1000
+POINTS = 1000
 # Curves end where so little is left, which counts as a certain loss of privacy; far beyond it only
 # leaks are left.
 _LEFT = 1e-13
@@ -99,7 +99,7 @@ def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
     # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
     ends = {largest_loss(curve), 4 * task.epsilon}
     return min(
-        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / _POINTS) for end in ends
+        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / POINTS) for end in ends
     )
 
 

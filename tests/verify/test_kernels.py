@@ -1,0 +1,124 @@
+"""The verifier's totals: kernels that lie above labels, composed in long integers."""
+
+import math
+import random
+import time
+from fractions import Fraction
+
+import mpmath
+import pytest
+from mpmath import mp
+
+from private_ensembles.accounting.adaptive import Pairs, adaptive_epsilon
+from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms.families.gaussian import label_distribution
+from verify import verify
+
+from . import mutations, truth
+
+ONE = verify.ONE
+
+
+def stick_of(kernel, x, step):
+    """The kernel's hockey stick at e^x."""
+    first, masses, lost = kernel
+    losses = (mpmath.mpf(first + i) * step for i in range(len(masses)))
+    sticks = (m * max(0, 1 - mpmath.exp(x - loss)) for m, loss in zip(masses, losses, strict=True))
+    return (lost + sum(sticks)) / ONE
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_kernel_lies_above_its_pairs_at_every_threshold(seed):
+    rng = random.Random(seed)
+    law, step, reach = mutations.law(rng, rng.choice([1, 4, 7])), Fraction(1, 50), 60
+    found = verify.kernel(verify.neighbours(law), step, reach)
+    assert found[2] + sum(found[1]) >= ONE
+    excess = []
+    with mp.workdps(60):
+        pairs = truth.pairs_of(law)
+        for x in [k * 0.02 for k in range(-70, 80, 5)] + [rng.uniform(-3, 2) for _ in range(30)]:
+            x = mpmath.mpf(x)
+            true = max(truth._stick(P, Q, mpmath.exp(x)) for P, Q in pairs)
+            excess.append(stick_of(found, x, mpmath.mpf(1) / 50) - true)
+    assert min(excess) >= -(mpmath.mpf(10) ** -40)  # the stated digits of x
+    inside = [e for e in excess if e < 1e-3]
+    assert len(inside) > 20  # and close to them
+
+
+def plainly(one, other, below, above):
+    """Sums of losses one by one, in fractions; losses beyond the ends as the next larger one."""
+    (i, x, lost), (j, y, gone) = one, other
+    sums, total = {}, Fraction(0)
+    for k, m in enumerate(x):
+        for n, mass in enumerate(y):
+            loss = max(i + j + k + n, -below)
+            if loss <= above:
+                sums[loss] = sums.get(loss, 0) + Fraction(m * mass, ONE)
+            else:
+                total += Fraction(m * mass, ONE)
+    return sums, total + Fraction(lost * (sum(y) + gone) + gone * sum(x), ONE)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_multiplication_adds_losses(seed):
+    rng = random.Random(seed)
+
+    def some():
+        size = rng.randint(1, 9)
+        masses = [rng.randrange(ONE // size) for _ in range(size)]
+        return rng.randint(-6, 3), masses, rng.randrange(ONE // 2)
+
+    one, other, below, above = some(), some(), rng.randint(0, 12), rng.randint(0, 12)
+    first, masses, lost = verify.added(one, other, below, above)
+    sums, infinite = plainly(one, other, below, above)
+    found = {first + k: mass for k, mass in enumerate(masses) if mass}
+    assert set(found) == {loss for loss, mass in sums.items() if mass > 0}
+    for loss, mass in sums.items():
+        assert mass <= found.get(loss, 0) <= mass + 20
+    assert infinite <= lost <= infinite + 200
+
+
+def test_too_much_mass_for_a_product_is_refused():
+    whole = 0, [5 * ONE, 4 * ONE], 0
+    with pytest.raises(ValueError, match="too much mass"):
+        verify.added(whole, whole, 9, 9)
+
+
+def gaussian(labels, theorem, epsilon, step):
+    law = {"name": "gaussian", "teachers": 11, "moved": 1, "scale": 16}
+    grid = {"reach": 60, "below": math.ceil((epsilon + 4) / step)}
+    grid["above"] = grid["below"]
+    body = mutations.stated("total", theorem, law=law, labels=labels, step=step.hex(), **grid)
+    return body | {"epsilon": epsilon.hex(), "delta": (1e-5).hex()}
+
+
+@pytest.mark.parametrize(
+    ("theorem", "labels", "share"),
+    [("backward_induction", 100, 1.02), ("loss_distribution", 1000, 1.25)],
+)
+def test_what_the_account_says_of_many_labels_is_proven_within_ten_seconds(theorem, labels, share):
+    """One pair above all of them costs a quarter more. What one adversary achieves is refused."""
+    rows = label_distribution(both_counts(11), 16.0)
+    found = adaptive_epsilon(Pairs(rows[:-1], rows[1:], 1e-12, 1e-300), labels, 1e-5)
+    started = time.process_time()
+    verify.check(gaussian(labels, theorem, share * found.upper, step=0.008))
+    assert time.process_time() - started < 10
+    with pytest.raises(ValueError, match="delta is about"):
+        verify.check(gaussian(labels, theorem, 0.999 * found.lower, step=0.008))
+
+
+def test_every_theorem_has_its_section(root):
+    page = (root / "docs" / "certificates.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in page.split("\n### ")[1:]}
+    assert set(sections) == {theorem for _, theorem in verify.THEOREMS}
+    proven = [name for name, text in sections.items() if "*Proof.*" in text]
+    # The other two are a theorem of method.md, and the second half of the section before.
+    assert set(sections) - set(proven) == {"weak_duality", "counterexample"}
+
+
+def test_a_certificate_that_names_another_proof_fails():
+    law = {"name": "laplace", "teachers": 1, "moved": 1, "scale": 1}
+    body = mutations.stated("label", "hockey_stick", law=law, epsilon=2, delta=0)
+    verify.check(body)
+    with pytest.raises(ValueError, match="its proof is elsewhere"):
+        verify.check(body | {"proof": "docs/certificates.md#renyi"})
