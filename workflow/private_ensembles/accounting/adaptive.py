@@ -268,11 +268,27 @@ def least_scale(
     family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
     least, for instance what the noisy counts need. Raises ValueError where none is found.
     """
+
+    def curve_of(scale: float, points: float) -> Curve:
+        return curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
+
+    return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
+
+
+def least_scale_of_curves(
+    curve_of: Callable[[float, float], Curve],
+    labels: int,
+    epsilon: float,
+    delta: float,
+    start: float,
+    *,
+    fineness: float = FINE,
+) -> float:
+    """As `least_scale`, of what a caller makes of `curve` at a scale and a fineness."""
     _check(labels, delta)
 
     def height(scale: float, points: float) -> float:
-        found = curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
-        reached = found.delta(epsilon)
+        reached = curve_of(scale, points).delta(epsilon)
         near = math.log(max(reached, 1e-300) / delta)
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
