@@ -100,7 +100,7 @@ def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
 def test_a_calibration_is_done_once(monkeypatch):
     exact, task = mechanisms.load("gnmax_exact"), replace(BASE, epsilon=1.234)
     found = exact.calibrate(task)
-    monkeypatch.setattr(label_account, "least_scale", None)
+    monkeypatch.setattr(label_account, "least_scale_of_curves", None)
     assert exact.calibrate(task) == found
     # A guess of fewer labels needs no calibration of its own, and lands nearby.
     guessed = exact.guess(task, cap=0.5)
@@ -113,7 +113,7 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
     def nothing(*given, **more):
         raise ValueError("no scale")
 
-    monkeypatch.setattr(label_account, "least_scale", nothing)
+    monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
     task = replace(BASE, epsilon=1.2345)
     for name in ("gnmax_exact", "exponential"):
         mechanism = mechanisms.load(name)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
+from private_ensembles.accounting.backward_induction import Grid, values_below
+from private_ensembles.accounting.label_blocks import MANY, values_of_labels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
@@ -26,7 +27,7 @@ FINE, COARSE = 7.0, 3.0
 _FINER = 4
 # Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses, and a
 # scale is sought on a coarse grid first, whatever the fine one.
-_MANY, _NEAR = 1000, 4
+_NEAR = 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
@@ -41,6 +42,8 @@ _LEAST_DELTA = 1e-14
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
 # Exponentials, logarithms, quotients and sums of a few numbers.
 _ROUNDING = 64 * UNIT_ROUNDOFF
+# The golden ratio of 2^64, whose powers are the weights of a hash.
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Family(Protocol):
@@ -81,7 +84,7 @@ class Pairs:
         """As `Family` says."""
         both = (self.first, self.second), (self.second, self.first)
         found = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
-        return np.unique(np.concatenate(found), axis=0)
+        return _different(np.concatenate(found))
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says."""
@@ -265,22 +268,39 @@ def least_scale(
     family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
     least, for instance what the noisy counts need. Raises ValueError where none is found.
     """
+
+    def curve_of(scale: float, points: float) -> Curve:
+        return curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
+
+    return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
+
+
+def least_scale_of_curves(
+    curve_of: Callable[[float, float], Curve],
+    labels: int,
+    epsilon: float,
+    delta: float,
+    start: float,
+    *,
+    fineness: float = FINE,
+) -> float:
+    """As `least_scale`, of what a caller makes of `curve` at a scale and a fineness."""
     _check(labels, delta)
 
     def height(scale: float, points: float) -> float:
-        found = curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
-        reached = found.delta(epsilon)
+        reached = curve_of(scale, points).delta(epsilon)
         near = math.log(max(reached, 1e-300) / delta)
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
     # ln delta falls about so fast with ln scale.
     slope = -2 * math.log(1 / delta)
     near, found = start, math.inf
-    if fineness > 2 * COARSE or labels > _MANY:  # else the coarse grid saves no time
+    if fineness > 2 * COARSE or labels > MANY:  # else the coarse grid saves no time
         coarse = min(COARSE, fineness / 2)
-        near = _crossing(lambda scale: height(scale, coarse), start, slope, 8 * SLACK)
+        near, steep = _crossing(lambda scale: height(scale, coarse), start, slope, 8 * SLACK)
+        slope = steep if labels > MANY else slope  # for few labels curves have corners
     if math.isfinite(near):
-        found = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
+        found, _ = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
     if not math.isfinite(found):
         raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
     return found
@@ -288,11 +308,12 @@ def least_scale(
 
 def _crossing(
     height: Callable[[float], float], start: float, slope: float, tolerance: float
-) -> float:
+) -> tuple[float, float]:
     """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
 
-    slope: about that of the height in ln scale, < 0. Secants find the way, within what is known to
-    be too little and enough; where they are slow, halves. The height may jump a little.
+    Beside it the slope there, as far as it is known. slope: about that of the height in ln scale,
+    < 0. Secants find the way, within what is known to be too little and enough; where they are
+    slow, halves. The height may jump a little.
     """
     low, high, point, steep = 0.0, math.inf, start, slope
     last, known = math.nan, math.nan
@@ -303,7 +324,7 @@ def _crossing(
         else:
             low = max(low, point)
         if high <= low * (1 + tolerance) or tolerance * slope <= place <= 0:
-            return high
+            return high, steep
         if count:
             found = (place - known) / math.log(point / last)
             steep = min(max(found, 4 * slope), slope / 8)
@@ -312,7 +333,7 @@ def _crossing(
         point *= math.exp(min(0.5, max(-0.5, step)))
         if 0 < low < high < math.inf and (count > 5 or not low < point < high):
             point = math.sqrt(low * high)
-    return math.inf
+    return math.inf, steep
 
 
 def curve(
@@ -330,7 +351,7 @@ def curve(
     wanted, too; else they are 0.
     """
     grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
-    above = values_above(kernels, grid, labels)
+    above = values_of_labels(kernels, grid, labels, delta)
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:
@@ -364,7 +385,7 @@ def grid_and_kernels(
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
-    near = math.ceil(_NEAR * spread / step) if labels > _MANY else None
+    near = math.ceil(_NEAR * spread / step) if labels > MANY else None
     grid = Grid(step, lowest, highest - lowest + 1)
     return grid, hockey_sticks.kernels(rows, step, near), orders
 
@@ -380,6 +401,16 @@ def _losses(first: NDArray, second: NDArray) -> NDArray[np.float64]:
     """ln(P' / P) where both are > 0, and 0 elsewhere."""
     both = (first > 0) & (second > 0)
     return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
+
+
+def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row once. By a hash: sorting whole rows would take longer than all else."""
+    odd = np.cumprod(np.full(rows.shape[1], _ODD))
+    keys = (rows + 0.0).view(np.uint64) @ odd  # no row has -0.0
+    _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+    if (rows[first][of] == rows).all():
+        return rows[np.sort(first)]
+    return np.unique(rows, axis=0)
 
 
 def _width(family: Family) -> float:

@@ -37,15 +37,19 @@ class Grid:
         return self.step * (self.lowest + np.arange(self.size))
 
 
-def values_above(kernels: Kernels, grid: Grid, labels: int) -> NDArray[np.float64]:
+def values_above(
+    kernels: Kernels, grid: Grid, labels: int, values: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Return upper bounds on W_labels at the grid's points.
 
     kernels: of the grid's step; each pair of neighbours lies below one of them. Between the points
     chords are upper bounds, too, since W is convex; above the last the last, since it does not
     increase; below the first the chord from W(0) = 1.
+    values: upper bounds that are known of other labels, to which these are added.
     """
     reach, size = kernels.reach, grid.size
-    values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
+    if values is None:
+        values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
     # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF

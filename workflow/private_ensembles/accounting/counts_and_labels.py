@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import discrete_gaussian, hockey_sticks
 from private_ensembles.accounting.adaptive import FINE, Curve, Family, grid_and_kernels
-from private_ensembles.accounting.backward_induction import Grid, values_above
+from private_ensembles.accounting.backward_induction import Grid
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.label_blocks import values_of_labels
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
@@ -149,7 +150,7 @@ def labels_alone(
     """
     given = {"fineness": fineness, "width": width}
     grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **given)
-    return LabelsAlone(grid, values_above(kernels, grid, labels))
+    return LabelsAlone(grid, values_of_labels(kernels, grid, labels, delta))
 
 
 def joint_epsilon(

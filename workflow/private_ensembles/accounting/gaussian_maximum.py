@@ -26,9 +26,9 @@ _OUTSIDE = 1e-16
 # What a tabulated probability may be off by, relative to itself.
 _ERROR = 1e-12
 _POINTS, _WEIGHTS = leggauss(12)
-# Outcomes 0, 1 and 2 are a, b and another.
-_SETS = ([0], [1], [2], [0, 1], [0, 2], [1, 2])
-_MOST_PAIRS = 1024
+# Outcomes 0, 1 and 2 are a, b and another: each set of them beside what it leaves.
+_SPLITS = (([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1]))
+_MOST_PAIRS = 256
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,22 @@ class GaussianMaximum:
         before, after, level, tilt, *apart = self._tables
         leads, middles = before.shape[:2]
         found = np.empty((leads, middles, t.size))
-        for row in range(leads):
-            bends = level[row], tilt[row], apart[0][row], apart[1][row]
-            found[row] = _row(before[row], after[row], bends, t)
-        return np.minimum(found.reshape(-1, t.size) + (_OUTSIDE + self.spare * (1 + t)), 1.0)
+        # Either side of 1 by itself, node by node: what is at hand fits a processor's cache.
+        for side in (np.flatnonzero(t < 1), np.flatnonzero(t >= 1)):
+            for row in range(leads):
+                bends = level[row], tilt[row], apart[0][row], apart[1][row]
+                found[row][:, side] = _row(before[row], after[row], bends, t[side])
+        found = found.reshape(-1, t.size)
+        found += _OUTSIDE + self.spare * (1 + t)
+        return np.minimum(found, 1.0, out=found)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """As `Family` says: a and b have all votes between them, the other classes none."""
         # All of a's votes, as they are and with one of them moved to b.
         votes = np.unique(np.linspace(1, self.teachers, _MOST_PAIRS).astype(np.int64))
+        if self.teachers > _MOST_PAIRS:  # near a tie each number counts
+            tie = self.teachers // 2 + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
+            votes = np.union1d(votes[::2], tie)
         found = _three_outcomes(votes, self.teachers, self.classes, self.scale)
         moved = _three_outcomes(votes - 1, self.teachers, self.classes, self.scale)
         first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
@@ -107,20 +114,23 @@ def _row(
 ) -> NDArray[np.float64]:
     """The excesses at the nodes of one lead, with what the cells around them add: (middles, n).
 
-    bends: of P - t P', |1 - t| times the first and t times the second, or the third and t times the
-    fourth, whichever is less: the former for small moves, the latter for large ones.
+    t: all < 1, or none. bends: of P - t P', |1 - t| times the first and t times the second, or the
+    third and t times the fourth, whichever is less: the former for small moves, the latter for
+    large ones.
     """
     up, down = 1 + _ERROR, 1 - _ERROR
     best = np.zeros((len(before), t.size))
-    for chosen in _SETS:
-        rest = [outcome for outcome in range(3) if outcome not in chosen]
-        p = before[:, chosen].sum(axis=1)[:, None]
-        q = t * after[:, chosen].sum(axis=1)[:, None]
-        found = np.where(t < 1, q * up - p * down, p * up - q * down)
+    low = bool((t < 1).all())
+    for split in _SPLITS:
         # A set of outcomes curves as its complement does.
-        level, tilt, first, second = (_lesser(bend, chosen, rest) for bend in bends)
-        found += np.minimum(np.abs(1 - t) * level + t * tilt, first + t * second)
-        np.maximum(best, found, out=best)
+        level, tilt, first, second = (_lesser(bend, *split) for bend in bends)
+        bend = np.minimum(np.abs(1 - t) * level + t * tilt, first + t * second)
+        for chosen in split:
+            p = before[:, chosen].sum(axis=1)[:, None]
+            q = t * after[:, chosen].sum(axis=1)[:, None]
+            found = q * up - p * down if low else p * up - q * down
+            found += bend
+            np.maximum(best, found, out=best)
     return best
 
 

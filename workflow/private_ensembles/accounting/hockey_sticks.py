@@ -72,8 +72,15 @@ def excesses(
     for each in (np.asarray(first), np.asarray(second)):
         most.append((each * (1 + error + _ROUNDING) + spare)[..., None])
         least.append(np.maximum(each * (1 - error - _ROUNDING) - spare, 0.0)[..., None])
-    gains = np.where(t < 1, t * most[1] - least[0], most[0] - t * least[1])
-    return np.maximum(gains, 0.0).sum(axis=-2) * (1 + _ROUNDING)
+    low = t < 1
+    found = np.zeros((len(most[0]), t.size))
+    # Outcome by outcome, and either side of 1 by itself, which takes a third of the time.
+    for outcome in range(most[0].shape[1]):
+        gains = np.empty_like(found)
+        gains[:, low] = t[low] * most[1][:, outcome] - least[0][:, outcome]
+        gains[:, ~low] = most[0][:, outcome] - t[~low] * least[1][:, outcome]
+        found += np.maximum(gains, 0.0, out=gains)
+    return found * (1 + _ROUNDING)
 
 
 def kernels(excess: ArrayLike, step: float, near: int | None = None) -> Kernels:

@@ -197,3 +197,4 @@ def save(drawn: Figure, *paths: Path | str) -> None:
         if metadata is None:
             raise ValueError(f"figure {path}: suffix must be .png, .pdf or .svg")
         drawn.savefig(path, metadata=metadata)
+        drawn.set_layout_engine("none")  # the next one has the same places

@@ -16,11 +16,12 @@ import numpy as np
 from private_ensembles.accounting.adaptive import (
     FINE,
     Covered,
+    Curve,
     Family,
     Pairs,
     adaptive_epsilon,
     curve,
-    least_scale,
+    least_scale_of_curves,
 )
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
@@ -152,11 +153,11 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
     budget = int(start.labels), task.epsilon, task.delta
     fineness = grid_fineness(task.n_classes, int(start.labels))
 
-    def pairs(share: float) -> Family:
-        return mechanism.label_pairs(task, mechanism.weaker(start, share))
+    def curve_of(share: float, points: float) -> Curve:
+        return _curve(mechanism, task, mechanism.weaker(start, share), points)
 
     try:
-        return least_scale(pairs, *budget, _SHARE, fineness=fineness)
+        return least_scale_of_curves(curve_of, *budget, _SHARE, fineness=fineness)
     except ValueError:
         return math.inf
 
@@ -164,9 +165,17 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
 @lru_cache(maxsize=512)
 def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -> float:
     """What the labels cost together at the task's delta; at most epsilon where that is kept."""
-    family, labels = mechanism.label_pairs(task, parameters), int(parameters.labels)
+    labels = int(parameters.labels)
     fineness = grid_fineness(task.n_classes, labels)
-    found = curve(family, labels, task.epsilon, task.delta, fineness=fineness, lower=False)
+    found = _curve(mechanism, task, replace(parameters, continuous=False), fineness)
     if found.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, found.epsilon(task.delta))
+    family = mechanism.label_pairs(task, parameters)
     return adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
+
+
+@lru_cache(maxsize=64)
+def _curve(mechanism: LabelAccount, task: Task, parameters: Parameters, fineness: float) -> Curve:
+    """Upper bounds around the task's budget: of a scale that was sought the cost is asked, too."""
+    family, labels = mechanism.label_pairs(task, parameters), int(parameters.labels)
+    return curve(family, labels, task.epsilon, task.delta, fineness=fineness, lower=False)

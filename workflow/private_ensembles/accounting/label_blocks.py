@@ -1,0 +1,67 @@
+"""Bounds on what any number of labels cost, for very many of them in a few blocks.
+
+A block of labels is as bad as one kernel that dominates whatever an adversary makes of it. Theorem
+and proof: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.backward_induction import Grid, values_above
+from private_ensembles.accounting.hockey_sticks import Kernels, kernels
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# Up to so many labels are taken one by one.
+MANY = 1000
+# Noise is 0.1 % more with so many blocks or of so many labels each, whichever is more blocks; 4,000
+# labels in 8 blocks would need 0.25 % more.
+_BLOCKS = 4
+# Losses of a block beyond its kernel's reach may hold this share of delta.
+_CUT = 1e-4
+# How far these go beyond those of a normal law.
+_BEYOND = 1.2
+# Of a sum of two numbers in [-1, 1] and of an exponential.
+_ROUNDING = 8 * UNIT_ROUNDOFF
+
+
+def values_of_labels(one: Kernels, grid: Grid, labels: int, delta: float) -> NDArray[np.float64]:
+    """Return upper bounds on W_labels at the grid's points, as `values_above` does.
+
+    >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))  # randomised response: ln 3 a label
+    >>> bool(values_of_labels(coin, Grid(coin.step, -5, 11), 1, 1e-5)[5] >= 0.5)
+    True
+
+    one: kernels of a label, of the grid's step. delta: about that of all labels; it only chooses
+    how far the losses of blocks are followed. Of more than `MANY` labels bounds are a little
+    larger, as an adversary may play each block as if nothing came before it. Source:
+    docs/many-labels.md, theorem 8.
+    """
+    if labels <= MANY:
+        return values_above(one, grid, labels)
+    count = max(_BLOCKS, labels // MANY)
+    size, rest = divmod(labels, count)
+    blocks = values_above(block(one, size, _CUT * delta / count), grid, count)
+    return values_above(one, grid, rest, blocks)
+
+
+def block(one: Kernels, labels: int, cut: float) -> Kernels:
+    """Return a kernel that dominates whatever an adversary makes of so many labels.
+
+    >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))
+    >>> block(coin, 2, 0.1).masses[0].round(4).tolist()
+    [0.0, 0.0, 0.5625, 0.0, 0.375, 0.0, 0.0625, 0.0, 0.0]
+
+    one: kernels of a label. labels: >= 1. cut: about the delta beyond which losses are not
+    followed, in (0, 1). Source: docs/many-labels.md, theorem 8.
+    """
+    losses = np.arange(-one.reach, one.reach + 1, dtype=np.float64)
+    spread = math.sqrt(labels * float((one.masses @ losses**2).max()))
+    reach = max(1, math.ceil(_BEYOND * spread * math.sqrt(2 * math.log(1 / cut))))
+    grid = Grid(one.step, -reach, 2 * reach + 1)
+    # W_labels(t) is the largest hockey-stick at t that adversaries reach.
+    found = values_above(one, grid, labels) + np.expm1(np.minimum(grid.logs(), 0.0))
+    return kernels(np.maximum(found, 0.0) + _ROUNDING, one.step)
