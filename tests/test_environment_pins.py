@@ -1,9 +1,18 @@
-"""The lock and the conda environment say the same, and both cover what pyproject asks for."""
+"""The locks and the conda environment say the same, and cover what pyproject asks for.
 
+No machine of ours builds images, so the Dockerfile is read, and its commands of pip are run
+in an empty virtual environment.
+"""
+
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from itertools import chain
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -56,3 +65,92 @@ def test_lock_holds_all_that_its_packages_require(root):
                 # torch pins its own CUDA libraries; see the head of the lock.
                 if name != "torch":
                     assert needed in pins, f"{name} requires {needed}"
+
+
+def _hashed(root, name):
+    """The requirements of a lock with hashes, and of those that it includes: name -> line."""
+    text = (root / "envs" / f"{name}.lock").read_text()
+    logical = text.replace("\\\n", " ").splitlines()
+    found = {}
+    for line in logical:
+        if line.startswith("-r "):
+            found |= _hashed(root, line.removeprefix("-r ").removesuffix(".lock"))
+        elif line and not line.startswith("#"):
+            found[canonicalize_name(line.split("==")[0])] = line
+    return found
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda"])
+def test_locks_with_hashes_have_the_pins_of_the_lock_and_a_hash_for_each(root, name):
+    pins = dict(line.split("==") for line in _lock(root))
+    pins = {canonicalize_name(package): version for package, version in pins.items()}
+    hashed = _hashed(root, name)
+    for package, version in pins.items():
+        line = hashed.pop(package)
+        assert Requirement(line.split(" --hash")[0]).specifier.contains(version) or (
+            package == "torch" and line.startswith(f"torch=={version}+cpu ")
+        )
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}(?= |$)", line), line
+    # What is left are the libraries that torch brings along on Linux, and nothing on a CPU.
+    assert all("sys_platform == 'linux'" in line and "--hash=" in line for line in hashed.values())
+    assert bool(hashed) is (name == "cuda")
+    assert all(re.match("nvidia-|cuda-|triton", package) for package in hashed)
+
+
+def _instructions(root):
+    """The Dockerfile's instructions and what they are given, in their order."""
+    text = re.sub(r"^#.*\n", "", (root / "Dockerfile").read_text(), flags=re.MULTILINE)
+    lines = filter(None, text.replace("\\\n", " ").splitlines())
+    return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines]
+
+
+def test_the_image_is_slim_pinned_and_not_of_root(root):
+    """What hadolint asks for, where it concerns this file."""
+    found = _instructions(root)
+    (base,) = (given for name, given in found if name == "FROM")
+    python = next(
+        item
+        for item in yaml.safe_load((root / "envs/environment.yaml").read_text())["dependencies"]
+        if str(item).startswith("python=")
+    )
+    assert base == python.replace("=", ":") + "-slim"  # the conda environment's Python
+    names = [name for name, _ in found]
+    assert set(names) <= {"FROM", "ARG", "RUN", "WORKDIR", "COPY", "USER", "ENV", "CMD"}  # no ADD
+    assert names.index("USER") > max(i for i, name in enumerate(names) if name == "RUN")
+    assert dict(found)["USER"] not in ("root", "0")
+    assert dict(found)["CMD"].startswith("[")
+    assert all(given.startswith("/") for name, given in found if name == "WORKDIR")
+    for name, given in found:
+        if name == "RUN":
+            assert "sudo" not in given
+            if "apt-get install" in given:
+                assert "--yes --no-install-recommends" in given
+                assert given.index("apt-get update") < given.index("apt-get install")
+                assert given.endswith("rm -rf /var/lib/apt/lists/*")
+            if "pip install" in given:
+                assert "--no-cache-dir" in given
+    locks = {name for name in ("cpu", "cuda") if (root / "envs" / f"{name}.lock").is_file()}
+    assert ("ARG", "LOCK=cpu") in found
+    assert locks == {"cpu", "cuda"}  # the build argument's two values
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image is one of Python 3.11")
+def test_the_image_s_pip_commands_make_an_environment_that_runs_the_workflow(root, tmp_path):
+    """All RUN lines that call pip, one by one, in an empty environment in place of the image's."""
+    copy = tmp_path / "private-ensembles"
+    ignore = shutil.ignore_patterns(".git", ".snakemake", "__pycache__", "results", ".ci", "build")
+    shutil.copytree(root, copy, ignore=ignore)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    commands = [given for name, given in _instructions(root) if name == "RUN" and "pip " in given]
+    assert len(commands) == 2
+    bin_folder = tmp_path / "venv" / "bin"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment |= {"PATH": f"{bin_folder}:{os.environ['PATH']}", "LOCK": "cpu"}
+    commands += ["pip check", "snakemake -n --configfile tests/config/tiny.yaml --cores 1"]
+    commands += ["cd / && private-ensembles --version"]
+    for command in commands:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=copy, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, (command, done.stdout[-3000:], done.stderr[-3000:])
