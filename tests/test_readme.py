@@ -1,4 +1,4 @@
-"""What README, docs/findings.md and docs/audit.md say of results is what the published tables in docs/ hold."""
+"""What README, docs/findings.md and docs/audit.md say is what the tables in docs/ hold."""
 
 import re
 from pathlib import Path
