@@ -88,6 +88,8 @@ def test_rounds_that_run_out_leave_a_certified_gamma_and_an_honest_gap(monkeypat
 # as when they were measured (docs/benchmarks/gamma_points.md).
 HARDEST = (
     ((1001, 1, 1.0, 1e-3), 55),
+    ((1001, 1, 3.0, 1e-3), 32),
+    ((1001, 3, 3.0, 1e-3), 30),
     ((1001, 3, 0.1, 1e-3), 32),
     ((1001, 3, 1.0, 1e-5), 35),
     ((1001, 1, 0.01, 1e-5), 15),
