@@ -59,10 +59,10 @@ def test_blocks_and_what_is_left_of_them_lie_above_every_adversary(monkeypatch, 
         assert Fraction(float(found[place])) >= exact_value(known, labels, y)
 
 
-@pytest.mark.parametrize("labels", [1001, 2050])
+@pytest.mark.parametrize("labels", [1001, 2050, 5003])
 def test_randomised_response_costs_in_blocks_what_it_costs_exactly(labels):
     """One pair whose losses fall on the grid leaves an adversary no choice."""
-    loss = 0.02
+    loss = 0.64 / labels**0.5
     right = 1 / (1 + np.exp(-loss))
     one = hockey_sticks.kernels(
         hockey_sticks.excesses(
@@ -70,9 +70,9 @@ def test_randomised_response_costs_in_blocks_what_it_costs_exactly(labels):
         ),
         loss,
     )
-    grid = Grid(loss, -100, 301)
+    grid = Grid(loss, -round(2 / loss), round(6 / loss))
     found = values_of_labels(one, grid, labels, 1e-6)
-    for place in (110, 150, 200):
+    for place in np.searchsorted(grid.logs(), [0.2, 1.0, 2.0]).tolist():
         ones = np.arange(labels + 1)
         ratio = np.exp(grid.logs()[place] - loss * (2 * ones - labels))
         exact = float(binom.pmf(ones, labels, right) @ np.maximum(1 - ratio, 0))

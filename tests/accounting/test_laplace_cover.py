@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.adaptive import Covered, Pairs
-from private_ensembles.accounting.laplace_cover import _above, _below, _between_at, laplace_cover
+from private_ensembles.accounting.laplace_cover import (
+    _TOLD,
+    _above,
+    _below,
+    _between_at,
+    _other_behind,
+    laplace_cover,
+)
 from private_ensembles.accounting.selection_covers import bent
 
 from .adversaries import check_small_adversaries, convex_value, dearest_row
@@ -145,3 +152,23 @@ def test_all_pairs_of_small_adversaries_stay_below_the_bound():
 def test_numbers_out_of_range_are_refused(arguments, name):
     with pytest.raises(ValueError, match=name):
         laplace_cover(*arguments)
+
+
+@pytest.mark.parametrize("scale", [2.0, 12.0, 30.0, 100.0])
+def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(scale):
+    t = np.exp(np.linspace(-3, 3, 25))
+    near = max(1000, math.ceil(44 * scale) + 2)
+    teachers = min(near + 40, int(600 * scale) - 2)
+    every = len(laplace_cover(scale, near).first)
+    found = laplace_cover(scale, teachers)
+    assert len(found.first) == every + 1
+    told = Pairs(found.first[-1:], found.second[-1:]).excesses(t)
+    assert (told >= _TOLD * np.minimum(t, 1.0) * (1 - 1e-12)).all()
+    # Of these pairs the curves themselves, of small probabilities alone: a's are 1 less the rest.
+    for before, after, _ in _other_behind(1 / scale, teachers)[2:]:
+        leads = len(before) // (teachers - 1)
+        rest = before[leads * (near - 1) :, 1:], after[leads * (near - 1) :, 1:]
+        assert len(rest[0]) == leads * (teachers - near)
+        assert all((part.sum(axis=1) < _TOLD).all() for part in rest)
+    # A few scales nearer more is told.
+    assert _below(np.array([39.0]), np.full(1, 0.5), np.full(1, 0.25))[0, 1:].sum() > _TOLD

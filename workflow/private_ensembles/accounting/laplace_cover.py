@@ -23,6 +23,9 @@ _CELLS, _FEW_CELLS = 32, 4
 _ERROR = 1e-12
 # Leads beyond this many scales are no normal floats.
 _FURTHEST = 600.0
+# Of very many teachers leads beyond so many scales and two votes share a row: b and the other win
+# with less than _TOLD together.
+_MANY_TEACHERS, _FAR, _TOLD = 1000, 44.0, 1e-17
 
 
 def laplace_cover(scale: float, teachers: int) -> Pairs:
@@ -41,7 +44,11 @@ def laplace_cover(scale: float, teachers: int) -> Pairs:
     if teachers < 1:
         raise ValueError(f"teachers = {teachers}: must be >= 1")
     vote = 1 / scale
-    found = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, teachers)]
+    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
+    found = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
+    if near < teachers:
+        before = np.array([[1.0, _TOLD, 0.0]])
+        found.append((before, before[:, [0, 2, 1]], 0.0))
     first, second = (np.concatenate([part[i] for part in found]) for i in (0, 1))
     error = np.concatenate([np.full(len(part[0]), _ERROR + bent(part[2])) for part in found])
     return Pairs(first, second, error[:, None])
