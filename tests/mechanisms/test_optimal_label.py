@@ -13,8 +13,9 @@ from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
-from private_ensembles.optimal_label.objective import right_weights
+from private_ensembles.optimal_label.objective import profile_weights, right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 MECHANISM = mechanisms.load("optimal_label")
 ONE = Task(epsilon=0.7, delta=1e-5, queries=1, labels=1, n_teachers=9, n_classes=4)
@@ -142,6 +143,32 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
     # Half the noise for several labels is caught.
     twin = MECHANISM.label_pairs(task, MECHANISM.weaker(found, 0.5))
     assert adaptive_delta(twin, 20, task.epsilon).lower > task.delta
+
+
+def test_of_a_profile_it_is_better_than_of_any_accuracy():
+    """On the profile itself; a planner then searches nothing."""
+    profile = ConsensusProfile(4, 0.5, (12, 2), (2, 2), confusion=0.5)
+    task = replace(ONE, profile=profile, epsilon=0.4)
+    groups = tie_groups(task.n_teachers, task.n_classes)
+    weights = profile_weights(groups, profile)
+
+    def worth(name, **free):
+        mechanism, p = mechanisms.load(name), np.empty(len(weights))
+        found = mechanism.calibrate(task, **free)
+        p[groups.groups] = mechanism.distribution(groups.counts, found)
+        return weights @ p
+
+    best = worth(MECHANISM.name)
+    by_accuracy = [worth(MECHANISM.name, accuracy=tenths / 10) for tenths in range(3, 10)]
+    assert max(by_accuracy) < best < 1.02 * max(by_accuracy)
+    assert max(worth("permute_and_flip"), worth("exponential"), worth("gnmax_exact")) < best
+    assert MECHANISM.searched(task) == ()
+    assert MECHANISM.searched(ONE) == ("accuracy",)
+    counts, labels = synthetic_counts(profile, 9, 400, np.random.default_rng(1))
+    chosen = best_parameters(MECHANISM, task, counts, labels)
+    assert chosen == MECHANISM.calibrate(task)
+    assert set(chosen.shown()) == {"label_epsilon", "label_delta", "labels"}
+    assert MECHANISM.cost(task, chosen).proven == task.epsilon
 
 
 def test_the_planner_chooses_the_accuracy_and_ranks_it_first():
