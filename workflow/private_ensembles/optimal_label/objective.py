@@ -71,7 +71,7 @@ def profile_weights(histograms: TieGroups, profile: ConsensusProfile) -> NDArray
     with sixty_digits():
         right = right_votes(profile, K)
         confusion = Decimal(profile.confusion)
-        each, together = _rises(confusion / (C - 1), K), _rises(confusion, K)
+        each, together = rises(confusion / (C - 1), K), rises(confusion, K)
         rows = np.multiply.reduce(each[histograms.counts], axis=1)[histograms.owners]
         wrong = rows / each[histograms.votes] / together[K - histograms.votes]
         return (_names(histograms) * wrong * right[histograms.votes]).astype(np.float64)
@@ -86,13 +86,13 @@ def right_votes(profile: ConsensusProfile, n_teachers: int) -> NDArray[np.object
     total = np.zeros(n_teachers + 1, dtype=object)
     for share, pair in ((easy, profile.easy), (1 - easy, profile.hard)):
         a, b = (Decimal(one) for one in pair)
-        votes = _rises(a, n_teachers) * _rises(b, n_teachers)[::-1]
-        total = total + share * votes / _rises(a + b, n_teachers)[-1]
+        votes = rises(a, n_teachers) * rises(b, n_teachers)[::-1]
+        total = total + share * votes / rises(a + b, n_teachers)[-1]
     return total
 
 
-def _rises(x: Decimal, most: int) -> NDArray[np.object_]:
-    """x (x + 1) ... (x + n - 1) / n! for n = 0..most."""
+def rises(x: Decimal, most: int) -> NDArray[np.object_]:
+    """Return x (x + 1) ... (x + n - 1) / n! for n = 0..most, in the caller's context."""
     found = [Decimal(1)]
     for n in range(most):
         found.append(found[-1] * (x + n) / (n + 1))
