@@ -19,7 +19,7 @@ from private_ensembles.optimal_label.certificate import (
     uniform_share,
     utility_below,
 )
-from private_ensembles.optimal_label.objective import leaders, profile_weights, right_weights
+from private_ensembles.optimal_label.objective import leaders, weights_of
 from private_ensembles.optimal_label.program import Program
 from private_ensembles.optimal_label.sorted_histograms import TieGroups
 from private_ensembles.votes.synthetic import ConsensusProfile
@@ -39,15 +39,13 @@ GAP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class BestLabel:
+class LabelTable:
     """A mechanism that releases one label of a vote count, optimal up to `certificate.gap`.
 
     units: (G,) whole multiples of 1 / UNITS, the probability of each tie group, whose classes share
     it evenly; those of a histogram add up to UNITS.
     """
 
-    epsilon: float
-    delta: float
     histograms: TieGroups
     units: NDArray[np.int64]
     certificate: Certificate
@@ -75,6 +73,14 @@ class BestLabel:
         Raises ValueError for counts of other numbers of teachers or classes.
         """
         return self.probabilities[self.histograms.groups_of(counts)]
+
+
+@dataclass(frozen=True, eq=False)
+class BestLabel(LabelTable):
+    """One label that is (epsilon, delta)-DP."""
+
+    epsilon: float
+    delta: float
 
 
 @lru_cache(maxsize=128)
@@ -119,16 +125,13 @@ def best_label(
     program = Program(n_teachers, n_classes, epsilon, delta)
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
     if lead is None:
-        if profile is None:
-            program.weights = right_weights(program.histograms, accuracy)
-        else:
-            program.weights = profile_weights(program.histograms, profile)
+        program.weights = weights_of(program.histograms, accuracy, profile)
         units, certificate = _right_most_often(program, small and gap is None, gap or GAP, start)
     else:
         if not small or gap is not None:
             raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes and no gap")
         units, certificate = _factorised(program, leaders(program.histograms, lead))
-    return BestLabel(epsilon, delta, program.histograms, units, certificate)
+    return BestLabel(program.histograms, units, certificate, epsilon, delta)
 
 
 def _right_most_often(
@@ -169,7 +172,7 @@ def _by_steps(
     """Steps from a private label, rows as they are violated, until the gap is small."""
     point = np.empty(program.size)
     counts = program.histograms.counts
-    point[program.histograms.groups] = (begin or _exponential)(counts, program.epsilon)
+    point[program.histograms.groups] = (begin or exponential)(counts, program.epsilon)
     at = first_order.start(program, point, first_order.least_weight(program, point))
     bound, best = math.inf, float(program.weights @ point)
     for _ in range(_ROUNDS):
@@ -199,8 +202,8 @@ def _nearly_private(
     return utility, p
 
 
-def _exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
-    """Pr[class] = e^(epsilon n / 2) / sum: epsilon-DP (McSherry and Talwar 2007)."""
+def exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
+    """Return Pr[class] = e^(epsilon n / 2) / sum: epsilon-DP (McSherry and Talwar 2007)."""
     weights = np.exp(epsilon / 2 * (counts - counts.max(axis=1, keepdims=True)))
     return weights / weights.sum(axis=1, keepdims=True)
 

@@ -51,6 +51,15 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
     return arrangements * right[histograms.votes] * wrong[K - histograms.votes]
 
 
+def weights_of(
+    histograms: TieGroups, accuracy: float | None, profile: ConsensusProfile | None
+) -> NDArray[np.float64]:
+    """Return `profile_weights` of a profile, or `right_weights` where there is none; as these."""
+    if profile is None:
+        return right_weights(histograms, accuracy)
+    return profile_weights(histograms, profile)
+
+
 def profile_weights(histograms: TieGroups, profile: ConsensusProfile) -> NDArray[np.float64]:
     """Return Pr[the sorted histogram, the true class in the tie group] on the profile, (G,).
 
