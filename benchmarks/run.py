@@ -24,6 +24,7 @@ BENCHMARKS = (
     "smooth_sensitivity",
     "accounting",
     "many_labels",
+    "best_label",
     "dpbag",
     "teachers",
     "students",

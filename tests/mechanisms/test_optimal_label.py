@@ -9,12 +9,14 @@ from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.experiments.planner import best_parameters, plan
+from private_ensembles.mechanisms import optimal_label as module
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.noise.sources import Secure
+from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
-from private_ensembles.optimal_label.objective import right_weights
+from private_ensembles.optimal_label.objective import profile_weights, right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 MECHANISM = mechanisms.load("optimal_label")
 ONE = Task(epsilon=0.7, delta=1e-5, queries=1, labels=1, n_teachers=9, n_classes=4)
@@ -72,7 +74,6 @@ def test_accuracies_are_rounded_to_tenths_above_chance():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"n_teachers": 25, "n_classes": 10}, "for at most 600 sorted histograms for one label"),
         (
             {"n_teachers": 20, "n_classes": 10, "queries": 5, "labels": 5},
             "for at most 150 sorted histograms for several labels, not 530",
@@ -127,6 +128,38 @@ def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
     assert lower(twin, twin.worst(task.delta * 1.01), "twin") > exact.epsilon
 
 
+@pytest.mark.parametrize("secure", [False, True])
+def test_votes_are_drawn_where_all_are_too_many(monkeypatch, secure):
+    """Audited over all histograms, its twin as well; and drawn as it says."""
+    monkeypatch.setattr(module, "MOST", 9)
+    task = replace(ONE, n_teachers=12, n_classes=3, secure=secure, delta=1e-4)
+    found = MECHANISM.calibrate(task, accuracy=0.6)
+    assert found.drawn == 7
+    assert MECHANISM.cost(task, found).proven == task.epsilon
+    exact = MECHANISM.audited(task, found).worst(task.delta * (1 + 1e-6)).epsilon
+    assert 0.8 * task.epsilon < exact <= task.epsilon * (1 + 1e-9)
+    twin = MECHANISM.audited(task, MECHANISM.weaker(found, 0.5))
+    assert twin.at_least(task.delta) > 1.5 * task.epsilon
+    row, runs = np.array([[7, 3, 2]]), 6000
+    noise = Secure() if secure else Seeded(generator(0, "audit", "optimal_label", "drawn"))
+    drawn = MECHANISM.release(np.repeat(row, runs, axis=0), replace(found, labels=runs), noise)
+    chances = MECHANISM.distribution(row, found)[0]
+    # Hoeffding, as above.
+    shares = np.bincount(drawn, minlength=3) / runs
+    assert np.abs(shares - chances).max() < np.sqrt(np.log(2.4e8) / (2 * runs))
+
+
+def test_drawn_votes_beat_permute_and_flip_where_the_budget_is_small():
+    """250 teachers, ten classes: below an epsilon of 0.04 or so (docs/best-label.md)."""
+    profile = ConsensusProfile(10, 0.7, (20, 2), (2, 2), confusion=1)
+    counts, labels = synthetic_counts(profile, 250, 300, np.random.default_rng(0))
+    for epsilon, better in ((0.02, True), (0.1, False)):
+        task = replace(ONE, n_teachers=250, n_classes=10, epsilon=epsilon, profile=profile)
+        names = ["permute_and_flip", "optimal_label"]
+        ranked = plan(replace(task, queries=300), counts, labels, names)
+        assert (ranked[0].mechanism == "optimal_label") == better
+
+
 def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts():
     """The account's pairs give what all pairs of the audit's histograms give."""
     task = replace(ONE, n_teachers=6, n_classes=3, queries=20, labels=20)
@@ -142,6 +175,32 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
     # Half the noise for several labels is caught.
     twin = MECHANISM.label_pairs(task, MECHANISM.weaker(found, 0.5))
     assert adaptive_delta(twin, 20, task.epsilon).lower > task.delta
+
+
+def test_of_a_profile_it_is_better_than_of_any_accuracy():
+    """On the profile itself; a planner then searches nothing."""
+    profile = ConsensusProfile(4, 0.5, (12, 2), (2, 2), confusion=0.5)
+    task = replace(ONE, profile=profile, epsilon=0.4)
+    groups = tie_groups(task.n_teachers, task.n_classes)
+    weights = profile_weights(groups, profile)
+
+    def worth(name, **free):
+        mechanism, p = mechanisms.load(name), np.empty(len(weights))
+        found = mechanism.calibrate(task, **free)
+        p[groups.groups] = mechanism.distribution(groups.counts, found)
+        return weights @ p
+
+    best = worth(MECHANISM.name)
+    by_accuracy = [worth(MECHANISM.name, accuracy=tenths / 10) for tenths in range(3, 10)]
+    assert max(by_accuracy) < best < 1.02 * max(by_accuracy)
+    assert max(worth("permute_and_flip"), worth("exponential"), worth("gnmax_exact")) < best
+    assert MECHANISM.searched(task) == ()
+    assert MECHANISM.searched(ONE) == ("accuracy",)
+    counts, labels = synthetic_counts(profile, 9, 400, np.random.default_rng(1))
+    chosen = best_parameters(MECHANISM, task, counts, labels)
+    assert chosen == MECHANISM.calibrate(task)
+    assert set(chosen.shown()) == {"label_epsilon", "label_delta", "labels"}
+    assert MECHANISM.cost(task, chosen).proven == task.epsilon
 
 
 def test_the_planner_chooses_the_accuracy_and_ranks_it_first():

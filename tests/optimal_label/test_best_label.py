@@ -10,6 +10,7 @@ from private_ensembles.mechanisms.families.ladder_steps import ladder_matrix
 from private_ensembles.optimal_label import best_label as module
 from private_ensembles.optimal_label.best_label import best_label
 from private_ensembles.optimal_label.objective import right_weights
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 from . import oracle
 
@@ -47,6 +48,19 @@ def test_optima_are_those_of_the_table(K, C, epsilon, accuracy, others, optimum)
 def test_no_mechanism_on_unsorted_histograms_is_better(K, C, epsilon, accuracy, delta):
     wanted = oracle.best_utility(K, C, epsilon, delta, oracle.weights(K, C, accuracy))
     certificate = best_label(K, C, epsilon, delta, accuracy=accuracy).certificate
+    assert certificate.utility == pytest.approx(wanted, abs=1e-8)
+    assert certificate.upper_bound >= wanted * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.02])
+@pytest.mark.parametrize(("K", "C", "epsilon"), [(3, 3, 1.0), (5, 3, 0.4), (4, 4, 0.7)])
+def test_no_mechanism_is_better_on_a_profile(K, C, epsilon, delta):
+    profile = ConsensusProfile(C, 0.5, (6, 2), (2, 2), confusion=0.5)
+    wanted = oracle.best_utility(
+        K, C, epsilon, delta, oracle.profile_weights(K, profile).astype(float)
+    )
+    certificate = best_label(K, C, epsilon, delta, profile=profile).certificate
+    assert certificate.holds
     assert certificate.utility == pytest.approx(wanted, abs=1e-8)
     assert certificate.upper_bound >= wanted * (1 - 1e-10)
 
@@ -138,7 +152,15 @@ def test_a_solver_that_gives_up_leaves_a_label_all_the_same(monkeypatch):
 def test_labels_at_extreme_budgets_are_private(epsilon, delta):
     found = best_label(5, 3, epsilon, delta, accuracy=0.8)
     assert oracle.exact_delta(found) <= delta
-    assert found.certificate.gap < 0.01
+    assert found.certificate.gap < 1e-5
+
+
+@pytest.mark.parametrize("epsilon", [12.0, 16.0, 20.0, 24.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_the_bound_is_near_however_large_epsilon_is(epsilon, delta):
+    """Without scaled rows the solver's multipliers left up to 4 % here."""
+    for K, C, accuracy in ((14, 5, 0.5), (31, 3, 0.4), (11, 10, 0.6)):
+        assert best_label(K, C, epsilon, delta, accuracy=accuracy).certificate.gap < 1e-6
 
 
 def test_a_label_is_solved_once():
@@ -152,7 +174,7 @@ def test_a_label_is_solved_once():
         ({"epsilon": 1.0, "delta": 1.0, "accuracy": 0.7}, r"delta = 1.0: must be in \[0, 1\)"),
         ({"epsilon": 1.0, "accuracy": 0.7, "gap": 0.0}, r"gap = 0.0: must be in \(0, 1\)"),
         ({"epsilon": 1.0, "lead": 1, "gap": 0.1}, "lead = 1: is for smaller n_teachers, n_classes"),
-        ({"epsilon": 1.0}, "accuracy, lead: exactly one of them must be given"),
+        ({"epsilon": 1.0}, "accuracy, profile, lead: exactly one of them must be given"),
         ({"epsilon": 1.0, "accuracy": 0.7, "lead": 1}, "exactly one of them must be given"),
     ],
 )

@@ -39,7 +39,7 @@ def test_any_table_becomes_a_private_one(K, C, epsilon, delta):
 def test_what_is_needed_is_a_bound_and_near():
     program = Program(5, 3, 0.4, 0.0)
     for seed in range(5):
-        units = certificate._units(program, some_table(program, seed))
+        units = certificate.whole_units(program, some_table(program, seed))
         found = needed_delta(program, units)
         assert exact(program, units) <= found
         assert found == pytest.approx(float(exact(program, units)), abs=1e-14)

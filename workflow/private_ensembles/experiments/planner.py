@@ -125,7 +125,7 @@ def best_parameters(
     mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray
 ) -> Parameters:
     """Return the parameters with the most expected right labels: a grid, then a local search."""
-    names = list(mechanism.free)
+    names = list(mechanism.searched(task))
     if not names:
         return mechanism.calibrate(task)
     of_parameters = mechanism.search_score(counts, labels, task)

@@ -36,16 +36,16 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
         "n_classes": settings["n_classes"],
     }
     common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
-    given |= {name: settings[name] for name in common}
-    return Task(epsilon=epsilon, delta=delta, **(given | more))
+    given |= {name: settings[name] for name in common} | more
+    profile = ConsensusProfile(n_classes=given["n_classes"], **settings["profile"])
+    return Task(epsilon=epsilon, delta=delta, profile=profile, **given)
 
 
 def profile_votes(settings: Mapping, wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
-    profile = ConsensusProfile(n_classes=wanted.n_classes, **settings["profile"])
     queries = min(wanted.queries, planner.LARGEST_SAMPLE)
     generator = randomness.generator(seed, "planner", "profile")
-    return synthetic_counts(profile, wanted.n_teachers, queries, generator)
+    return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
 
 
 def plan_table(

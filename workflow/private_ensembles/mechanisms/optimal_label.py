@@ -1,4 +1,4 @@
-"""The best label there is for a stated accuracy of the teachers, in any number of classes."""
+"""The best label there is for teachers who agree as stated, in any number of classes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import numpy as np
 from private_ensembles.accounting.adaptive import Pairs
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.mechanisms.families.composed import label_epsilon
+from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.ladder import Ladder, LeakyLabel
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
 from private_ensembles.noise import secure as exact
+from private_ensembles.optimal_label import drawn_votes
 from private_ensembles.optimal_label.best_label import BestLabel, best_label
+from private_ensembles.optimal_label.drawn_votes import most_drawn
 from private_ensembles.optimal_label.sorted_histograms import moves
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Sorted histograms with which a planner does not wait for long: of one label and of several, whose
 # account solves a dozen programs; and up to which each is solved to the optimum itself.
@@ -26,17 +30,29 @@ ACCURACY = 0.7
 
 @dataclass(frozen=True)
 class ProfiledLabel(LeakyLabel):
-    """accuracy: of one teacher, for which the label is optimal; on two classes for any."""
+    """What the label is optimal for; on two classes for any.
 
-    accuracy: float = ACCURACY
+    accuracy: of one teacher; None where a profile of their consensus takes its place. drawn: how
+    many of the votes are drawn, whose label is released; None: it is that of all.
+    """
+
+    accuracy: float | None = ACCURACY
+    profile: ConsensusProfile | None = None
+    drawn: int | None = None
+
+    def shown(self):
+        """The profile is the task's and no number."""
+        return {name: one for name, one in super().shown().items() if name != "profile"}
 
 
 class OptimalLabel(Ladder):
-    """No (epsilon, delta)-DP label is right more often for teachers of the stated accuracy.
+    """No (epsilon, delta)-DP label is right more often for teachers who agree as stated.
 
-    free: accuracy, of which the label depends little: it is rounded to tenths, above 1/C. On two
+    That is the task's profile. free: accuracy in its place, rounded to tenths above 1/C, as the
+    label depends little of it; what is given goes before the profile. On two
     classes the ladder is optimal whatever it is. Several labels of more classes spend no delta each
-    and are charged together, by what each move of a vote does to them.
+    and are charged together, by what each move of a vote does to them. Of more votes than programs
+    have room for, one label of more than two classes is that of as many as they have, drawn anew.
     """
 
     name = "optimal_label"
@@ -55,23 +71,28 @@ class OptimalLabel(Ladder):
 
     def further_refusal(self, task):
         """Programs of many sorted histograms take too long."""
-        if task.n_classes > 2:
+        if task.n_classes > 2 and task.labels > 1:
             size = sorted_histograms(task.n_teachers, task.n_classes)
-            most = MOST if task.labels == 1 else MOST_TOGETHER
-            if size > most:
-                wanted = "one label" if task.labels == 1 else "several labels"
-                return f"for at most {most} sorted histograms for {wanted}, not {size:,}"
+            if size > MOST_TOGETHER:
+                at_most = f"at most {MOST_TOGETHER} sorted histograms"
+                return f"for {at_most} for several labels, not {size:,}"
         return super().further_refusal(task)
 
-    def in_parts(self, task, labels, accuracy=ACCURACY):
+    def searched(self, task):
+        """Nothing where the label is the same whatever the accuracy, or the profile is known."""
+        return () if task.n_classes == 2 or task.profile is not None else super().searched(task)
+
+    def in_parts(self, task, labels, accuracy=None):
         """The ladder's parts on two classes, labels without delta on more."""
         if task.n_classes == 2:
             return ProfiledLabel(**asdict(super().in_parts(task, labels)))
-        tenths = min(9, max(round(10 * accuracy), 10 // task.n_classes + 1))
+        prior = _prior(task, accuracy)
         if labels == 1:
-            return ProfiledLabel(task.epsilon, task.delta, 1, tenths / 10)
+            drawn = most_drawn(task.n_teachers, task.n_classes, MOST)
+            drawn = drawn if drawn < task.n_teachers else None
+            return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
         each = label_epsilon(task.epsilon, labels, task.delta)
-        return ProfiledLabel(each, 0.0, labels, tenths / 10)
+        return ProfiledLabel(each, 0.0, labels, *prior)
 
     def together(self, task, labels):
         """More than one label, of any number of classes."""
@@ -89,14 +110,29 @@ class OptimalLabel(Ladder):
     def many_classes(self, counts, parameters):
         """From the solved program."""
         counts = np.asarray(counts)
-        return _solved(int(counts[0].sum()), counts.shape[1], parameters).distribution(counts)
+        solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
+        if parameters.drawn is None:
+            return solved.distribution(counts)
+        return drawn_votes.distribution(solved, counts)
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Of drawn votes, that of the sum over samples."""
+        found = super().error(n_teachers, n_classes, parameters, secure)
+        if n_classes == 2 or parameters.drawn is None:
+            return found
+        return found | {"relative_error": drawn_votes.RELATIVE_ERROR}
 
     def sample(self, counts, parameters, noise):
-        """Secure labels of more than two classes by exact dice, as certified."""
+        """Secure labels of more than two classes by exact dice, as certified; drawn votes first."""
         counts = np.asarray(counts)
         if not noise.secure or counts.shape[1] == 2:
             return super().sample(counts, parameters, noise)
-        solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
+        n_teachers, C = int(counts[0].sum()), counts.shape[1]
+        solved = _solved(n_teachers, C, parameters)
+        if parameters.drawn is not None:
+            voters = exact.subsets(len(counts), n_teachers, parameters.drawn)
+            classes = (voters[:, :, None] >= counts.cumsum(axis=1)[:, None, :]).sum(axis=2)
+            counts = (classes[:, :, None] == np.arange(C)).sum(axis=1)
         units, groups = solved.shares(counts)
         chosen = np.take_along_axis(groups, exact.weighted(units)[:, None], axis=1)
         return exact.largest((groups == chosen).astype(np.int64))
@@ -109,14 +145,26 @@ class OptimalLabel(Ladder):
         return (noise.generator.random((len(counts), 1)) > below).sum(axis=1)
 
 
+def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
+    """Accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
+    if accuracy is None and task.profile is not None:
+        return None, task.profile
+    given = ACCURACY if accuracy is None else accuracy
+    return min(9, max(round(10 * given), 10 // task.n_classes + 1)) / 10, None
+
+
 def _solved(n_teachers: int, n_classes: int, parameters: ProfiledLabel) -> BestLabel:
-    """The label of these parameters, cached by them."""
+    """The label of these parameters, cached by them; of drawn votes, that of a sample."""
+    budget = parameters.label_epsilon, parameters.label_delta
+    if parameters.drawn is not None:
+        budget = drawn_votes.budget_of_the_drawn(*budget, n_teachers, parameters.drawn)
+        n_teachers = parameters.drawn
     return best_label(
         n_teachers,
         n_classes,
-        parameters.label_epsilon,
-        parameters.label_delta,
+        *budget,
         accuracy=parameters.accuracy,
+        profile=parameters.profile,
         gap=GAP if sorted_histograms(n_teachers, n_classes) > EXACT else None,
         start=_flips,
     )

@@ -19,9 +19,10 @@ from private_ensembles.optimal_label.certificate import (
     uniform_share,
     utility_below,
 )
-from private_ensembles.optimal_label.objective import leaders, right_weights
+from private_ensembles.optimal_label.objective import leaders, weights_of
 from private_ensembles.optimal_label.program import Program
 from private_ensembles.optimal_label.sorted_histograms import TieGroups
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Up to so many moves times classes a factorisation is faster, and finds the optimum itself.
 FACTORISED = 100_000
@@ -38,15 +39,13 @@ GAP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class BestLabel:
+class LabelTable:
     """A mechanism that releases one label of a vote count, optimal up to `certificate.gap`.
 
     units: (G,) whole multiples of 1 / UNITS, the probability of each tie group, whose classes share
     it evenly; those of a histogram add up to UNITS.
     """
 
-    epsilon: float
-    delta: float
     histograms: TieGroups
     units: NDArray[np.int64]
     certificate: Certificate
@@ -76,6 +75,14 @@ class BestLabel:
         return self.probabilities[self.histograms.groups_of(counts)]
 
 
+@dataclass(frozen=True, eq=False)
+class BestLabel(LabelTable):
+    """One label that is (epsilon, delta)-DP."""
+
+    epsilon: float
+    delta: float
+
+
 @lru_cache(maxsize=128)
 def best_label(
     n_teachers: int,
@@ -84,6 +91,7 @@ def best_label(
     delta: float = 0.0,
     *,
     accuracy: float | None = None,
+    profile: ConsensusProfile | None = None,
     lead: int | None = None,
     gap: float | None = None,
     start: Callable[[NDArray, float], NDArray] | None = None,
@@ -96,33 +104,34 @@ def best_label(
 
     One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels
     are maximised where each of K teachers is right with that probability and all errors are as
-    likely. lead: in its place the least probability of the leader over all histograms with such a
-    lead or a larger one, in votes, is maximised, for which no accuracy has to be known. epsilon: in
-    (0, 700]; delta: in [0, 1). gap: the share of the bound that may be missing, in (0, 1), found in
-    less time; by default the optimum itself up to FACTORISED, and GAP beyond. start: a private
-    label to begin with where there is a gap, Pr[label] (H, C) of histograms and epsilon; what is
-    returned is never right less often; the exponential mechanism by default. Raises ValueError for
-    arguments out of range, for both or neither of accuracy and lead, and for `lead` with a gap or
-    at sizes beyond FACTORISED. Source: docs/best-label.md.
+    likely. profile: in its place, where queries are easy or hard, and taken for few other classes
+    or many, as it says. lead: in its place the least probability of the leader over all histograms
+    with such a lead or a larger one, in votes, is maximised, for which nothing has to be known of
+    the teachers. epsilon: in (0, 700]; delta: in [0, 1). gap: the share of the bound that may be
+    missing, in (0, 1), found in less time; by default the optimum itself up to FACTORISED, and GAP
+    beyond. start: a private label to begin with where there is a gap, Pr[label] (H, C) of
+    histograms and epsilon; what is returned is never right less often; the exponential mechanism by
+    default. Raises ValueError for arguments out of range, unless one of accuracy, profile and lead
+    is given, and for `lead` with a gap or at sizes beyond FACTORISED. Source: docs/best-label.md.
     """
     if not 0 < epsilon <= _LARGEST_EPSILON:
         raise ValueError(f"epsilon = {epsilon}: must be in (0, {_LARGEST_EPSILON:g}]")
     if not 0 <= delta < 1:
         raise ValueError(f"delta = {delta}: must be in [0, 1)")
-    if (accuracy is None) == (lead is None):
-        raise ValueError("accuracy, lead: exactly one of them must be given")
+    if sum(one is not None for one in (accuracy, profile, lead)) != 1:
+        raise ValueError("accuracy, profile, lead: exactly one of them must be given")
     if gap is not None and not 0 < gap < 1:
         raise ValueError(f"gap = {gap}: must be in (0, 1)")
     program = Program(n_teachers, n_classes, epsilon, delta)
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
-    if accuracy is not None:
-        program.weights = right_weights(program.histograms, accuracy)
+    if lead is None:
+        program.weights = weights_of(program.histograms, accuracy, profile)
         units, certificate = _right_most_often(program, small and gap is None, gap or GAP, start)
     else:
         if not small or gap is not None:
             raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes and no gap")
         units, certificate = _factorised(program, leaders(program.histograms, lead))
-    return BestLabel(epsilon, delta, program.histograms, units, certificate)
+    return BestLabel(program.histograms, units, certificate, epsilon, delta)
 
 
 def _right_most_often(
@@ -163,7 +172,7 @@ def _by_steps(
     """Steps from a private label, rows as they are violated, until the gap is small."""
     point = np.empty(program.size)
     counts = program.histograms.counts
-    point[program.histograms.groups] = (begin or _exponential)(counts, program.epsilon)
+    point[program.histograms.groups] = (begin or exponential)(counts, program.epsilon)
     at = first_order.start(program, point, first_order.least_weight(program, point))
     bound, best = math.inf, float(program.weights @ point)
     for _ in range(_ROUNDS):
@@ -193,8 +202,8 @@ def _nearly_private(
     return utility, p
 
 
-def _exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
-    """Pr[class] = e^(epsilon n / 2) / sum: epsilon-DP (McSherry and Talwar 2007)."""
+def exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
+    """Return Pr[class] = e^(epsilon n / 2) / sum: epsilon-DP (McSherry and Talwar 2007)."""
     weights = np.exp(epsilon / 2 * (counts - counts.max(axis=1, keepdims=True)))
     return weights / weights.sum(axis=1, keepdims=True)
 

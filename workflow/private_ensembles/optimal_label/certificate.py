@@ -30,9 +30,9 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 class Certificate:
     """What is proven of a table.
 
-    holds: it is (epsilon, delta)-DP over all moves. worst: a bound on the delta that it needs, in
-    floating point. mixed: the share of the uniform label. utility: a lower bound on the objective,
-    upper_bound: a bound on that of every (epsilon, delta)-DP mechanism.
+    holds: it is private as claimed, over all moves. worst: a bound on the delta that it needs, or
+    on its Rényi divergence, in floating point. mixed: the share of the uniform label. utility: a
+    lower bound on the objective, upper_bound: a bound on that of every mechanism as private.
     """
 
     holds: bool
@@ -77,7 +77,7 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
     C = program.n_classes
     share = 0.0
     for count in range(_TRIES):
-        units = _units(program, (1 - share) * p + share / C)
+        units = whole_units(program, (1 - share) * p + share / C)
         found = needed_delta(program, units)
         if found <= program.delta:
             return units, found, share
@@ -93,8 +93,8 @@ def uniform_share(program: Program, needed: float) -> float:
     return over / (over + program.delta + math.expm1(program.epsilon) / program.n_classes)
 
 
-def _units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Whole units near p that add up to UNITS in every histogram, the rest in a largest group."""
+def whole_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return units near p, whole numbers that add up to UNITS in every histogram, (G,)."""
     sizes, starts = program.histograms.sizes, program.histograms.starts
     masses = np.maximum(p, 0.0) * sizes
     masses /= np.add.reduceat(masses, starts)[program.histograms.owners]

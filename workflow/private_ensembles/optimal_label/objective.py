@@ -1,8 +1,10 @@
 """What an optimal label is optimal for: expected right labels under a stated profile of teachers.
 
-A teacher votes for the right class with probability `accuracy` and for each other class with equal
-probability, independently of the others. Then a histogram and the tie group of its right class have
-a probability in closed form, and expected right labels are linear in the mechanism.
+Either a teacher votes for the right class with probability `accuracy` and for each other class with
+equal probability, independently of the others; or queries are easy or hard, and taken for few other
+classes or many, as a profile of the consensus says. In both a histogram and the tie group of its
+right class have a probability in closed form, and expected right labels are linear in the
+mechanism.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.rounding import sixty_digits
 from private_ensembles.optimal_label.sorted_histograms import TieGroups
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of one weight, relative: five roundings of correctly rounded factors.
 WEIGHT_ROUNDINGS = 5
@@ -41,14 +44,77 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
         raise ValueError(
             f"n_teachers = {K}: must be at most {_LARGEST_LOGARITHM / math.log(C):.0f}"
         )
-    factorials = np.array([math.factorial(n) for n in range(max(K, C) + 1)], dtype=object)
+    factorials = np.array([math.factorial(n) for n in range(K + 1)], dtype=object)
     votes = factorials[K] // np.multiply.reduce(factorials[histograms.counts], axis=1)
-    ties = np.multiply.reduceat(factorials[histograms.sizes], histograms.starts)
-    # Names of all classes but the right one, whose group has one less of them to name.
-    names = factorials[C - 1] * histograms.sizes.astype(object) // ties[histograms.owners]
-    arrangements = (votes[histograms.owners] * names).astype(np.float64)
+    arrangements = (votes[histograms.owners] * _names(histograms)).astype(np.float64)
     right, wrong = _powers(accuracy, K, C)
     return arrangements * right[histograms.votes] * wrong[K - histograms.votes]
+
+
+def weights_of(
+    histograms: TieGroups, accuracy: float | None, profile: ConsensusProfile | None
+) -> NDArray[np.float64]:
+    """Return `profile_weights` of a profile, or `right_weights` where there is none; as these."""
+    if profile is None:
+        return right_weights(histograms, accuracy)
+    return profile_weights(histograms, profile)
+
+
+def profile_weights(histograms: TieGroups, profile: ConsensusProfile) -> NDArray[np.float64]:
+    """Return Pr[the sorted histogram, the true class in the tie group] on the profile, (G,).
+
+    >>> from private_ensembles.optimal_label.sorted_histograms import tie_groups
+    >>> even = ConsensusProfile(2, easy_share=0.5, easy=(1, 1), hard=(1, 1), confusion=1.0)
+    >>> profile_weights(tie_groups(2, 2), even)  # every number of right votes is as likely
+    array([0.33333333, 0.33333333, 0.33333333])
+
+    Votes for the true class are beta-binomial, easy or hard; those for the others are
+    Dirichlet-multinomial, so that only Gamma functions remain (docs/best-label.md). Which classes
+    are true how often, and a label that is not the true class in a known share of queries, change
+    nothing for a label that treats all classes alike, and are left out. Each weight is rounded once
+    from sixty digits. Raises ValueError for a profile of another number of classes.
+    """
+    K, C = histograms.n_teachers, histograms.n_classes
+    if profile.n_classes != C:
+        raise ValueError(f"profile: is of {profile.n_classes} classes, must be of {C}")
+    with sixty_digits():
+        right = right_votes(profile, K)
+        confusion = Decimal(profile.confusion)
+        each, together = rises(confusion / (C - 1), K), rises(confusion, K)
+        rows = np.multiply.reduce(each[histograms.counts], axis=1)[histograms.owners]
+        wrong = rows / each[histograms.votes] / together[K - histograms.votes]
+        return (_names(histograms) * wrong * right[histograms.votes]).astype(np.float64)
+
+
+def right_votes(profile: ConsensusProfile, n_teachers: int) -> NDArray[np.object_]:
+    """Return Pr[n of K teachers vote for the true class] for n = 0..K, Decimals; K = n_teachers.
+
+    In the caller's context of Decimals.
+    """
+    easy = Decimal(profile.easy_share)
+    total = np.zeros(n_teachers + 1, dtype=object)
+    for share, pair in ((easy, profile.easy), (1 - easy, profile.hard)):
+        a, b = (Decimal(one) for one in pair)
+        votes = rises(a, n_teachers) * rises(b, n_teachers)[::-1]
+        total = total + share * votes / rises(a + b, n_teachers)[-1]
+    return total
+
+
+def rises(x: Decimal, most: int) -> NDArray[np.object_]:
+    """Return x (x + 1) ... (x + n - 1) / n! for n = 0..most, in the caller's context."""
+    found = [Decimal(1)]
+    for n in range(most):
+        found.append(found[-1] * (x + n) / (n + 1))
+    return np.array(found, dtype=object)
+
+
+def _names(histograms: TieGroups) -> NDArray[np.object_]:
+    """How many ways there are to name all classes but the right one, one of each tie group."""
+    C = histograms.n_classes
+    factorials = np.array([math.factorial(n) for n in range(C + 1)], dtype=object)
+    ties = np.multiply.reduceat(factorials[histograms.sizes], histograms.starts)
+    sizes = histograms.sizes.astype(object)
+    return factorials[C - 1] * sizes // ties[histograms.owners]
 
 
 def _powers(accuracy: float, n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:

@@ -144,6 +144,10 @@ class Mechanism(ABC):
         cap = free.get("cap", 1.0)
         return max(1, min(task.labels, round(cap * task.labels))), others
 
+    def searched(self, task: Task) -> tuple[str, ...]:
+        """Return the names in `free` that a planner chooses for the task: all of them."""
+        return tuple(self.free)
+
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
         """Return `calibrate`'s parameters for so many labels; free: without `cap`."""
         raise ValueError(f"{self.name}: its noise is given, not found for a budget")

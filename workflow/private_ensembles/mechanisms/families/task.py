@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
 ADJACENCIES = frozenset({"add_remove", "replace_one"})
@@ -24,7 +25,8 @@ class Task:
     teacher_Delta: what one teacher costs for add_remove, where the teachers are private themselves.
     secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
     have, and accounted for as the discrete noise that it is. counts_only: of the votes nothing but
-    how many each class has is known.
+    how many each class has is known. profile: how the teachers are thought to agree, of which no
+    cost depends.
 
     Raises ValueError for a value out of range.
     """
@@ -41,6 +43,7 @@ class Task:
     teacher_Delta: float = 0.0
     secure: bool = False
     counts_only: bool = False
+    profile: ConsensusProfile | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
