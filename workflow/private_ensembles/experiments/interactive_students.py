@@ -142,11 +142,7 @@ def summary(rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]) -> pd
 
 
 def first_queries(queries: int, share: float) -> int:
-    """How many of the queries the first round asks: their share, rounded, each round at least one.
-
-    >>> first_queries(640, 0.5), first_queries(2, 0.999)
-    (320, 1)
-    """
+    """How many of the queries the first round asks: their share, rounded, each round at least 1."""
     return min(max(round(queries * share), 1), queries - 1)
 
 
