@@ -134,7 +134,7 @@ def coarse_total(rng):
     One pair above all pairs costs somewhat more than any adversary gets.
     """
     theorem, most = rng.choice([("backward_induction", 1.02), ("loss_distribution", 1.3)])
-    grid = {"step": "1/100", "reach": 140, "below": 400, "above": 300}
+    grid = {"step": "1/100", "reach": 200, "below": 400, "above": 300}
     body = stated("total", theorem, law=law(rng, rng.choice([1, 2]), 1.5), **grid)
     body |= {"labels": rng.choice([1, 2]), "epsilon": rng.uniform(0, 0.3).hex(), "delta": 0}
     with mp.workdps(truth.DIGITS):
