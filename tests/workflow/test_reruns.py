@@ -283,6 +283,7 @@ FILES = {
     f"{MODULE}/published/parameters.py": END,
     f"{MODULE}/published/printed.py": END,
     f"{MODULE}/published/reproduced.py": END,
+    f"{MODULE}/published/rules.py": END,
     f"{MODULE}/published/sizes.py": END,
     f"{MODULE}/jobs/progress.py": EVERYTHING,
     f"{MODULE}/jobs/announce.py": NOTHING,
