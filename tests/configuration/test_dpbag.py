@@ -71,5 +71,6 @@ def test_the_study_of_the_intercept_takes_the_most_shards_of_logistic_teachers(d
     paper = config.check(default | {"data": "paper"}).dpbag
     wanted = {"n": 250, "k": [10, 50, 100], "seeds": [0, 1, 2, 3, 4], "C": 1}
     assert paper.intercept_study() == wanted
+    assert config.check(default | {"data": "embedded"}).dpbag.intercept_study() == {}
     without = _changed(default, "dpbag.logistic", None) | {"data": "paper"}
     assert config.check(without).dpbag.intercept_study() == {}

@@ -62,7 +62,7 @@ def test_a_null_leaves_a_table_or_figure_out(config):
         config["darrm"][name] = None
     assert targets.figures(check(config))["darrm"] == [
         "figure2",
-        "feasible_region",
+        "figure2_region",
         "figure10",
         "objectives",
     ]

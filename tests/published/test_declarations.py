@@ -2,10 +2,11 @@
 
 import pytest
 
-from private_ensembles.published.declarations import first_that_fits, paper, read_paper
+from private_ensembles.published.declarations import paper, read_paper
 from private_ensembles.published.explanations import EXPLANATIONS
 from private_ensembles.published.parameters import flat
 from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
+from private_ensembles.published.rules import first_that_fits
 
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 GOOD = """

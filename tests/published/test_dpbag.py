@@ -12,10 +12,11 @@ from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.experiments.dpbag_tables import affordable_labels
 from private_ensembles.published.comparison import compare
-from private_ensembles.published.declarations import first_that_fits, paper
+from private_ensembles.published.declarations import paper
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import FOLDER, Key, equals_printed, key_of, read_published
 from private_ensembles.published.reproduced import reproduced_numbers
+from private_ensembles.published.rules import first_that_fits
 
 ADULT = (1, 3, 5)
 PRINTED = read_published(FOLDER.glob("dpbag_*.csv"))

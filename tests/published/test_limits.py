@@ -8,8 +8,9 @@ import yaml
 from private_ensembles.configuration.check import check
 from private_ensembles.published import limits
 from private_ensembles.published.comparison import compare
-from private_ensembles.published.declarations import first_that_fits, paper
+from private_ensembles.published.declarations import paper
 from private_ensembles.published.printed import FOLDER, key_of, read_published
+from private_ensembles.published.rules import first_that_fits
 
 PRINTED = read_published(FOLDER.glob("*.csv"))
 

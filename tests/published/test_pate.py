@@ -13,7 +13,7 @@ from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
 from private_ensembles.published import comparison
 from private_ensembles.published.arithmetic import arithmetic
-from private_ensembles.published.declarations import first_that_fits, paper
+from private_ensembles.published.declarations import paper
 from private_ensembles.published.parameters import altered, claims_of
 from private_ensembles.published.printed import (
     FOLDER,
@@ -23,6 +23,7 @@ from private_ensembles.published.printed import (
     key_of,
     read_published,
 )
+from private_ensembles.published.rules import first_that_fits
 from private_ensembles.published.statuses import STATUSES
 
 CONFIG = Path(__file__).parents[2] / "config.yaml"

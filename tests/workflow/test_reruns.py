@@ -29,7 +29,7 @@ END = {"compare_published", "build_index"}
 ACCURACY = {"release_labels", "tabulate_label_accuracy", *END}
 VOTES = {"train_teachers", "cast_votes", *ACCURACY}
 DATA = {"prepare_dataset", *VOTES}
-GAMMA = {"optimize_gamma", "draw_gamma_shapes", "draw_feasible_region", *ACCURACY}
+GAMMA = {"optimize_gamma", "draw_gamma_shapes", *ACCURACY}
 SIGMA = {"search_gnmax_sigma", "tabulate_gnmax_sigma", *ACCURACY}
 LOSS = {"tabulate_privacy_loss", *END}
 # One job proves the claims of all data sets, and labels wait for it: whatever it concerns.
@@ -145,7 +145,7 @@ CONFIGURATION = {
         {"darrm__prior": NEW_PRIOR},
         gammas(5, [1, 3], 0.11, "0.0001", ONE_LABEL, NEW_PRIOR)
         | gammas(5, [3], 0.1, "1e-05", ["2.9999700001000004e-05"], NEW_PRIOR)
-        | {"draw_gamma_shapes", "draw_feasible_region", *ACCURACY},
+        | {"draw_gamma_shapes", *ACCURACY},
     ),
     "teachers per ensemble": (
         {"darrm__K": 7},
@@ -161,7 +161,7 @@ CONFIGURATION = {
     "figure 2": (
         {"darrm__figure2__epsilon": 0.2},
         gammas(5, [3], 0.2, "1e-05", ["2.9999700001000004e-05"])
-        | {"draw_gamma_shapes", "draw_feasible_region", "build_index"},
+        | {"draw_gamma_shapes", "build_index"},
     ),
     "figure 10": ({"darrm__figure10__m": 1}, {"draw_sigma_search", "build_index"}),
     "figure 6": (
@@ -240,7 +240,7 @@ CONFIGURATION = {
 }
 
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
-DRAWN = {"draw_gamma_shapes", "draw_feasible_region", "draw_sigma_search", "build_index"}
+DRAWN = {"draw_gamma_shapes", "draw_sigma_search", "build_index"}
 FILES = {
     f"{MODULE}/__init__.py": EVERYTHING,
     f"{MODULE}/jobs/io.py": EVERYTHING,
@@ -283,6 +283,7 @@ FILES = {
     f"{MODULE}/published/parameters.py": END,
     f"{MODULE}/published/printed.py": END,
     f"{MODULE}/published/reproduced.py": END,
+    f"{MODULE}/published/rules.py": END,
     f"{MODULE}/published/sizes.py": END,
     f"{MODULE}/jobs/progress.py": EVERYTHING,
     f"{MODULE}/jobs/announce.py": NOTHING,

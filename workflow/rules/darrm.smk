@@ -139,6 +139,14 @@ rule draw_gamma_shapes:
         png=shown("results/darrm/figures/{shape_figure}.png", "figure2", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/{shape_figure}.pdf",
         data="results/darrm/tables/{shape_figure}.csv",
+        region=shown(
+            "results/darrm/figures/{shape_figure}_region.png",
+            "feasible_region",
+            "DaRRM",
+            "Noise functions",
+        ),
+        region_pdf="results/darrm/figures/{shape_figure}_region.pdf",
+        region_data="results/darrm/tables/{shape_figure}_region.csv",
     params:
         code=fingerprint("draw_gamma_shapes.py"),
         settings=lookup(within=config, dpath="darrm/{shape_figure}"),
@@ -150,32 +158,6 @@ rule draw_gamma_shapes:
     localrule: True
     script:
         "../scripts/draw_gamma_shapes.py"
-
-
-# Of the noise functions of Figure 2.
-rule draw_feasible_region:
-    message:
-        "Drawing the feasible region and the worst assignments, feasible_region"
-    input:
-        files.shape_gammas(settings, shape_points, "figure2").values(),
-    output:
-        png=shown(
-            "results/darrm/figures/feasible_region.png",
-            "feasible_region",
-            "DaRRM",
-            "Noise functions",
-        ),
-        pdf="results/darrm/figures/feasible_region.pdf",
-        data="results/darrm/tables/feasible_region.csv",
-    params:
-        code=fingerprint("draw_feasible_region.py"),
-    log:
-        "logs/draw_feasible_region/feasible_region.log",
-    benchmark:
-        "results/benchmarks/draw_feasible_region/feasible_region.tsv"
-    localrule: True
-    script:
-        "../scripts/draw_feasible_region.py"
 
 
 rule draw_sigma_search:

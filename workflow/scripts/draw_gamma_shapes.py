@@ -1,11 +1,11 @@
-"""Draw the shapes of the noise functions gamma and their errors (Figures 2, 6, 7 and 8)."""
+"""Draw the shapes of noise functions gamma, their errors, and the assignments that cost most."""
 
 import json
 from pathlib import Path
 
-from private_ensembles.experiments.darrm_figures import gamma_shapes
+from private_ensembles.experiments.darrm_figures import feasible_region, gamma_shapes
 from private_ensembles.jobs import io
-from private_ensembles.report.darrm_figures import draw_gamma_shapes
+from private_ensembles.report.darrm_figures import draw_feasible_region, draw_gamma_shapes
 
 with io.job(snakemake) as job:
     solutions = {
@@ -22,3 +22,6 @@ with io.job(snakemake) as job:
     one = next(iter(solutions.values()))
     setting = f"K = {one['K']}, ε = {one['epsilon']:g}, Δ = {one['Delta']:g}"
     draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)
+    region = feasible_region(solutions.values())
+    io.write_csv(job.output.region_data, region)
+    draw_feasible_region(region, job.output.region, job.output.region_pdf)

@@ -115,8 +115,11 @@ class Dpbag(Bagged, types.MainSection):
         return {key: value for key, value in settings.items() if key not in _GRID}
 
     def intercept_study(self) -> dict:
-        """Return n (the most shards), k, seeds and C of logistic teachers, empty without them."""
-        if "logistic" not in self.used.models():
+        """Return n (the most shards), k, seeds and C of logistic teachers on the paper's data.
+
+        Empty for a stand-in, of which nothing is printed, and without such teachers.
+        """
+        if self.used is not self or self.logistic is None:
             return {}
         grid = self.grid("logistic")
         return grid | {"n": max(grid["n"]), "C": self.training("logistic")["C"]}

@@ -75,7 +75,7 @@ def figures(settings: Configuration) -> dict[str, list[str]]:
     if figure1_task(settings):
         pate_items.insert(0, "figure1")
     return {
-        "darrm": [*shapes, "feasible_region", "figure10", "objectives"],
+        "darrm": [*shapes, "figure2_region", "figure10", "objectives"],
         "pate": pate_items,
         "dpbag": ["label_counts", "student_accuracy"] if settings.dpbag.used.models() else [],
         "nzc": ["figure2"] if settings.nzc.running() else [],

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Agreeing, Explanation, Paper, first_that_fits
+from private_ensembles.published.declarations import Paper
 from private_ensembles.published.printed import KEY, Key, equals_printed, half_unit, key_of
 from private_ensembles.published.reproduced import (
     Reading,
@@ -23,6 +23,7 @@ from private_ensembles.published.reproduced import (
     other_readings,
     reproduced_numbers,
 )
+from private_ensembles.published.rules import Agreeing, Explanation, first_that_fits
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note"]

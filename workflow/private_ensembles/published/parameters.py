@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Paper, first_that_fits
+from private_ensembles.published.declarations import Paper
 from private_ensembles.published.printed import Key
+from private_ensembles.published.rules import first_that_fits
 
 
 def differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
