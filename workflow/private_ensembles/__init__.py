@@ -21,6 +21,7 @@ EXTRAS = {
     "pydantic": "workflow",
     "pydantic_core": "workflow",
     "yaml": "workflow",
+    "rocrate": "workflow",
 }
 
 
