@@ -111,7 +111,8 @@ def copy_workflow():
             shutil.copy2(ROOT / name, destination)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "workflow", destination / "workflow", ignore=ignore)
-        shutil.copytree(ROOT / "profiles", destination / "profiles")
+        for name in ("envs", "profiles"):
+            shutil.copytree(ROOT / name, destination / name)
         shutil.copytree(ROOT / "tests" / "config", destination / "tests" / "config")
         return destination
 

@@ -12,6 +12,7 @@ PLANS = {
     "snakemake --cores all --config data=paper device=cuda": {"download_data", "train_slice"},
     "snakemake publish_docs --cores all --config data=paper": {"publish_docs", "draw_bagging"},
     "snakemake -n --configfile my.yaml": {"optimize_gamma", "release_labels"},
+    "snakemake crate --cores all": {"write_crate", "compare_published"},
     "snakemake --cores all --config seed=1 solver=highs": {"optimize_gamma"},
     "snakemake --cores all -- results/darrm/gamma/K=35,m=4.5,epsilon=0.2,Delta=0,delta=0,"
     "prior=uniform:0.5,1.json": {"optimize_gamma"},

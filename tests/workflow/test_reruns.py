@@ -322,6 +322,7 @@ FILES = {
     f"{MODULE}/teachers/schedule.py": TEACHERS,
     f"{MODULE}/report/style.py": DRAWN | STUDY | PLAN,
     f"{MODULE}/report/sweep_figures.py": NOTHING,
+    f"{MODULE}/report/crate.py": NOTHING,
     f"{MODULE}/report/darrm_figures.py": DRAWN,
     f"{MODULE}/experiments/darrm_tables.py": TABLES,
     f"{MODULE}/report/index.py": {"build_index"},

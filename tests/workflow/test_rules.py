@@ -5,7 +5,7 @@ import re
 import yaml
 
 DIRECTIVES = ("message", "output", "params", "log", "script")
-TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps"}
+TARGETS = {"all", "darrm", "pate", "dpbag", "nzc", "audit", "report", "sweeps", "crate"}
 
 
 def _rules(root):

@@ -26,6 +26,7 @@ EXTRAS = {
     "pydantic": "workflow",
     "pydantic_core": "workflow",
     "yaml": "workflow",
+    "rocrate": "workflow",
 }
 
 
