@@ -13,12 +13,9 @@ configfile: f"{workflow.current_basedir}/config.yaml"
 
 
 # The environment is envs/requirements.lock, in which Snakemake itself runs. Jobs run in an image
-# only where you have built one (Dockerfile), say here where it is, and ask for it with
-# --software-deployment-method.
-IMAGE = os.environ.get("PRIVATE_ENSEMBLES_IMAGE")
-if IMAGE is not None:
-
-    container: IMAGE
+# only if you ask for it with --software-deployment-method: the one that the Dockerfile's first
+# command leaves in the local daemon, or one that you name.
+container: os.environ.get("PRIVATE_ENSEMBLES_IMAGE", "docker-daemon://private-ensembles:latest")
 
 
 include: "workflow/rules/common.smk"
