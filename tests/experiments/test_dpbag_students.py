@@ -1,6 +1,9 @@
 """Students of bagged teachers: every method at its own number of labels."""
 
+from io import StringIO
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from private_ensembles.experiments import dpbag_students as bagging_students
@@ -30,8 +33,19 @@ def test_students_are_all_methods_at_their_own_numbers_of_labels(thirds, account
         for metric in METRICS:
             assert np.isnan(row[metric]) == (count == 0)
     assert rows[0]["accuracy"] > 0.9
-    again = run(thirds, "logistic", LOGISTIC, settings, accounts, 0, PATH)
-    np.testing.assert_equal(again, rows)
+    # As files hold them: rows without a releasable number make floats of all others.
+    written = {
+        n: (
+            pd.read_csv(StringIO(pd.DataFrame(counts).to_csv(index=False))).to_dict("records"),
+            more,
+        )
+        for n, (counts, more) in accounts.items()
+    }
+    assert any(np.isnan(c["releasable"]) for counts, _ in written.values() for c in counts)
+    again = run(thirds, "logistic", LOGISTIC, settings, written, 0, PATH)
+    for one, other in zip(again, rows, strict=True):
+        for name, value in other.items():
+            assert one[name] == value or one[name] == pytest.approx(value, nan_ok=True)
 
 
 def test_a_student_of_one_class_or_none_is_no_failure(thirds):

@@ -62,7 +62,8 @@ def run(thirds, model, training, settings, accounts, seed, path, progress=None):
                     facts = {"method": method, "n": n, "k": k, "draw": draw}
                     for name in ("epsilon", "delta", "plain_epsilon"):
                         facts[name] = count[name]
-                    used = min(count["releasable"], len(labels))
+                    # A file that has rows without it holds floats.
+                    used = min(int(count["releasable"]), len(labels))
                     rows.append(facts | _test(thirds, labels[:used], model, training))
             if progress is not None:
                 progress(f"n = {n}, k = {k}: {len(rows)} students")
