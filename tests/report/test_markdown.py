@@ -51,3 +51,49 @@ def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
     assert "![figure2](figure2.png)" in page
     assert "[table1.csv](table1.csv)" in page
     assert "torch 2.13.0" in page
+
+
+def test_what_all_rows_say_is_said_once(tmp_path):
+    (tmp_path / "t.csv").write_text("dataset,m,x,empty\nadult,3,1,\nadult,3,2,\n")
+    assert table(tmp_path / "t.csv").splitlines() == [
+        "In all rows: dataset = adult, m = 3.",
+        "",
+        "| x |",
+        "| ---: |",
+        "| 1 |",
+        "| 2 |",
+    ]
+
+
+def test_a_long_table_is_turned_by_the_number_that_it_is_about(tmp_path):
+    rows = [
+        f"{name},{data},{queries},{0.1 * queries:.3f},{queries}"
+        for name in ("gnmax", "ladder")
+        for data in ("mnist", "fashion-mnist")
+        for queries in range(1, 31)
+    ]
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["mechanism,dataset,queries,accuracy_mean,draws", *rows]) + "\n"
+    )
+    _, _, head, _, first, second = table(tmp_path / "t.csv").splitlines()
+    assert head.startswith("| mechanism | dataset = mnist, queries = 1 |")
+    assert first.startswith("| gnmax | 0.1 | 0.2 |") or first.startswith(
+        "| gnmax | 0.100 | 0.200 |"
+    )
+    assert first.count("|") == second.count("|") == 62
+
+
+def test_a_long_table_that_nothing_turns_is_left_to_its_file(tmp_path):
+    lines = ["a,b", *(f"{n},{n * n}" for n in range(250))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert table(tmp_path / "t.csv") == "250 rows of 2 columns: see the file."
+
+
+def test_a_wide_table_stands_on_its_side(tmp_path):
+    names = [f"c{n}" for n in range(20)]
+    rows = [",".join(str(n + k) for n in range(20)) for k in range(2)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]))
+    lines = table(tmp_path / "t.csv").splitlines()
+    assert lines[0] == "|  | 1 | 2 |"
+    assert lines[2] == "| c0 | 0 | 1 |"
+    assert len(lines) == 22
