@@ -94,7 +94,9 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
                 cells.setdefault(key, {}).setdefault(place, value)
         places = list(dict.fromkeys(place for found in cells.values() for place in found))
         heads = [
-            ", ".join(f"{name} = {value}" for name, value in zip(across, place, strict=True))
+            ", ".join(
+                f"{name} = {value}" for name, value in zip(across, place, strict=True) if value
+            )
             for place in places
         ]
         lines = [
@@ -139,7 +141,8 @@ def docs_page(
     parts = [
         f"# {title}: results",
         "Made by the workflow; do not edit. Numbers are shown to four digits, and long tables by "
-        "one of their columns; the CSV files hold everything. What the columns mean: [results/README.md](../../results/README.md).",
+        "one of their columns; the CSV files hold everything. What the columns mean: "
+        "[results/README.md](../../results/README.md).",
         f"```\n{command}\n```",
         f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
