@@ -94,7 +94,7 @@ def coverage(compared: pd.DataFrame, command: str = "") -> str:
         return f"<p>{words}.</p>"
     if not command:
         return f"<p>{words}; the others need data or settings that it did not have.</p>"
-    return f"<p>{words}. For all that can be had: <code>{escape(command)}</code></p>"
+    return f"<p>{words}. For everything else that is available: <code>{escape(command)}</code></p>"
 
 
 def findings_html(findings: Sequence[Finding], paper: str, root: Path) -> str:
