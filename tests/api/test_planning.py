@@ -18,7 +18,8 @@ def test_the_ranking_is_the_planner_s():
     profile = ConsensusProfile(3, 0.5, (5, 1), (2, 2), 1.0)
     generator = streams.generator(5, "planner", "profile")
     votes = synthetic_counts(profile, 40, 30, generator)
-    assert found == planner.plan(Task(3, 1e-5, 30, 10, 40, 3), *votes, NAMES)
+    task = Task(3, 1e-5, 30, 10, 40, 3, profile=profile)
+    assert found == planner.plan(task, *votes, NAMES)
     assert found[-1].mechanism == "ladder"
     assert found[-1].refusal == "for two classes only"
 

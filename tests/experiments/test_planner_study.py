@@ -60,12 +60,12 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
 
 def test_votes_of_the_profile_are_of_the_task_s_size_and_the_seed_s():
     task = planner_study.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
-    counts, labels = planner_study.profile_votes(SETTINGS, task, seed=1)
+    counts, labels = planner_study.profile_votes(task, seed=1)
     assert counts.shape == (40, 3)
     assert set(counts.sum(axis=1)) == {7}
     assert labels.shape == (40,)
-    again, _ = planner_study.profile_votes(SETTINGS, task, seed=1)
-    other, _ = planner_study.profile_votes(SETTINGS, task, seed=2)
+    again, _ = planner_study.profile_votes(task, seed=1)
+    other, _ = planner_study.profile_votes(task, seed=2)
     assert again.tolist() == counts.tolist() != other.tolist()
 
 

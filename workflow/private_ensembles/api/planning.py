@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from private_ensembles import mechanisms as known
 from private_ensembles.api.profile import PROFILE
 from private_ensembles.experiments import planner, planner_study
 from private_ensembles.experiments.planner import Plan
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
 
@@ -82,5 +84,5 @@ def on_profile(
     given = dict(PROFILE if profile is None else profile)
     if unknown := sorted(set(given) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    votes = planner_study.profile_votes({"profile": PROFILE | given}, task, seed)
-    return planner.plan(task, *votes, names)
+    task = replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | given)))
+    return planner.plan(task, *planner_study.profile_votes(task, seed), names)

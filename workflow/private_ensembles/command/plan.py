@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> int:
     sizes = {"teachers": given.teachers, "n_classes": given.classes}
     chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
     wanted = planner_study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
-    counts, truth = planner_study.profile_votes(chosen, wanted, given.seed)
+    counts, truth = planner_study.profile_votes(wanted, given.seed)
     plans = planner.plan(wanted, counts, truth, chosen["mechanisms"])
     rows = planner_study.plan_rows(wanted, plans)
     emit({"noise": given.noise, "plans": rows}, ranking(rows), as_json=given.json)

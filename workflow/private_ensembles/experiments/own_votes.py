@@ -63,7 +63,7 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
-    counts, labels = planner_study.profile_votes(settings, task, seed)
+    counts, labels = planner_study.profile_votes(task, seed)
     plans = planner.plan(task, counts, labels, settings["mechanisms"], meter)
     if plans[0].refusal is not None:
         reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)

@@ -41,7 +41,7 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     return Task(epsilon=epsilon, delta=delta, profile=profile, **given)
 
 
-def profile_votes(settings: Mapping, wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
+def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
     queries = min(wanted.queries, planner.LARGEST_SAMPLE)
     generator = randomness.generator(seed, "planner", "profile")
@@ -62,7 +62,7 @@ def plan_table(
     rows, secure = [], check_mode(noise) == "secure"
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
-        counts, labels = profile_votes(settings, wanted, seed)
+        counts, labels = profile_votes(wanted, seed)
         plans = planner.plan(wanted, counts, labels, settings["mechanisms"])
         rows += plan_rows(wanted, plans)
         if meter is not None:
