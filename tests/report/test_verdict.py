@@ -14,10 +14,10 @@ from private_ensembles.report.findings import Finding
     ("counts", "words"),
     [
         ({"match": 3}, "All 3 printed numbers were compared: every one matches."),
-        ({"match": 2, "differs": 1}, "All 3 printed numbers were compared: 2 match and 1 differ."),
+        ({"match": 2, "differs": 1}, "All 3 printed numbers were compared: 2 match and 1 differs."),
         (
             {"match": 1, "explained": 2, "differs": 3, "not_run": 4},
-            "6 of 10 printed numbers were compared: 1 match, 2 are explained and 3 differ. "
+            "6 of 10 printed numbers were compared: 1 matches, 2 are explained and 3 differ. "
             "4 were not run.",
         ),
         (

@@ -30,7 +30,7 @@ def sentence(counts: pd.Series) -> str:
             head += "every one matches."
         else:
             parts = [
-                f"{number[name]} {status.verb}"
+                f"{number[name]} {_of_one(status.verb) if number[name] == 1 else status.verb}"
                 for name, status in STATUSES.items()
                 if status.verb and (number[name] or name == "match")
             ]
@@ -41,6 +41,13 @@ def sentence(counts: pd.Series) -> str:
     if number["not_run"]:
         head += f" {number['not_run']} were not run."
     return head
+
+
+def _of_one(verb: str) -> str:
+    """Return a verb of several numbers as it is of one: is explained, matches."""
+    first, _, rest = verb.partition(" ")
+    singular = {"are": "is", "match": "matches", "repeat": "repeats", "differ": "differs"}
+    return f"{singular.get(first, first)} {rest}".rstrip()
 
 
 def cards(
