@@ -101,7 +101,7 @@ def test_figure_6_subsamples_m_teachers_and_composes_all_of_them(tmp_path):
     constant = gamma_constant(35, m, 0.1, 1e-5, row["delta"], delta_prime=0.1)
     np.testing.assert_array_equal(column(data, m, "gamma_const", "gamma"), constant)
     assert set(data["subsamples"]) == {10}
-    draw_gamma_shapes(data, tmp_path / "figure6.png")
+    draw_gamma_shapes(data, tmp_path / "figure6.png", setting="K = 35")
 
 
 def test_errors_of_figure_2_vanish_without_a_majority_and_are_symmetric(shapes):

@@ -45,6 +45,8 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     """Its claim, its sampler, its twin, secure noise and the page of its proof."""
     shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
     shutil.copytree(root / "docs", extended / "docs")
+    (extended / "benchmarks").mkdir()
+    shutil.copy2(root / "benchmarks" / "auditors.py", extended / "benchmarks")
     for name in ("conftest.py", "warm_snakemake.py"):
         shutil.copy2(root / "tests" / name, extended / "tests")
     files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
@@ -102,5 +104,6 @@ def test_the_new_mechanism_serves_own_votes(extended):
     own = extended / "results/own"
     table = pd.read_csv(own / "rehearsal/rehearsal_mechanisms.csv")
     assert NAME in set(table["mechanism"])
-    assert NAME in (own / "rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
+    page = (own / "rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
+    assert "Randomised response on the plurality" in page
     assert NAME in set(pd.read_csv(own / "private/rehearsal_votes.csv")["mechanism"])

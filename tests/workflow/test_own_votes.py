@@ -51,7 +51,7 @@ def test_the_run_says_what_it_does_and_where_the_page_is(finished):
     folder, output = finished
     assert "Accounting for your votes" in output
     page = f"{folder}/results/own/release/index.html"
-    assert output.count(f"Done. Open the report: {page}") == 1
+    assert output.count(f"Open the report: {page}") == 1
     assert not (folder / "results/index.html").exists()  # the papers are left alone
 
 

@@ -169,7 +169,7 @@ FILES = {
     f"{MODULE}/experiments/authors_labels.py": NOTHING,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/experiments/equal_budget.py": EQUAL,
-    f"{MODULE}/votes/synthetic.py": SYNTHETIC | PLAN,
+    f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,
     f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,

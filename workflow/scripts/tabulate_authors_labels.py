@@ -4,15 +4,17 @@ import pandas as pd
 
 from private_ensembles.datasets.released import read_released_labels
 from private_ensembles.experiments.authors_labels import authors_labels
-from private_ensembles.experiments.students import read_inputs
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     released = {task: read_released_labels(path) for task, path in job.params.released.items()}
-    truth = {task: read_inputs(path)[0] for task, path in job.params.datasets.items()}
+    truth = {
+        task: io.read_npz(path, required=("test_labels",))["test_labels"]
+        for task, path in job.params.datasets.items()
+    }
     table = authors_labels(
         {task: (labels.test_labels, labels.train_queries) for task, labels in released.items()},
-        {task: arrays["test_labels"] for task, arrays in truth.items()},
+        truth,
         pd.concat([pd.read_csv(path) for path in job.input.students], ignore_index=True),
     )
     io.write_csv(job.output[0], table)
