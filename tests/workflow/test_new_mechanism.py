@@ -45,8 +45,7 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     """Its claim, its sampler, its twin, secure noise and the page of its proof."""
     shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
     shutil.copytree(root / "docs", extended / "docs")
-    (extended / "benchmarks").mkdir()
-    shutil.copy2(root / "benchmarks" / "auditors.py", extended / "benchmarks")
+    shutil.copytree(root / "benchmarks", extended / "benchmarks")
     for name in ("conftest.py", "warm_snakemake.py"):
         shutil.copy2(root / "tests" / name, extended / "tests")
     files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
