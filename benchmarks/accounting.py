@@ -71,9 +71,9 @@ def page(data: pd.DataFrame) -> str:
         "[accounting.csv](accounting.csv). `confident_gnmax_privacy(counts, T, σ1, σ2, δ)` with "
         "its defaults, on synthetic votes of the sizes of PATE's Table 2. Seconds are processor "
         f"time on one thread, the least of {ROUNDS} runs with empty caches. *Every β*: a smooth "
-        "sensitivity for each of 46 β at each order tried, as before. *As it is*: only for those "
-        "that could be the best. Matrices of at most a million counts are quick without it and "
-        "are asked for every β either way. Both find the same numbers.",
+        "sensitivity is computed for each of 46 β at each order tried, as in earlier versions. *As "
+        "it is*: only for those that could be the best. Matrices of at most a million counts are "
+        "quick anyway, so every β is tried for them either way. Both find the same numbers.",
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
         "",

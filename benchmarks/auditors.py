@@ -210,14 +210,15 @@ def page(data: pd.DataFrame) -> str:
         f"({BUDGET['K']} teachers, {' and '.join(map(str, CLASSES))} classes), and of its twin "
         f"with half the noise, at δ = {DELTA:g}. What is claimed of both is the exact ε of the "
         "sound one. The exact audit ([audit.md](audit.md)) looks at all neighbouring votes. The "
-        "others see draws alone, at the two inputs that the exact audit found; they bound ε from "
-        f"below with confidence {CONFIDENCE:g} and raise an alarm where the bound is above the "
+        "others only see draws, at the two inputs that the exact audit found; they bound ε from "
+        f"below with confidence {CONFIDENCE:g} and raise an alarm if the bound is above the "
         "claim. *Events*: the project's own, for samplers. *Histogram*: the hockey-stick of both "
         "histograms, as in dp-auditorium, less its deviation. *DP-Sniper*: Bichsel et al. 2021. "
-        "Both were written from the papers, as no package of them could be installed.",
+        "The latter two were written from the papers, because neither could be installed as a "
+        "package.",
         "",
-        f"The exact audit finds more than the claim at {(broken & facts['twin']).sum()} of "
-        f"{facts['twin'].sum()} twins and at {(broken & ~facts['twin']).sum()} of "
+        f"The exact audit finds more than the claim for {(broken & facts['twin']).sum()} of "
+        f"{facts['twin'].sum()} twins and for {(broken & ~facts['twin']).sum()} of "
         f"{(~facts['twin']).sum()} others (NZC, whose own claim is false), in "
         f"{facts['exact_seconds'].median():.2g} s (median).",
         "",
@@ -250,11 +251,11 @@ def page(data: pd.DataFrame) -> str:
         )
     lines += [
         "",
-        "Where sampling wins: it needs no table of probabilities, so that it can look at an "
+        "Where sampling wins: it needs no table of probabilities, so it can look at an "
         "implementation as it runs, at outcomes that are not finite (noisy counts, weights of a "
-        "teacher), and at inputs of any kind. Where it loses: it needs to be told the inputs, its "
+        "teacher), and at inputs of any kind. Where it loses: it has to be told the inputs, its "
         "bound is too low by what the number of draws leaves open, and an event that is rare on "
-        "both sides is never seen. It proves a violation, up to its confidence, never privacy.",
+        "both sides is never seen. It can prove a violation, at its confidence, but never privacy.",
         "",
         *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
         "",

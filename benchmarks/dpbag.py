@@ -169,9 +169,9 @@ def page(data: pd.DataFrame) -> str:
         "",
         "## n · k logistic regressions",
         "",
-        f"scikit-learn's default fit, one by one, on {SAMPLE} of the shards, times n · k. Errors: "
-        "largest distance of a coefficient of those shards from the optimum, which dense Newton "
-        "steps give.",
+        f"scikit-learn's time is that of its default fit on {SAMPLE} of the shards, one by one, "
+        "scaled to all n · k. Errors are the largest distance of a coefficient of those shards "
+        "from the optimum, which dense Newton steps give.",
         "",
         "| n | k | fits | seconds | scikit-learn (s) | times faster | largest error "
         "| scikit-learn's | proven bound |",
@@ -194,8 +194,8 @@ def page(data: pd.DataFrame) -> str:
             "",
             f"{ours['seconds']:.3g} s, for three numbers of partitions at once; the process's "
             f"largest memory is {ours['memory_mib']:.0f} MiB, the fits above included. As one "
-            "product of an array of records × partitions × shards with the votes, **extrapolated** "
-            f"from {DENSE} × {DENSE}: {theirs['seconds']:,.0f} s, and "
+            "product of an array of records × partitions × shards with the votes it would take "
+            f"{theirs['seconds']:,.0f} s, **extrapolated** from {DENSE} × {DENSE}, and "
             f"{theirs['memory_mib'] / 1024:.1f} GiB for that array alone.",
             "",
         ]

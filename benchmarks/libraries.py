@@ -263,12 +263,12 @@ def page(data: pd.DataFrame) -> str:
         "Made by `python benchmarks/run.py libraries --output docs` with the versions below; "
         "numbers behind it: [libraries.csv](libraries.csv). Each mechanism selects one of three "
         f"candidates by integer scores from 0 to {HIGHEST}. It claims an ε of pure DP or a ρ of "
-        "zCDP for neighbouring scores. Beside it stands the exact value over all neighbours among "
-        "these scores, by the law that its documentation states ([command.md](command.md)). That "
-        "it draws from this law is tested on "
+        "zCDP for neighbouring scores. Beside the claim is the exact value over all neighbours "
+        "among these scores, by the law that its documentation states ([command.md](command.md)). "
+        "Whether it draws from this law is tested on "
         f"{len(LOOKED_AT)} × {DRAWS:,} of its own draws: each frequency must be within the law's "
-        "bounds, and permute-and-flip and the exponential mechanism, which differ there, must be "
-        f"told apart (errors of probability {ERROR:g}).",
+        "bounds, and the test must tell permute-and-flip from the exponential mechanism, which "
+        f"differ there (errors of probability {ERROR:g}).",
         "",
         "| library | mechanism | neighbours | claim | exact | drawn | verdict |",
         "| --- | --- | --- | ---: | ---: | --- | --- |",
@@ -294,7 +294,7 @@ def page(data: pd.DataFrame) -> str:
         lines.append(
             "- diffprivlib's exponential mechanism compares a multiple of 2⁻⁵³ with rounded sums. "
             f"With scores of 74 and 0, whose neighbours are 73 and 1, δ is {row.exact:.2g} at its "
-            "ε, not 0: what it claims holds but for probabilities that no test will see."
+            "ε, not 0. So its claim holds except for probabilities that no test will see."
         )
     lines += [
         "",

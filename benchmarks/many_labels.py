@@ -119,7 +119,7 @@ def page(data: pd.DataFrame) -> str:
         f"for GNMax at ({EPSILON:g}, {DELTA:g}), beside the σ that the noisy counts need "
         "(analytic). Seconds are processor time on one thread, memory is the whole process, with "
         "NumPy and SciPy. ε is what σ costs, between a lower and an upper bound. In more than two "
-        "classes the upper bound holds for any number of them, so that the gap is wider: an "
+        "classes the upper bound holds for any number of them, so the gap is wider: an "
         "adversary gains nothing from classes that have no votes. Theorems: "
         "[many-labels.md](../many-labels.md).",
         "",
@@ -139,8 +139,8 @@ def page(data: pd.DataFrame) -> str:
         "",
         "Other laws, ten classes. The ratio is that of the noise to what the labels need by the "
         "best of the other proofs: composition of noisy counts for LNMax, of bounded range for the "
-        "exponential mechanism, of pure labels for permute-and-flip. Where it is above 1, that "
-        "proof is what counts.",
+        "exponential mechanism, of pure labels for permute-and-flip. If it is above 1, that "
+        "other proof is the better one.",
         "",
         "| mechanism | teachers | labels | ratio | ε between | seconds | MiB |",
         "| --- |" + " ---: |" * 6,

@@ -122,7 +122,7 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
         (
             "exponential",
             {"secure": True, "n_classes": 3},
-            "has no sampler for noise: secure but for",
+            "has no sampler for noise: secure beyond",
         ),
         ("ladder", {"n_classes": 3}, "for two classes only"),
         ("gnmax_exact", {"queries": 10_001, "labels": 10_001, "n_classes": 3}, "at most 10,000"),

@@ -33,7 +33,7 @@ def test_secure_labels_are_for_one_label_of_two_classes():
     laplace = mechanisms.load("lnmax_pure")
     assert laplace.refusal(replace(TASK, secure=True)) is None
     many = replace(TASK, secure=True, queries=2, labels=2)
-    assert "noise: secure but for one label of two classes" in laplace.refusal(many)
+    assert "noise: secure beyond one label of two classes" in laplace.refusal(many)
     with pytest.raises(ValueError, match="noise = secure: lnmax_pure draws it for two classes"):
         laplace.sample(np.array([[3, 1, 1]]), laplace.calibrate(TASK), Secure())
 

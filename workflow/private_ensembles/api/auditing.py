@@ -1,4 +1,4 @@
-"""Anybody's mechanism, audited exactly: what its table of probabilities says of its privacy."""
+"""Anybody's mechanism, audited exactly: what its table of probabilities says about its privacy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much noise labels need for a budget, and what labels cost at a noise: both ways.
+"""How much noise labels need for a budget, and what labels cost at a given noise.
 
 The laws: ``gnmax`` (normal; the scale is its standard deviation), ``lnmax`` (Laplace),
-``exponential`` (Gumbel; the scale is 1 / rate) and ``permute_and_flip`` (exponential; as well).
+``exponential`` (Gumbel; the scale is 1 / rate) and ``permute_and_flip`` (exponential; likewise).
 """
 
 from __future__ import annotations

@@ -42,15 +42,15 @@ def plan(
     ('gnmax_exact', 100, 89)
 
     teachers, classes, queries: sizes, which are taken to be public. epsilon, delta: the budget of
-    all labels together. labels: wanted at most; None: one for each query. profile: how the teachers
-    agree, stated from public data (keys easy_share, easy, hard, confusion, as
+    all labels together. labels: the most that are wanted; None: one for each query. profile: how
+    the teachers agree, stated from public data (keys easy_share, easy, hard, confusion, as in
     `votes.synthetic.ConsensusProfile`); None: that of config.yaml. mechanisms: names; None: all.
     privacy_model: ``disjoint_shards`` (a record reaches one teacher) or ``shared_data``. adjacency:
     ``replace_one`` or ``add_remove``. teacher_epsilon, teacher_delta: what one teacher costs for
-    add_remove, where teachers are private themselves. noise: ``secure`` (exact samplers; only
+    add_remove, if teachers are private themselves. noise: ``secure`` (exact samplers; only
     mechanisms that have one) or ``reproducible``. seed: of the profile's votes.
 
-    Nothing private is looked at, so a plan costs nothing. Mechanisms that do not apply come last
+    A plan looks at nothing private, so it costs nothing. Mechanisms that do not apply come last
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
     of range or an unknown name, in one line. Source: DESIGN sections 4 and 5; docs/privacy.md.
     """
@@ -80,7 +80,7 @@ def plan(
 def on_profile(
     task: Task, profile: Mapping | None, names: Sequence[str] | None, seed: int
 ) -> list[Plan]:
-    """Rank mechanisms for a task on votes of a stated profile; None: config.yaml's."""
+    """Rank mechanisms for a task on votes of a stated profile (None: that of config.yaml)."""
     given = dict(PROFILE if profile is None else profile)
     if unknown := sorted(set(given) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")

@@ -20,8 +20,8 @@ from private_ensembles.noise.sources import Secure, Seeded
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 where there is none. epsilon: at delta, for `adjacency`, an upper
-    bound whatever the votes. secure: False for a rehearsal, of which nothing may be released.
+    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for `adjacency`, an
+    upper bound whatever the votes. secure: False for a rehearsal, which must not be released.
     """
 
     labels: NDArray[np.int64]
@@ -45,23 +45,23 @@ def release_labels(
     noise: str = "secure",
     seed: int | None = None,
 ) -> Released:
-    """Release labels of vote counts within a budget, once.
+    """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
     >>> found = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
     >>> found.labels.tolist() == [0, 1] * 10, found.epsilon <= 2
     (True, True)
 
-    counts: integers (queries, classes), each row adding up to the number of teachers, two at least,
+    counts: integers (queries, classes); each row adds up to the number of teachers, two at least,
     whose shards of the records are disjoint. epsilon, delta: the budget of all labels together,
-    for replace_one. labels: wanted at most, of the first queries; None: all. mechanism: its name;
-    None: the best on the profile. profile: as :func:`plan`; never from these votes. noise:
-    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
-    (default 0).
+    for replace_one. labels: the most that are wanted, for the first queries; None: all. mechanism:
+    its name; None: the best on the profile. profile: as in :func:`plan`; never from these votes.
+    noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with
+    `seed` (default 0).
 
     Each call spends its budget anew and keeps no record: two calls cost the sum. `private-ensembles
-    release` keeps one. Raises ValueError, in one line, for counts that are no such table, values
-    out of range, and where no mechanism applies. Source: docs/your-own-votes.md.
+    release` keeps one. Raises ValueError, in one line, for counts that are no such table, for
+    values out of range, and if no mechanism applies. Source: docs/your-own-votes.md.
     """
     counts = _checked(counts)
     if noise not in NOISES:

@@ -1,4 +1,4 @@
-"""Audit anybody's mechanism on votes: exactly, or from below where it can only be run."""
+"""Audit anybody's mechanism on votes: exactly, or from below if it can only be run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the audit; 1 where a claim fails."""
+    """Print the audit; return 1 if a claim fails."""
     function = functions.load(given.mechanism)
     exact = functions.kind_of(function, given.kind) == "probabilities"
     report, text = (_exactly if exact else _from_below)(function, given)

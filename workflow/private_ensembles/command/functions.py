@@ -1,4 +1,4 @@
-"""Somebody's function, found by the name of its file: FILE.py:FUNCTION."""
+"""A user's own function, found by the name of its file: FILE.py:FUNCTION."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KINDS = ("auto", "probabilities", "sampler")
 def load(name: str) -> Callable:
     """Return the function FUNCTION of FILE.py; the file runs, as `python FILE.py` would run it.
 
-    Modules beside the file can be imported by it. What it raises becomes one line. Raises
-    ValueError where the name has another form, or the file no such function, and OSError where
-    there is no such file.
+    The file can import modules beside it. What it raises becomes one line. Raises ValueError if
+    the name has another form or the file has no such function, and OSError if there is no such
+    file.
     """
     path, colon, function = name.rpartition(":")
     if not colon or not path.endswith(".py") or not function.isidentifier():
@@ -41,10 +41,10 @@ def load(name: str) -> Callable:
 
 
 def kind_of(function: Callable, kind: str = "auto") -> str:
-    """Return `probabilities` or `sampler`: what a function of these arguments must be.
+    """Return what a function of these arguments must be: `probabilities` or `sampler`.
 
     One argument, the counts: probabilities of the labels. Two, the counts and a generator: labels.
-    Raises ValueError for another number of them, where `kind` does not say what it is.
+    Raises ValueError for another number of arguments, unless `kind` says what it is.
 
     >>> kind_of(lambda counts: counts), kind_of(lambda counts, generator: counts)
     ('probabilities', 'sampler')

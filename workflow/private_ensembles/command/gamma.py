@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print gamma, and write it where `--out` says; 1 where no certificate was found."""
+    """Print gamma, and write it to `--out`; return 1 if no certificate was found."""
     from private_ensembles.darrm.certificate_file import certificates
     from private_ensembles.darrm.optimize import optimize_gamma
     from private_ensembles.jobs import io

@@ -1,4 +1,4 @@
-"""private-ensembles: which subcommand runs, and what becomes of its errors."""
+"""private-ensembles: run a subcommand and report its errors in one line."""
 
 from __future__ import annotations
 

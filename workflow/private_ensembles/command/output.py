@@ -1,4 +1,4 @@
-"""What subcommands print: JSON that any reader takes, or text whose numbers stay bounds."""
+"""What subcommands print: JSON that any program can read, or text whose numbers remain bounds."""
 
 from __future__ import annotations
 

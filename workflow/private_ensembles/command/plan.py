@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the ranking; 1 where no mechanism applies."""
+    """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.experiments import planner, planner_study
 
     labels = given.queries if given.labels is None else given.labels

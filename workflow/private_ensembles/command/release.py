@@ -82,7 +82,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _ask(given: argparse.Namespace, record: Path) -> str | None:
-    """Say what a further release costs; ValueError where it is not allowed."""
+    """Say what a further release costs; ValueError if it is not allowed."""
     from private_ensembles.experiments import releases
 
     asked = {
@@ -100,7 +100,7 @@ def _chosen(rows: list[dict]) -> dict:
 
 
 def _draw(application, votes, seed, rows, folder: Path, mark: str, record: Path):
-    """Draw the labels, put them on record and then in place; what they and all before them cost."""
+    """Draw the labels, record them, put them in place; return what all releases cost."""
     from private_ensembles.experiments import own_votes, releases
     from private_ensembles.jobs import io
 
@@ -130,7 +130,7 @@ def _draw(application, votes, seed, rows, folder: Path, mark: str, record: Path)
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep a folder to one release at a time; it is made where there is none."""
+    """Keep a folder to one release at a time; make the folder if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""What `plan` and `release` take of an ensemble: the planner's settings as options."""
+"""What `plan` and `release` need to know about an ensemble: the planner's settings as options."""
 
 from __future__ import annotations
 

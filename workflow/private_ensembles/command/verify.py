@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Run the verifier and return its status: 0 only if it accepts every file.
 
-    It runs apart, without this package or any other (`python -I`). Raises ValueError where it is
-    not there: an installed package does not bring it along, as nobody should have to trust that.
+    It runs apart, without this package or any other (`python -I`). Raises ValueError if it is not
+    there: an installed package does not include it, so that nobody has to trust the package.
     """
     verifier = given.verifier
     if verifier is None or not verifier.is_file():

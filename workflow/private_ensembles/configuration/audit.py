@@ -26,12 +26,14 @@ class Training(types.Section):
 class Budget(types.Section):
     """Labels of two classes that cost m times what one private teacher of DaRRM's does."""
 
-    dataset: str = about("One of darrm.datasets: whatever is left out is its.")
+    dataset: str = about("One of darrm.datasets, from which whatever is left out is taken.")
     K: types.odd(ge=1, le=MOST_TEACHERS) = Field(LEFT_OUT, description=types.K_WORDS)
     m: types.Allowance
     epsilon: types.Epsilon = LEFT_OUT
     Delta: types.number(gt=0, lt=MOST_DELTA) = about("Privacy loss Delta of one teacher.", LEFT_OUT)
-    teachers: types.Maybe[Training] = about("How a teacher trains; null where unknown.", LEFT_OUT)
+    teachers: types.Maybe[Training] = about(
+        "How a teacher trains; null if that is unknown.", LEFT_OUT
+    )
 
 
 class Totals(types.Section):
@@ -41,7 +43,7 @@ class Totals(types.Section):
         "Numbers Q of labels.", LEFT_OUT
     )
     delta_prime: types.SmallDelta = about(
-        "What general composition spends beside the labels' leaks.", LEFT_OUT
+        "The delta that general composition spends on top of the labels' own.", LEFT_OUT
     )
 
 

@@ -81,7 +81,7 @@ class PriorShapes(Shape):
     prior_U: types.Prior
     prior_P: types.Prior
     actual: types.Distinct[types.Truth] = about(
-        "How the p_i are really distributed: a prior, or fixed:p where every p_i is p."
+        "How the p_i are really distributed: a prior, or fixed:p if every p_i is p."
     )
 
 

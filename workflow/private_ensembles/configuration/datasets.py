@@ -64,9 +64,11 @@ class Dataset(types.Section):
     )
     n_train: types.Count = about("Training records of the classes, or labels that a student had.")
     n_test: types.Count = about("Test records of the classes, or labels that were released.")
-    stand_in: bool = about("Whether it only stands in for a paper's; false if left out.", False)
+    stand_in: bool = about(
+        "Whether it only takes the place of a paper's data set; false if left out.", False
+    )
     optional: bool = about(
-        "Whether it is left out where its files are neither in data/raw nor in a "
+        "Whether to skip the data set if its files are neither in data/raw nor in a "
         "data_mirror that is a folder; false if left out.",
         False,
     )

@@ -86,21 +86,21 @@ class Task(types.Section):
     dataset: str = about("Data set (or name of the synthetic votes).")
     kind: Literal["plain", "forest", "synthetic"] = about("Kind of teachers.")
     K: types.Count = about("Teachers.")
-    pool: types.Count = about("Public queries; the rest evaluates.")
+    pool: types.Count = about("Public queries; the other test records evaluate the student.")
     delta: types.SmallDelta
     confident: Confident
     lnmax: Lnmax
-    printed: types.Maybe[Printed] = about("What Table 2 prints; null where it has no such row.")
+    printed: types.Maybe[Printed] = about("What Table 2 prints; null if it has no such row.")
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
     draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
     authors_labels: types.Maybe[str] = about(
-        "Data set of labels that the authors' ensemble released, for a student of them; left out "
-        "where its files are not at hand or the pool lacks its queries.",
+        "Data set of labels that the authors' ensemble released, to train a student on; left out "
+        "if its files are not there or the pool lacks its queries.",
         LEFT_OUT,
     )
     interactive_students: types.Maybe[InteractiveStudents] = about(
-        "Two rounds with a student in between, where the task has one; null leaves them out.",
+        "Two rounds with a student in between, if the task has one; null leaves them out.",
         LEFT_OUT,
     )
     student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)

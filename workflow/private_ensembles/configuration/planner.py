@@ -80,7 +80,7 @@ class Planner(types.MainSection):
     privacy_model: Literal["shared_data", "disjoint_shards"] = about("What a record may reach.")
     adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
     teacher_epsilon: types.Maybe[types.Positive] = about(
-        "Cost of one private teacher (add_remove); null where teachers are not private."
+        "Cost of one private teacher (add_remove); null if teachers are not private."
     )
     teacher_Delta: types.Delta = about("Its Delta.")
     teachers: types.integer(ge=2) = about("Teachers.")

@@ -32,26 +32,28 @@ class Configuration(types.Section):
     )
     seed: types.Seed = about("Origin of all randomness.")
     noise: Literal["auto", "reproducible", "secure"] = about(
-        "Origin of the noise; `auto` is `secure` for your own votes, and else `reproducible`."
+        "Origin of the noise; `auto` is `secure` for your own votes and `reproducible` otherwise."
     )
     votes: types.Maybe[Annotated[str, Field(pattern=r"\.(npz|npy|csv)$")]] = about(
         "File of your own votes, on which everything runs in place of the papers."
     )
-    votes_kind: Literal["auto", "votes", "counts"] = about("What the file holds; `auto` asks it.")
+    votes_kind: Literal["auto", "votes", "counts"] = about(
+        "What the file holds; `auto` reads it off the file."
+    )
     n_classes: types.Maybe[types.integer(ge=2, le=10000)] = about(
         "Classes of your own votes, which must be stated with them."
     )
     labels_wanted: types.Maybe[types.Count] = about(
-        "Labels to release at most; null wants one for every query."
+        "The most labels to release; null asks for one for every query."
     )
     epsilon: types.number(gt=0, le=100) = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
-    again: types.YesNo = about("Whether labels of your own votes may be released once more.")
+    again: types.YesNo = about("Whether labels of your own votes may be released a second time.")
     download_timeout: types.number(gt=0, le=86400) = about(
-        "Longest silence of a download, in seconds."
+        "Seconds of silence after which a download is tried again."
     )
     solver: Literal["auto", "gurobi", "highs"] = about(
-        "Solver of the linear programs; `auto` is Gurobi where its licence allows."
+        "Solver of the linear programs; `auto` is Gurobi if its licence allows."
     )
     device: Literal["auto", "cpu", "cuda"] = about("Where teachers train; `auto` prefers a GPU.")
     teachers: Teachers

@@ -222,7 +222,7 @@ def _transfer(url, part, timeout):
         append = response.status == 206 and bool(start) and int(start.group(1)) == have
         if response.status == 206 and not append:
             part.unlink(missing_ok=True)
-            raise _Failure("answered another range than asked for", again=True)
+            raise _Failure("the server sent another range than the one asked for", again=True)
         with _open_part(part, append) as writer:
             _pump(response, writer, left, have if append else 0, timeout)
 

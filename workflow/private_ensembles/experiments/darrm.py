@@ -87,7 +87,7 @@ def ones(votes: Votes, K: int) -> NDArray[np.int64]:
             f"must be {K} teachers and 2 classes"
         )
     if (votes.labels < 0).any():
-        raise ValueError("labels: must be known for every query, for accuracies are measured")
+        raise ValueError("labels: must be known for every query, to measure accuracies")
     return votes.histogram()[:, 1]
 
 

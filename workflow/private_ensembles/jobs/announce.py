@@ -63,7 +63,7 @@ def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str 
         )
     return (
         f"{what}: {_and(work)}.\n"
-        "Ctrl-C stops; the same command goes on from there. Each job's own log: logs/"
+        "Ctrl-C stops the run; the same command continues it. Each job's own log: logs/"
     )
 
 

@@ -136,7 +136,7 @@ def job(snakemake, *, confidential: bool = False) -> Iterator[Job]:
             log.error("%s", message)
         except SystemExit as leave:
             # Even sys.exit(0) within the block means that the outputs were not all written.
-            message = f"the script ended itself with {leave.code!r}"
+            message = f"the script exited with {leave.code!r}"
             log.error("%s", message)
         except Exception as error:
             message = describe(error)

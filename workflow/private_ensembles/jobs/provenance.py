@@ -91,7 +91,7 @@ def check_inputs(paths) -> dict[str, str]:
         record = read_record(path)
         if _is_the_recorded(os.stat(path), record) and record.get("sha256") != found[path]:
             raise ValueError(
-                f"{path}: is damaged, for its sha256 is {found[path]} and was "
+                f"{path}: is damaged: its sha256 is {found[path]} and was "
                 f"{record.get('sha256')} when it was made; delete it and run again"
             )
     return found

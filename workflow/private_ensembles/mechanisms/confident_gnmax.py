@@ -47,7 +47,7 @@ class ConfidentGNMax(CheckedMaximum):
     def find(self, task, labels, share=0.3, threshold=0.6):
         """Both noises, in votes; without `free`, what suits a pool that mostly agrees."""
         if share == 0:
-            raise ValueError("share = 0: must be above 0, for thresholds have noise")
+            raise ValueError("share = 0: must be above 0, because thresholds have noise")
         rho = rho_within(task.epsilon, task.delta, "exact")
         slack = 1 + 1e-12
         found = CheckedNoise(

@@ -46,7 +46,7 @@ class OptimalNoise(NoiseFunction):
         gamma = check_gamma(found["gamma"])
         if not certify_problem(problem, gamma).holds:
             size = f"K = {problem.K}, m = {problem.m}"
-            raise ValueError(f"gamma: must be private for {size}, and is not")
+            raise ValueError(f"gamma: must be private for {size}, but is not")
         return gamma
 
 

@@ -41,7 +41,7 @@ def lnmax(
     """
     counts, scale = check_counts(counts), check_scale(scale)
     if generator is None:
-        raise ValueError("generator = None: must be given, for LNMax has no secure noise")
+        raise ValueError("generator = None: must be given, because LNMax has no secure noise")
     noise = scale * generator.laplace(size=counts.shape)
     labels = noisy_plurality(counts, noise).astype(np.int64)
     return _stop(labels, np.zeros(len(labels), bool), query_cap, None)

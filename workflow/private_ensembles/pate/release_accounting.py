@@ -224,7 +224,7 @@ def choose_publication(
                 raise ValueError(f"order = {wanted:g}: condition C5 or C6 fails there and below")
         if order < wanted:
             warnings.warn(
-                f"condition C5 or C6 fails at order {wanted:g}: {order:g} taken",
+                f"condition C5 or C6 fails at order {wanted:g}: order {order:g} is used instead",
                 RuntimeWarning,
                 stacklevel=3,
             )

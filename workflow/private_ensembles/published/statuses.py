@@ -27,7 +27,7 @@ STATUSES = {
     "bounded": Status(
         "≤", "not computed, but within limits that follow without data", "are within known limits"
     ),
-    "input": Status("=", "a parameter of the run, printed once more", "repeat a parameter"),
+    "input": Status("=", "a parameter of the run, printed again", "repeat a parameter"),
     "differs": Status("✗", "not equal, and nobody knows why", "differ"),
     "not_comparable": Status("○", "same parameters, but votes or data of our own"),
     "not_run": Status("–", "not computed in this run"),

@@ -13,7 +13,7 @@ from private_ensembles.published.reproduced import places, stand_ins
 # Behind printed digits whose status is not that of our number beside them.
 STAR = "*"
 _STARRED = (
-    '<p class="caption">* Compared with another number than the one beside it: with what the other '
+    '<p class="caption">* Not compared with the number beside it, but with what the other '
     "printed numbers imply, or with what the authors' own labels give. Its status says nothing of "
     "our number here.</p>"
 )

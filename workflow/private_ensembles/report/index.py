@@ -117,7 +117,7 @@ def _shown_by_the_run(findings: list[Finding], titles: Mapping[str, str], root: 
             f"{verdict.findings_html(findings, paper, root)}</section>"
         )
     if not findings:
-        parts = ["<div><p>The run lacks the tables that the findings are read from.</p>"]
+        parts = ["<div><p>This run did not make the tables from which the findings are read.</p>"]
     return chapters.chapter("findings", "What this run shows", [*parts, "</div>"])
 
 

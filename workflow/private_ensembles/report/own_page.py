@@ -75,7 +75,7 @@ def build(
             html_table(per_class.reset_index(name="labels"), "Released labels by class"),
             "<h2>Not for release</h2>",
             '<p class="caption">What the votes themselves say (how often labels agree with the '
-            "plurality, or are right) lies in the folder <code>private</code> outside of this one. "
+            "plurality, or are right) is in the folder <code>private</code> outside this one. "
             "It is private data: keep it where the votes are.</p>",
         ],
         captions,

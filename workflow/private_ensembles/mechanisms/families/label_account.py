@@ -76,7 +76,7 @@ class LabelAccount(TableMechanism):
         most = self.most_labels[0]
         if n_classes == 2 and labels <= most:
             return None
-        return f"has no sampler for noise: secure but for two classes and {most:,} labels"
+        return f"has no sampler for noise: secure beyond two classes and {most:,} labels"
 
     def find(self, task, labels, **free):
         start = self.in_parts(task, labels, **free)

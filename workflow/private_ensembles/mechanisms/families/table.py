@@ -39,7 +39,7 @@ class TableMechanism(Mechanism):
         """Return why coins of the table prove nothing of so many labels and classes, or None."""
         if n_classes == 2 and labels == 1:
             return None
-        return "has no sampler for noise: secure but for one label of two classes"
+        return "has no sampler for noise: secure beyond one label of two classes"
 
     def calibrate(self, task, **free):
         """As every mechanism, and as `proven_of_coins`."""
