@@ -35,6 +35,13 @@ def commit() -> str:
     return name.strip() + (" and changes to it" if changed.strip() else "")
 
 
+def unchanged_since(commit: str, folder: str = "workflow/private_ensembles/darrm") -> bool:
+    """Whether a folder's tracked files are as they were at a commit, changes not committed too."""
+    root = Path(__file__).resolve().parents[1]
+    command = ["git", "-C", str(root), "diff", "--quiet", commit, "--", folder]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def attach(data, facts: dict[str, str]) -> None:
     """Add the facts to a frame of measurements, a column each, in place."""
     for name, value in facts.items():
@@ -42,9 +49,12 @@ def attach(data, facts: dict[str, str]) -> None:
 
 
 def attached(data) -> dict[str, str]:
-    """Return what `attach` added."""
+    """Return what `attach` added; where runs differ, all that they had, in their order."""
     names = [name for name in data.columns if name.startswith("machine_")]
-    return {name.removeprefix("machine_"): data[name].iloc[0] for name in names}
+    return {
+        name.removeprefix("machine_"): ", ".join(dict.fromkeys(map(str, data[name])))
+        for name in names
+    }
 
 
 def _field(path: str, name: str) -> str | None:
