@@ -23,12 +23,15 @@ def describe(*packages: str) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is checked out, and whether tracked files differ from it."""
+    """The commit that is checked out, and whether tracked files but results differ from it."""
     git = ["git", "-C", str(Path(__file__).resolve().parents[1])]
     try:
         name, changed = (
             subprocess.run([*git, *command], capture_output=True, text=True, check=True).stdout
-            for command in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "-uno"))
+            for command in (
+                ("rev-parse", "--short", "HEAD"),
+                ("status", "--porcelain", "-uno", "--", ":/", ":(top,exclude)docs/benchmarks"),
+            )
         )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
