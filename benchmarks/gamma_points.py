@@ -2,7 +2,7 @@
 
 python benchmarks/run.py gamma_points                     this code at the hardest points
 python benchmarks/run.py gamma_points --against COMMIT    and the older one in turns at COMPARED
-python benchmarks/run.py gamma_points --full              every corner, and K = 5001
+python benchmarks/run.py gamma_points --full              every corner, some between, K = 5001
 python benchmarks/run.py gamma_points --minutes 30        as many of them as are begun by then
 python benchmarks/run.py gamma_points --resume            keep what earlier runs measured
 
@@ -55,6 +55,16 @@ CORNERS = tuple(
         (UNIFORM, COMMON),
     )
     if few == (m < 100) and m * epsilon <= 690
+)
+# Between the corners, where nothing says that a point is no dearer than they are.
+BETWEEN = (
+    (1001, 2, 2.0, 1e-3, UNIFORM),
+    (1001, 2, 0.3, 1e-3, UNIFORM),
+    (1001, 2, 0.3, 1e-3, COMMON),
+    (1001, 5, 0.3, 1e-3, UNIFORM),
+    (1001, 5, 2.0, 1e-3, COMMON),
+    (1001, 20, 0.3, 1e-3, COMMON),
+    (701, 3, 0.3, 1e-3, UNIFORM),
 )
 LARGEST = ((5001, 71, 0.1, 1e-5, UNIFORM),)
 QUICK = ((203, 3, 0.1, 1e-5, COMMON),)
@@ -125,8 +135,8 @@ def measure(
     """
     points = QUICK if quick else POINTS
     if full or minutes:
-        points = tuple(dict.fromkeys((*points, *CORNERS, *LARGEST)))
-    kept = pd.read_csv(RESULTS).fillna({"against": ""}) if resume else pd.DataFrame()
+        points = tuple(dict.fromkeys((*points, *CORNERS, *BETWEEN, *LARGEST)))
+    kept = pd.read_csv(RESULTS, converters={"against": str}) if resume else pd.DataFrame()
     if resume:
         points = _stale(kept, points)
     ends = time.monotonic() + 60 * (minutes or math.inf)
@@ -205,7 +215,8 @@ def page(data: pd.DataFrame) -> str:
             f"{best['utility']:.9f} | {best['gap']:.1e} | {best['method']} | "
             f"{against if key[5] == 'old' else best['machine_commit']} |"
         )
-    measured = set(data[list(KEYS)].itertuples(index=False, name=None))
+    new = data[data["code"] == "new"]
+    measured = set(new[list(KEYS)].itertuples(index=False, name=None))
     left = [point for point in CORNERS if point not in measured]
     if 0 < len(left) < len(CORNERS):
         lines += [
@@ -214,5 +225,13 @@ def page(data: pd.DataFrame) -> str:
             "measured (m, ε, Δ, prior): "
             + "; ".join("{1:g}, {2:g}, {3:g}, {4}".format(*point) for point in left)
             + ".",
+        ]
+    within = new[new["K"] <= 1001]
+    if not left and within.get("seconds", pd.Series([math.nan])).notna().all():
+        lines += [
+            "",
+            f"All {len(CORNERS)} corners of the range of K = 1001 are here. Of the {len(within)} "
+            f"points of up to 1001 teachers the dearest took {within['seconds'].max():.1f} s and "
+            f"{within['memory_mib'].max():.0f} MiB; the largest gap is {within['gap'].max():.1e}.",
         ]
     return "\n".join([*lines, ""])

@@ -62,6 +62,7 @@ def test_another_error_is_not_taken_for_lack_of_time(monkeypatch):
 def test_the_page_says_which_corners_time_did_not_allow(in_place, monkeypatch):
     corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 6))
     monkeypatch.setattr(gamma_points, "POINTS", corners[:1])
+    monkeypatch.setattr(gamma_points, "BETWEEN", ())
     monkeypatch.setattr(gamma_points, "LARGEST", ())
     monkeypatch.setattr(gamma_points, "CORNERS", corners)
     clock = iter([0.0, 1.0, 59.0, 61.0, 62.0])
@@ -76,12 +77,17 @@ def test_the_page_says_which_corners_time_did_not_allow(in_place, monkeypatch):
 def test_every_corner_is_measured_where_all_are_asked_for(in_place, monkeypatch):
     corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4))
     monkeypatch.setattr(gamma_points, "POINTS", corners[1:])
+    monkeypatch.setattr(gamma_points, "BETWEEN", ())
     monkeypatch.setattr(gamma_points, "LARGEST", ())
     monkeypatch.setattr(gamma_points, "CORNERS", corners)
     data = gamma_points.measure(full=True)
     assert data["m"].tolist() == [4, 2]
     assert data["machine_commit"].iloc[0]
-    assert "not measured" not in gamma_points.page(data)
+    page = gamma_points.page(data)
+    assert "not measured" not in page
+    assert "All 2 corners of the range of K = 1001 are here. Of the 2 points" in page
+    data.loc[0, "seconds"] = float("nan")
+    assert "corners of the range" not in gamma_points.page(data)
 
 
 def test_what_earlier_runs_measured_is_kept_and_what_other_code_made_comes_last(
