@@ -136,8 +136,10 @@ def measure(
     points = QUICK if quick else POINTS
     if full or minutes:
         points = tuple(dict.fromkeys((*points, *CORNERS, *BETWEEN, *LARGEST)))
-    kept = pd.read_csv(RESULTS, converters={"against": str}) if resume else pd.DataFrame()
+    kept = pd.DataFrame()
     if resume:
+        kept = pd.read_csv(RESULTS, dtype={"against": "str"})
+        kept["against"] = kept["against"].fillna("")
         points = _stale(kept, points)
     ends = time.monotonic() + 60 * (minutes or math.inf)
     facts = {**machine.describe("numpy", "scipy", "highspy"), "commit": machine.commit()}
