@@ -2,8 +2,9 @@
 
 python benchmarks/run.py gamma_points                     this code at the hardest points
 python benchmarks/run.py gamma_points --against COMMIT    and the older one in turns at COMPARED
-python benchmarks/run.py gamma_points --full              every corner, and K = 5001
+python benchmarks/run.py gamma_points --full              every corner, some between, K = 5001
 python benchmarks/run.py gamma_points --minutes 30        as many of them as are begun by then
+python benchmarks/run.py gamma_points --resume            keep what earlier runs measured
 
 Every measurement is a process of its own on one thread; seconds are processor time, the least of
 the rounds, and LIMIT of them end it. Old and new take turns, so that a busy machine slows both.
@@ -20,6 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
@@ -54,8 +56,19 @@ CORNERS = tuple(
     )
     if few == (m < 100) and m * epsilon <= 690
 )
+# Between the corners, where nothing says that a point is no dearer than they are.
+BETWEEN = (
+    (1001, 2, 2.0, 1e-3, UNIFORM),
+    (1001, 2, 0.3, 1e-3, UNIFORM),
+    (1001, 2, 0.3, 1e-3, COMMON),
+    (1001, 5, 0.3, 1e-3, UNIFORM),
+    (1001, 5, 2.0, 1e-3, COMMON),
+    (1001, 20, 0.3, 1e-3, COMMON),
+    (701, 3, 0.3, 1e-3, UNIFORM),
+)
 LARGEST = ((5001, 71, 0.1, 1e-5, UNIFORM),)
 QUICK = ((203, 3, 0.1, 1e-5, COMMON),)
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "gamma_points.csv"
 KEYS = ("K", "m", "epsilon", "Delta", "prior")
 ROUNDS = 3
 LIMIT = 120.0  # seconds of processor time for one optimisation
@@ -112,15 +125,22 @@ def measure(
     full: bool = False,
     against: str | None = None,
     minutes: float | None = None,
+    resume: bool = False,
 ) -> pd.DataFrame:
     """Measurements as a tidy frame: code (old or new), the point, and what it took.
 
     A point that takes longer than LIMIT has no numbers and is not tried again. minutes : of clock
-    time, after which no other point is begun; those of POINTS come first.
+    time, after which no other point is begun; those of POINTS come first. resume : keep the rows of
+    RESULTS; points without one come first, then those measured on other code, dearest first.
     """
     points = QUICK if quick else POINTS
     if full or minutes:
-        points = tuple(dict.fromkeys((*points, *CORNERS, *LARGEST)))
+        points = tuple(dict.fromkeys((*points, *CORNERS, *BETWEEN, *LARGEST)))
+    kept = pd.DataFrame()
+    if resume:
+        kept = pd.read_csv(RESULTS, dtype={"against": "str"})
+        kept["against"] = kept["against"].fillna("")
+        points = _stale(kept, points)
     ends = time.monotonic() + 60 * (minutes or math.inf)
     facts = {**machine.describe("numpy", "scipy", "highspy"), "commit": machine.commit()}
     rows = []
@@ -146,13 +166,30 @@ def measure(
     data = pd.DataFrame(rows)
     machine.attach(data, facts)
     data["against"] = against or ""
-    return data
+    if rows and len(kept):
+        done = set(data[[*KEYS, "code"]].itertuples(index=False, name=None))
+        names = kept[[*KEYS, "code"]].itertuples(index=False, name=None)
+        kept = kept[[name not in done for name in names]]
+    return pd.concat([part for part in (kept, data) if len(part)], ignore_index=True)
+
+
+def _stale(kept: pd.DataFrame, points: tuple) -> tuple:
+    """The points that have no row, then those whose row other code made, dearest first."""
+    new = kept[kept["code"] == "new"]
+    present = {commit: machine.unchanged_since(commit) for commit in new["machine_commit"].unique()}
+    seconds = {}
+    for row in new.fillna({"seconds": math.inf}).itertuples():
+        point = tuple(getattr(row, name) for name in KEYS)
+        seconds[point] = None if present[row.machine_commit] else row.seconds
+    missing = [point for point in points if point not in seconds]
+    again = [point for point in points if seconds.get(point) is not None]
+    return (*missing, *sorted(again, key=lambda point: -seconds[point]))
 
 
 def page(data: pd.DataFrame) -> str:
     """The results as a page in Markdown."""
     facts = machine.attached(data)
-    against = data["against"].iloc[0]
+    against = data["against"].max()
     command = f" --against {against}" if against else ""
     lines = [
         "# Benchmark: the hard points of γ",
@@ -164,28 +201,39 @@ def page(data: pd.DataFrame) -> str:
         *(f"- {name}: {value}" for name, value in facts.items()),
         "",
         "| K | m | ε | Δ | prior | code | rounds measured | seconds | peak memory (MiB) "
-        "| utility | gap | proof |",
-        "|" + " ---: |" * 4 + " --- | --- |" + " ---: |" * 5 + " --- |",
+        "| utility | gap | proof | commit |",
+        "|" + " ---: |" * 4 + " --- | --- |" + " ---: |" * 5 + " --- | --- |",
     ]
     for key, group in data.groupby([*KEYS, "code"], sort=False):
         done = group.dropna(subset=["seconds"]) if "seconds" in group else group.iloc[:0]
         head = "| " + " | ".join(f"{value:g}" for value in key[:4]) + f" | {key[4]} | {key[5]} | "
         if done.empty:
-            lines.append(head + f"{len(group)} | > {LIMIT:g} | | | | |")
+            commit = group["machine_commit"].iloc[0]
+            lines.append(head + f"{len(group)} | > {LIMIT:g} | | | | | {commit} |")
             continue
         best = done.loc[done["seconds"].idxmin()]
         lines.append(
             head + f"{len(group)} | {best['seconds']:.1f} | {best['memory_mib']:.0f} | "
-            f"{best['utility']:.9f} | {best['gap']:.1e} | {best['method']} |"
+            f"{best['utility']:.9f} | {best['gap']:.1e} | {best['method']} | "
+            f"{against if key[5] == 'old' else best['machine_commit']} |"
         )
-    measured = set(data[list(KEYS)].itertuples(index=False, name=None))
+    new = data[data["code"] == "new"]
+    measured = set(new[list(KEYS)].itertuples(index=False, name=None))
     left = [point for point in CORNERS if point not in measured]
     if 0 < len(left) < len(CORNERS):
         lines += [
             "",
             f"Of the {len(CORNERS)} corners of the range of K = 1001 these {len(left)} were not "
-            "measured in this run (m, ε, Δ, prior): "
+            "measured (m, ε, Δ, prior): "
             + "; ".join("{1:g}, {2:g}, {3:g}, {4}".format(*point) for point in left)
             + ".",
+        ]
+    within = new[new["K"] <= 1001]
+    if not left and within.get("seconds", pd.Series([math.nan])).notna().all():
+        lines += [
+            "",
+            f"All {len(CORNERS)} corners of the range of K = 1001 are here. Of the {len(within)} "
+            f"points of up to 1001 teachers the dearest took {within['seconds'].max():.1f} s and "
+            f"{within['memory_mib'].max():.0f} MiB; the largest gap is {within['gap'].max():.1e}.",
         ]
     return "\n".join([*lines, ""])

@@ -23,16 +23,26 @@ def describe(*packages: str) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is checked out, and whether tracked files differ from it."""
+    """The commit that is checked out, and whether tracked files but results differ from it."""
     git = ["git", "-C", str(Path(__file__).resolve().parents[1])]
     try:
         name, changed = (
             subprocess.run([*git, *command], capture_output=True, text=True, check=True).stdout
-            for command in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "-uno"))
+            for command in (
+                ("rev-parse", "--short", "HEAD"),
+                ("status", "--porcelain", "-uno", "--", ":/", ":(top,exclude)docs/benchmarks"),
+            )
         )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return name.strip() + (" and changes to it" if changed.strip() else "")
+
+
+def unchanged_since(commit: str, folder: str = "workflow/private_ensembles/darrm") -> bool:
+    """Whether a folder's tracked files are as they were at a commit, changes not committed too."""
+    root = Path(__file__).resolve().parents[1]
+    command = ["git", "-C", str(root), "diff", "--quiet", commit, "--", folder]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def attach(data, facts: dict[str, str]) -> None:
@@ -42,9 +52,12 @@ def attach(data, facts: dict[str, str]) -> None:
 
 
 def attached(data) -> dict[str, str]:
-    """Return what `attach` added."""
+    """Return what `attach` added; where runs differ, all that they had, in their order."""
     names = [name for name in data.columns if name.startswith("machine_")]
-    return {name.removeprefix("machine_"): data[name].iloc[0] for name in names}
+    return {
+        name.removeprefix("machine_"): ", ".join(dict.fromkeys(map(str, data[name])))
+        for name in names
+    }
 
 
 def _field(path: str, name: str) -> str | None:

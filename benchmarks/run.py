@@ -44,11 +44,16 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="everything with every solver")
     parser.add_argument("--against", metavar="COMMIT", help="gamma_points: an older commit")
     parser.add_argument("--minutes", type=float, help="gamma_points: begin no point after so many")
+    parser.add_argument(
+        "--resume", action="store_true", help="gamma_points: keep what earlier runs measured"
+    )
     parser.add_argument("--only", choices=("cpu", "cuda"), help="teachers: on this device alone")
     parser.add_argument("--model", help="teachers: this one alone")
     options = parser.parse_args()
     benchmark = import_module(f"benchmarks.{options.name}")
-    some = {name: getattr(options, name) for name in ("against", "minutes", "only", "model")}
+    some = {
+        name: getattr(options, name) for name in ("against", "minutes", "resume", "only", "model")
+    }
     some = {name: value for name, value in some.items() if value}
     data = benchmark.measure(quick=options.quick, full=options.full, **some)
     page = benchmark.page(data)

@@ -62,6 +62,7 @@ def test_another_error_is_not_taken_for_lack_of_time(monkeypatch):
 def test_the_page_says_which_corners_time_did_not_allow(in_place, monkeypatch):
     corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 6))
     monkeypatch.setattr(gamma_points, "POINTS", corners[:1])
+    monkeypatch.setattr(gamma_points, "BETWEEN", ())
     monkeypatch.setattr(gamma_points, "LARGEST", ())
     monkeypatch.setattr(gamma_points, "CORNERS", corners)
     clock = iter([0.0, 1.0, 59.0, 61.0, 62.0])
@@ -76,9 +77,43 @@ def test_the_page_says_which_corners_time_did_not_allow(in_place, monkeypatch):
 def test_every_corner_is_measured_where_all_are_asked_for(in_place, monkeypatch):
     corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4))
     monkeypatch.setattr(gamma_points, "POINTS", corners[1:])
+    monkeypatch.setattr(gamma_points, "BETWEEN", ())
     monkeypatch.setattr(gamma_points, "LARGEST", ())
     monkeypatch.setattr(gamma_points, "CORNERS", corners)
     data = gamma_points.measure(full=True)
     assert data["m"].tolist() == [4, 2]
     assert data["machine_commit"].iloc[0]
-    assert "not measured" not in gamma_points.page(data)
+    page = gamma_points.page(data)
+    assert "not measured" not in page
+    assert "All 2 corners of the range of K = 1001 are here. Of the 2 points" in page
+    data.loc[0, "seconds"] = float("nan")
+    assert "corners of the range" not in gamma_points.page(data)
+
+
+def test_what_earlier_runs_measured_is_kept_and_what_other_code_made_comes_last(
+    in_place, monkeypatch, tmp_path
+):
+    corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 5, 6))
+    monkeypatch.setattr(gamma_points, "POINTS", corners)
+    monkeypatch.setattr(gamma_points, "RESULTS", tmp_path / "gamma_points.csv")
+    monkeypatch.setattr(gamma_points.machine, "unchanged_since", lambda commit: commit == "now")
+    before = gamma_points.measure().iloc[[0, 1, 2]]
+    before["machine_commit"] = ["then", "now", "then"]
+    before["seconds"] = [3.0, 7.0, 5.0]
+    before.to_csv(gamma_points.RESULTS, index=False)
+    data = gamma_points.measure(resume=True)
+    assert data["m"].tolist() == [4, 6, 5, 2]
+    assert data["seconds"].iloc[0] == 7
+    assert (data["seconds"].iloc[1:] < 3).all()
+    page = gamma_points.page(data)
+    assert "| now |" in page
+    assert "| then |" not in page
+
+
+def test_nothing_left_to_measure_leaves_the_page_as_it_is(in_place, monkeypatch, tmp_path):
+    monkeypatch.setattr(gamma_points, "POINTS", ((11, 2, 0.1, 1e-5, "common:0.5,1"),))
+    monkeypatch.setattr(gamma_points, "RESULTS", tmp_path / "gamma_points.csv")
+    monkeypatch.setattr(gamma_points.machine, "unchanged_since", lambda commit: True)
+    before = gamma_points.measure()
+    before.to_csv(gamma_points.RESULTS, index=False)
+    assert gamma_points.page(gamma_points.measure(resume=True)) == gamma_points.page(before)

@@ -28,10 +28,12 @@ SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may los
 LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
 SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
+OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
 WORTH = 0.1  # share of the gap that a look at all corners must be able to close
 FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
-SECOND_ROUNDS = 8
+SECOND_ROUNDS = 24
+BACK = 0.01  # share of what sum(gamma) could gain
 
 
 class CentralSearch:
@@ -176,17 +178,25 @@ class CentralSearch:
         return bool(np.mean(np.cumsum(cost) < self._enough()) > OPEN)
 
     def _fill(self) -> None:
-        """Raise sum(gamma) as far as it costs next to nothing, where the utility leaves it open."""
-        room = self._enough()
-        floor = self.value - room / 2
+        """Raise sum(gamma) as far as it costs next to nothing, where the utility leaves it open.
+
+        A little way BACK from the largest sum, rows that are slack at the x so far are slack again:
+        few are violated, and bounds far below the allowance make the look at all corners short.
+        """
+        room, start = self._enough(), self.x
+        # The program gives its rows, this one too, a violation that counts beside the room.
+        floor, least = self.value - room / 4, self.value - 0.6 * room
         for _ in range(SECOND_ROUNDS):
             x, _ = self._solve(
-                np.ones(self.objective.size), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
+                np.ones(len(start)), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
             )
-            new, excess, seen = self._separate(x, FIRST_TOLERANCE)
+            x = start + (1 - BACK) * (x - start)
+            # All corners are asked about an x that the planes leave nearly as it is.
+            new, excess, seen = self._separate(x, room / 10 / floor)
             x, proof = self._shrunk(x, excess)
-            if seen and self.objective.value(x) >= floor - room / 10 and x.sum() > self.x.sum():
+            if seen and self.objective.value(x) >= least and x.sum() > start.sum():
                 self.x, self.proof = x, proof
+                break
             if not new:
                 break
 
@@ -278,7 +288,9 @@ class CentralSearch:
         if problem.Delta == 0:  # the first order is all there is
             more, largest = self.known.add(first_order_corners(problem, g, limit), x)
             return new + more, max(excess, largest), True
-        limit = problem.allowance * (1 + LARGE_VIOLATION)
+        # What exceeds the allowance and is not found is taken off the utility in the end.
+        overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
+        limit = problem.allowance * (1 + overlooked)
         found, look = exact_corners(problem, g, limit)
         if look.all_seen:
             self._seen = x, look
