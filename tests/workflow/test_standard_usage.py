@@ -6,6 +6,7 @@ No network: git takes https://github.com/ for a folder of this machine, and all 
 import functools
 import http.server
 import json
+import re
 import shutil
 import subprocess
 import threading
@@ -61,6 +62,7 @@ def network(hosted, tmp_path_factory):
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.file://{hosted[0].parents[1]}/.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/",
+        "GITHUB_TOKEN": "",  # would be a part of the address
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
     }
 
@@ -148,6 +150,15 @@ def test_other_ways_to_name_a_repository_bring_the_package_along(
     (deployed / "workflow" / "Snakefile").write_text(DEPLOYED.replace(OF_GITHUB, source))
     configure(deployed, root)
     assert planned(deployed, "--cores", "1", "--", GAMMA, **network) == {"optimize_gamma": 1}
+
+
+def test_the_snakefile_of_the_guide_plans_what_it_says(network, root, tmp_path, planned):
+    (page,) = re.findall(r"```python\n(.*?)```", (root / "docs/import.md").read_text(), re.DOTALL)
+    assert OF_GITHUB.replace("owner/", "OWNER/") in page
+    (tmp_path / "Snakefile").write_text(page.replace("OWNER/", "owner/"))
+    jobs = planned(tmp_path, "--cores", "1", **network)
+    assert jobs["summarise"] == jobs["pe_tabulate_label_accuracy"] == 1
+    assert not [name for name in jobs if name != "summarise" and not name.startswith("pe_")]
 
 
 @pytest.mark.parametrize(
