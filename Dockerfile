@@ -9,7 +9,8 @@ ARG LOCK=cpu
 # pip reads it: where torch's CPU build is. The hashes keep all other files from being taken there.
 ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 
-# LightGBM's wheel does not bring OpenMP along; git tells each result's revision.
+# LightGBM's wheel does not bring OpenMP along; git tells each result's revision, and fetches
+# workflows that a Snakefile names by github(...).
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git libgomp1 \
     && rm -rf /var/lib/apt/lists/*
@@ -24,5 +25,9 @@ RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 RUN useradd --uid 1000 --create-home researcher && install -d -o researcher /work
 USER researcher
 WORKDIR /work
-ENV HOME=/home/researcher
+# Git answers nobody but the owner of a repository, who is root here, unless it is told to.
+ENV HOME=/home/researcher \
+    GIT_CONFIG_COUNT=1 \
+    GIT_CONFIG_KEY_0=safe.directory \
+    GIT_CONFIG_VALUE_0=/opt/private-ensembles
 CMD ["private-ensembles", "--help"]

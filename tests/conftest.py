@@ -165,8 +165,8 @@ def start_snakemake():
 def planned(run_snakemake):
     """Return how many jobs of each rule a dry run plans, by rule; fails if the dry run fails."""
 
-    def plan(folder: Path, *arguments: str) -> dict[str, int]:
-        done = run_snakemake(folder, "-n", *arguments)
+    def plan(folder: Path, *arguments: str, **variables) -> dict[str, int]:
+        done = run_snakemake(folder, "-n", *arguments, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         text = done.stdout + done.stderr
         if "Job stats:" not in text:

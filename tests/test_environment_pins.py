@@ -134,6 +134,33 @@ def test_the_image_is_slim_pinned_and_not_of_root(root):
     assert locks == {"cpu", "cuda"}  # the build argument's two values
 
 
+def test_the_image_knows_its_revision(root, tmp_path):
+    """The build takes the repository along, nothing tracked is left out, and git may be asked."""
+    ignored = (root / ".dockerignore").read_text().splitlines()
+    ignored = [line for line in ignored if line and not line.startswith("#")]
+    assert ".git" not in ignored
+    left_out = tuple(f"{line}/" for line in ignored if "*" not in line and line[0] != "!")
+    done = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
+    missing = {path for path in done.stdout.splitlines() if path.startswith(left_out)}
+    assert missing == {line[1:] for line in ignored if line[0] == "!"}
+    home = next(given for name, given in _instructions(root) if name == "WORKDIR")
+    (variables,) = (given for name, given in _instructions(root) if name == "ENV")
+    variables = dict(word.split("=", 1) for word in variables.split())
+    assert variables["GIT_CONFIG_VALUE_0"] == home
+    # These variables, and they alone, let another user ask for the revision.
+    copy = tmp_path / "copy"
+    (copy / "workflow").mkdir(parents=True)
+    git = ["git", "-C", str(copy), "-c", "user.name=t", "-c", "user.email=t@t"]
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "all"]):
+        subprocess.run([*git, *command], check=True)
+    # Git's own way to pretend that somebody else owns it.
+    another = os.environ | {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    ask = ["git", "-C", str(copy / "workflow"), "describe", "--always"]
+    assert subprocess.run(ask, env=another, capture_output=True).returncode != 0
+    another |= variables | {"GIT_CONFIG_VALUE_0": str(copy), "HOME": str(tmp_path)}
+    assert subprocess.run(ask, env=another, capture_output=True).returncode == 0
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image is one of Python 3.11")
 def test_the_image_s_pip_commands_make_an_environment_that_runs_the_workflow(root, tmp_path):

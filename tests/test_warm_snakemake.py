@@ -59,6 +59,10 @@ def test_failure_is_a_failure(folder, run_snakemake):
     assert run_snakemake(folder, "--cores", "1", "--config", "command=false").returncode == 1
     assert run_snakemake(folder, "-n", "nothing.txt").returncode == 1
     assert run_snakemake(folder, "--no-such-option").returncode == 2
+    (folder / "Snakefile").write_text("import sys\nsys.exit('error: a reason')\n")
+    done = run_snakemake(folder, "-n")
+    assert done.returncode == 1
+    assert "error: a reason\n" in done.stderr
 
 
 def test_run_that_takes_too_long_is_killed(folder, run_snakemake):

@@ -122,7 +122,11 @@ def _run(main, folder, arguments, environment, timeout, memory, place):
     try:
         main(arguments)
     except SystemExit as ended:
-        code = int(ended.code or 0)
+        # As Python ends: what is no number is a message.
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+        else:
+            code = int(ended.code or 0)
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

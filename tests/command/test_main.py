@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import audit_function
-from private_ensembles.command import audit, gamma, main, plan, release, verify
+from private_ensembles.command import audit, compare, gamma, main, plan, release, verify
 
-SUBCOMMANDS = {"audit": audit, "verify": verify, "plan": plan, "release": release, "gamma": gamma}
+SUBCOMMANDS = {"audit": audit, "verify": verify, "plan": plan, "release": release} | {
+    "gamma": gamma,
+    "compare": compare,
+}
 AUDIT = ["audit", "examples/randomized_response.py:labels", "--teachers", "11", "--classes", "3"]
 # What the audit of a function has no use for.
 HEAVY = ("torch", "opacus", "lightgbm", "gurobipy", "snakemake", "pandas", "sklearn", "matplotlib")
@@ -30,6 +33,11 @@ def place(root, tmp_path_factory):
     shutil.copytree(root / "examples", folder / "examples")
     votes = np.random.default_rng(0).integers(0, 3, (12, 25)) * (np.arange(25) % 3 > 0)
     np.savetxt(folder / "votes.csv", votes, fmt="%d", delimiter=",")
+    for run, accuracy in (("mine", "0.7328125"), ("theirs", "0.7328125000000001")):
+        tables = folder / run / "results" / "darrm" / "tables"
+        tables.mkdir(parents=True)
+        (tables / "table1.csv").write_text(f"m,accuracy_mean\n1,{accuracy}\n3,0.91\n")
+        (tables / "table4.csv").write_text("m,epsilon\n1,0.1\n3,0.3\n")
     return folder
 
 
@@ -49,7 +57,7 @@ def examples(name, capsys):
     return [shlex.split(line) for line in lines.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("name", ["audit", "gamma", "plan", "release", "verify"])
+@pytest.mark.parametrize("name", ["audit", "compare", "gamma", "plan", "release", "verify"])
 def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     shutil.rmtree(here / "results", ignore_errors=True)
     for program, *words in examples(name, capsys):

@@ -5,8 +5,10 @@ import json
 import re
 from pathlib import Path
 
-# What differs between two runs by its nature, and nothing else (results/README.md says the same).
-VOLATILE_FOLDERS = ("benchmarks", "provenance")
+from private_ensembles.jobs.comparison import VOLATILE
+
+# What else differs between two runs by its nature, and nothing more (results/README.md says the
+# same).
 VOLATILE_KEYS = {"darrm/gamma": [("solver", "seconds")]}
 # The page's part about revisions, versions, machine and times (`report.run_facts.VARIES`).
 VOLATILE_PART = re.compile(rb"<!-- varies from run to run -->.*?<!-- /varies -->", re.DOTALL)
@@ -22,7 +24,7 @@ def contents(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(results.rglob("*")):
         name = path.relative_to(results).as_posix()
-        if not path.is_file() or name == "README.md" or name.startswith(VOLATILE_FOLDERS):
+        if not path.is_file() or name == "README.md" or name.startswith(VOLATILE):
             continue
         data = path.read_bytes()
         for start, keys in VOLATILE_KEYS.items():

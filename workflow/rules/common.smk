@@ -4,10 +4,10 @@ import sys
 import time
 
 # Where this file is, whoever included it: another workflow's Snakefile may lie anywhere.
-if not workflow.current_basedir.is_local:
+if not os.path.isdir(str(workflow.current_basedir)):
     sys.exit(
         f"error: {workflow.current_basedir}: is not on this machine, where jobs import the package "
-        "from; clone the repository, and let `snakefile:` name workflow/Snakefile there"
+        "from; let `snakefile:` name workflow/Snakefile, which brings the rest along"
     )
 ROOT = os.path.abspath(f"{workflow.current_basedir}/../..")
 sys.path.insert(0, f"{ROOT}/workflow")

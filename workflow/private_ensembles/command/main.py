@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from private_ensembles import __version__
-from private_ensembles.command import audit, gamma, plan, release, verify
+from private_ensembles.command import audit, compare, gamma, plan, release, verify
 from private_ensembles.jobs.io import describe
 
-_SUBCOMMANDS = (audit, verify, plan, release, gamma)
+_SUBCOMMANDS = (audit, verify, plan, release, gamma, compare)
 BAD_INPUT = 2
 
 
@@ -27,7 +27,7 @@ def parser() -> Parser:
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     whole = Parser(
         prog="private-ensembles",
-        description="Private prediction from teacher ensembles: audit, verify, plan, release.",
+        description="Private prediction from teacher ensembles: what labels cost, and labels.",
         **layout,
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
@@ -46,8 +46,8 @@ def parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status.
 
-    0: done, and what was asked about holds. 1: a claim or certificate does not hold. 2: bad input,
-    with one line on standard error that says what is wrong.
+    0: done, and what was asked about holds. 1: a claim or certificate does not hold, or two runs
+    are not the same. 2: bad input, with one line on standard error that says what is wrong.
     """
     try:
         given = parser().parse_args(arguments)

@@ -1,0 +1,104 @@
+"""Compare the tables of two runs: which are equal, which up to rounding, which differ."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from private_ensembles.command.output import emit
+from private_ensembles.jobs import comparison
+
+EXAMPLES = ("private-ensembles compare mine theirs",)
+TOLERANCE = 1e-12
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `compare` takes."""
+    for name in ("first", "second"):
+        parser.add_argument(
+            name,
+            metavar="RUN",
+            type=Path,
+            help="a folder in which a run was made, its folder results, or docs",
+        )
+    parser.add_argument(
+        "--common", action="store_true", help="only tables that both have, as with docs"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=TOLERANCE,
+        help="largest relative difference that is rounding (%(default)s)",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print what two runs have in common; return 0 if all is equal or rounding, and 1 if not.
+
+    Raises ValueError where a folder holds no table, or none that the other has.
+    """
+    one, other = comparison.tables(given.first), comparison.tables(given.second)
+    common = [name for name in one if name in other]
+    if not common:
+        raise ValueError(f"{given.first} and {given.second}: have no table in common")
+    alone = {}
+    if not given.common:
+        alone = {
+            str(given.first): [name for name in one if name not in other],
+            str(given.second): [name for name in other if name not in one],
+        }
+    found = {name: comparison.compare(one[name], other[name], given.tolerance) for name in common}
+    changed = []
+    if "fidelity.csv" in common and found["fidelity.csv"].kind != "equal":
+        changed = comparison.changed_statuses(one["fidelity.csv"], other["fidelity.csv"])
+    kinds = {
+        kind: {name: table for name, table in found.items() if table.kind == kind}
+        for kind in ("equal", "rounding", "differs")
+    }
+    same = not kinds["differs"] and not any(alone.values())
+    report = {
+        "same": same,
+        "tolerance": given.tolerance,
+        "tables": {name: asdict(table) for name, table in found.items()},
+        "alone": alone,
+        "statuses": [dict(zip(("number", "first", "second"), one, strict=True)) for one in changed],
+    }
+    emit(report, _lines(kinds, alone, changed, given.tolerance), as_json=given.json)
+    return 0 if same else 1
+
+
+def _lines(kinds, alone, changed, tolerance):
+    numbers = {kind: len(tables) for kind, tables in kinds.items()}
+    yield (
+        f"{sum(numbers.values())} tables in both: {numbers['equal']} equal bit for bit, "
+        f"{numbers['rounding']} up to rounding, {numbers['differs']} different"
+    )
+    if kinds["rounding"]:
+        cells = sum(table.cells for table in kinds["rounding"].values())
+        name, most = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
+        share = f"{_cells(cells)}, {most.largest:.2g} at most"
+        yield f"rounding in {share}: {name}, {_short(most.where)}"
+    for name, table in kinds["differs"].items():
+        cells = f"{_cells(table.cells)}, {table.largest:.2g} at most: " if table.cells else ""
+        yield f"different: {name}, {cells}{_short(table.where)}"
+    for folder, names in alone.items():
+        yield from (f"only in {folder}: {name}" for name in names)
+    for name, was, now in changed[:_SHOWN]:
+        yield f"status of {name}: {was or 'no such number'}, then {now or 'no such number'}"
+    if len(changed) > _SHOWN:
+        yield f"and {len(changed) - _SHOWN} statuses more (--json has all)"
+    if kinds["differs"] or any(alone.values()):
+        yield f"not the same (tolerance {tolerance:g}, relative)"
+    else:
+        yield f"the same within {tolerance:g}, relative" if kinds["rounding"] else "the same"
+
+
+def _cells(number):
+    return f"{number} cell{'s' if number != 1 else ''}"
+
+
+def _short(text):
+    text = " ".join(text.split())  # cells of text may hold line breaks
+    return text if len(text) <= 160 else f"{text[:157]}..."

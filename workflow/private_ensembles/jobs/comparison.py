@@ -1,0 +1,145 @@
+"""Compare the tables of two runs: equal bit for bit, up to rounding, or not."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# Folders of a run that differ from run to run by their nature, and nothing else does: times and
+# memory of jobs; versions, machines and checksums.
+VOLATILE = ("benchmarks", "provenance")
+# Of tables, these are no results of a seed either: a copy of the code; labels of your own votes,
+# whose noise is the operating system's.
+LEFT_OUT = (*VOLATILE, "code", "own")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_PRINTED_NUMBER = ("paper", "item", "dataset", "row", "column")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two files of one table have in common.
+
+    kind: "equal" (the same bytes), "rounding" or "differs". cells: how many differ, by rounding or
+    more. largest: the largest relative difference, in [0, inf]; infinite where text differs. where:
+    the row (from 1, without the head) and column of that cell and what both hold, or why cells
+    cannot be compared.
+    """
+
+    kind: str
+    cells: int = 0
+    largest: float = 0.0
+    where: str = ""
+
+
+def tables(folder: Path) -> dict[str, Path]:
+    """Return the tables (CSV) of a run by their names: "darrm/table1.csv", "fidelity.csv".
+
+    folder: one that holds `results`, such a folder itself, or the repository's `docs`, where a
+    run's tables are published. Files below `LEFT_OUT` are left out. Raises ValueError where there
+    is no table, or where two would have one name.
+    """
+    start = folder / "results" if (folder / "results").is_dir() else folder
+    found = {}
+    for path in sorted(start.rglob("*.csv")):
+        parts = path.relative_to(start).parts
+        if parts[0] in LEFT_OUT:
+            continue
+        # docs/ has no folder of tables: results/darrm/tables/table1.csv is docs/darrm/table1.csv.
+        name = "/".join(part for part in parts if part != "tables")
+        if name in found:
+            raise ValueError(f"{path}: is a second table {name}, beside {found[name]}")
+        found[name] = path
+    if not found:
+        raise ValueError(f"{folder}: holds no table of a run (*.csv)")
+    return found
+
+
+def relative_difference(one: str, other: str) -> float:
+    """Return the largest relative difference of the numbers in two cells, in [0, inf].
+
+    |x - y| / max(|x|, |y|): 1 where one of them alone is 0. Infinite where the text around the
+    numbers is not the same.
+
+    >>> relative_difference("0.5", "0.4"), relative_difference("K=11, 0.50", "K=11, 5e-1")
+    (0.19999999999999996, 0.0)
+    >>> relative_difference("match", "differs"), relative_difference("0", "1e-300")
+    (inf, 1.0)
+    """
+    if one == other:
+        return 0.0
+    if _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
+        return math.inf
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return max((_relative(float(x), float(y)) for x, y in pairs), default=math.inf)
+
+
+def _relative(x: float, y: float) -> float:
+    if x == y:
+        return 0.0
+    largest = max(abs(x), abs(y))
+    return abs(x / largest - y / largest) if math.isfinite(largest) else math.inf
+
+
+def compare(one: Path, other: Path, tolerance: float) -> Comparison:
+    """Compare two files of one table, cell by cell where their bytes are not the same.
+
+    tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
+    where it is not, or where a file cannot be read as CSV.
+    """
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance = {tolerance}: must be a number >= 0 and < 1")
+    if one.read_bytes() == other.read_bytes():
+        return Comparison("equal")
+    (head, *rows), (other_head, *other_rows) = _read(one), _read(other)
+    if head != other_head:
+        alone = [name for name in (*head, *other_head) if (name in head) != (name in other_head)]
+        shown = f"columns of one alone: {', '.join(alone)}" if alone else "columns in another order"
+        return Comparison("differs", largest=math.inf, where=shown)
+    if [len(row) for row in rows] != [len(row) for row in other_rows]:
+        shown = f"{len(rows)} and {len(other_rows)} rows"
+        if len(rows) == len(other_rows):
+            shown += ", some with more cells than others"
+        return Comparison("differs", largest=math.inf, where=shown)
+    cells, largest, where = 0, 0.0, ""
+    for number, pair in enumerate(zip(rows, other_rows, strict=True), 1):
+        for column, a, b in zip(head, *pair, strict=False):
+            if a != b:
+                cells += 1
+                difference = relative_difference(a, b)
+                if difference > largest or not where:
+                    largest, where = difference, f"row {number}, {column}: {a} and {b}"
+    return Comparison("rounding" if largest <= tolerance else "differs", cells, largest, where)
+
+
+def _read(path: Path) -> list[list[str]]:
+    """Return the rows of a table, the head first; an empty file has an empty head."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return list(csv.reader(file, strict=True)) or [[]]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: is no table: {error}") from None
+
+
+def changed_statuses(one: Path, other: Path) -> list[tuple[str, str | None, str | None]]:
+    """Return the printed numbers whose status is not the same in two files `fidelity.csv`.
+
+    Each is (paper, item, data set, row and column in one text; the status in `one`; in `other`),
+    None where a file does not have that number. Raises ValueError where one is no such file.
+    """
+    was, now = _statuses(one), _statuses(other)
+    both = {**was, **now}
+    return [(name, was.get(name), now.get(name)) for name in both if was.get(name) != now.get(name)]
+
+
+def _statuses(path: Path) -> dict[str, str]:
+    head, *rows = _read(path)
+    missing = {*_PRINTED_NUMBER, "status"} - {*head}
+    if missing:
+        raise ValueError(f"{path}: column {min(missing)} is missing")
+    found = [dict(zip(head, row, strict=False)) for row in rows]
+    return {
+        " ".join(row[name] for name in _PRINTED_NUMBER if row[name]): row["status"] for row in found
+    }
