@@ -59,11 +59,11 @@ def test_a_resumed_training_tells_its_own_speed_and_what_else_there_is_to_say():
 
 def test_work_of_a_few_seconds_is_told_once_when_it_is_done():
     said = []
-    meter = watch.Meter(30, "epochs", say=said.append, log=said.append, clock=Clock(0.15))
+    meter = watch.Meter(30, "epochs", say=said.append, log=said.append, clock=Clock(0.1))
     for _ in range(30):
         meter.advance()
     meter.finish()
-    assert [line.split(",")[0] for line in said] == ["30 epochs in 4.6 s"]
+    assert [line.split(",")[0] for line in said] == ["30 epochs in 3.1 s"]
 
 
 def test_lines_are_a_tenth_apart_or_a_minute():

@@ -15,8 +15,8 @@ class Meter:
 
     total: how many there will be, None where nobody knows. unit: what they are ("queries"). say:
     prints a line where people look, or None for silence; log: keeps the last one. done: how many
-    were done by an earlier try. Lines are some seconds apart, so that short work has none. After the
-    first one, a tenth of the total is done between two as well, or a minute has passed.
+    were done by an earlier try. Lines are some seconds apart, so that short work has none. After
+    the first one, a tenth of the total is done between two as well, or a minute has passed.
     """
 
     def __init__(
