@@ -57,17 +57,18 @@ def test_a_resumed_training_tells_its_own_speed_and_what_else_there_is_to_say():
     assert logged == ["10 steps in 22.0 s, 136 images/s"]
 
 
-def test_every_step_is_told_where_that_is_asked_for():
+def test_work_of_a_few_seconds_is_told_once_when_it_is_done():
     said = []
-    meter = watch.Meter(3, "epochs", say=said.append, log=said.append, every=0, clock=Clock(1))
-    for _ in range(3):
+    meter = watch.Meter(30, "epochs", say=said.append, log=said.append, clock=Clock(0.1))
+    for _ in range(30):
         meter.advance()
-    assert [line.split(",")[0] for line in said] == [f"{n} of 3 epochs" for n in (1, 2, 3)]
+    meter.finish()
+    assert [line.split(",")[0] for line in said] == ["30 epochs in 3.1 s"]
 
 
 def test_lines_are_a_tenth_apart_or_a_minute():
     said = []
-    meter = watch.Meter(100, "epochs", say=said.append, log=said.append, every=0, clock=Clock(1))
+    meter = watch.Meter(100, "epochs", say=said.append, log=said.append, clock=Clock(5))
     for _ in range(100):
         meter.advance()
     assert [int(line.split(" ")[0]) for line in said] == [1, *range(10, 101, 10)]

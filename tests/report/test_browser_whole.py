@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import pandas as pd
 import pytest
 
 from private_ensembles.report import index
@@ -25,6 +26,13 @@ FOLDED = "document.querySelectorAll('details').forEach((d) => { d.open = %s; })"
 
 @pytest.fixture(scope="module")
 def written(published_results):
+    planner = pd.read_csv(published_results / "planner/tables/planner.csv")
+    planner = planner[planner["correct"] > 0]
+    fewer = [planner.assign(wanted=50, correct=planner["correct"].clip(upper=490) / 10), planner]
+    # Few labels turn the ranking at the smallest budget round.
+    first = fewer[0]["mechanism"].eq("exponential") & fewer[0]["budget_epsilon"].eq(0.25)
+    fewer[0].loc[first, "correct"] = 40.0
+    pd.concat(fewer).to_csv(published_results / "planner/tables/fewer_labels.csv", index=False)
     made = index.build(
         fidelity=published_results / "fidelity.csv",
         tables=sorted(published_results.glob("*/tables/*.csv")),
@@ -172,7 +180,17 @@ def test_a_slider_ranks_mechanisms_at_a_budget_by_keyboard(page):
     page.press("End", 35)
     assert page.evaluate(ranking)[0] == ["Confident-GNMax", "442.2"]
     told = page.evaluate(f"{slider}.getAttribute('aria-valuetext')").replace("\xa0", " ")
-    assert told == "ε = 2: Confident-GNMax, 442.2 of 500 labels right"
+    assert told == "ε = 2, Q = 500: Confident-GNMax, 442.2 labels right"
+    page.press("Home", 36)
+    page.evaluate(slider.replace("input')", "label:nth-of-type(2) input').focus()"))
+    page.press("Home", 36)
+    assert page.evaluate(ranking)[0] == ["Exponential mechanism", "40"]
+    told = page.evaluate("document.activeElement.getAttribute('aria-valuetext')")
+    assert told.replace("\xa0", " ") == "ε = 0.25, Q = 50: Exponential mechanism, 40 labels right"
+    chosen = (
+        "[...document.querySelectorAll('#planner-planner th.chosen')].map((h) => h.textContent)"
+    )
+    assert page.evaluate(chosen) == ["ε\xa0=\xa00.25", "Q\xa0=\xa050"]
 
 
 def test_a_chart_says_its_values_by_arrow_keys_and_under_the_pointer(page):

@@ -51,7 +51,44 @@ def read(tmp_path, entry, table=TABLE):
 def test_numbers_of_a_finding_are_those_of_the_run(tmp_path):
     (found,) = read(tmp_path, ENTRY)
     assert found.title == "It is 4.77 less"
-    assert found.text == "1.23 is below 6, 0.31 of it, in 2 rows; 2.38, 6"
+    assert found.text == "1.23 is below 6, 0.3 of it, in 2 rows; 2.38, 6"
+
+
+BOUNDS = "dataset,epsilon_total,sigma_exact,lower_epsilon,accuracy\n" + 2 * (
+    "digits,0.12341,18.9771,0.12349,0.12341\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("column", "take", "shown"),
+    [
+        ("epsilon_total", "first", "0.1235"),
+        ("sigma_exact", "first", "18.98"),
+        ("lower_epsilon", "first", "0.1235"),
+        ("accuracy", "first", "0.1234"),
+        ("accuracy", "max", "0.1235"),
+        ("lower_epsilon", "min", "0.1234"),
+        ("epsilon_total / sigma_exact", "first", "0.006504"),
+        ("accuracy / sigma_exact", "first", "0.006503"),
+    ],
+)
+def test_a_bound_in_words_still_holds(tmp_path, column, take, shown):
+    value = {"table": "darrm/tables/t", "column": column, "take": take, "digits": 4}
+    entry = ENTRY | {"values": {"x": value}, "derived": {}, "cases": [{"title": "", "text": "{x}"}]}
+    assert read(tmp_path, entry, BOUNDS)[0].text == shown
+
+
+def test_what_a_paper_claims_is_not_made_more(tmp_path):
+    value = {"table": "darrm/tables/t", "column": "epsilon_total", "claimed": True, "digits": 4}
+    entry = ENTRY | {"values": {"x": value}, "derived": {}, "cases": [{"title": "", "text": "{x}"}]}
+    assert read(tmp_path, entry, BOUNDS)[0].text == "0.1234"
+
+
+def test_per_cent_of_a_bound_are_rounded_up_as_it_is(tmp_path):
+    value = {"table": "darrm/tables/t", "column": "epsilon_total"}
+    entry = ENTRY | {"values": {"x": value}, "derived": {"p": "100 * x", "d": "1 - x"}}
+    (found,) = read(tmp_path, entry | {"cases": [{"title": "", "text": "{p} {d}"}]}, BOUNDS)
+    assert found.text == "12.4 0.877"
 
 
 def test_a_run_that_contradicts_a_finding_has_another_wording_or_none(tmp_path):

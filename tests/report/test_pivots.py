@@ -72,6 +72,32 @@ def test_the_planner_is_mechanism_by_budget_and_the_best_noise_of_each_is_one_ro
     assert "hidden><label>Budget" in shown
 
 
+def test_where_fewer_labels_are_wanted_two_sliders_rank_the_planner():
+    tables = plan(("gnmax_exact", 1, 300, None), ("exponential", 1, 250, None))
+    one_slider = pivots.planner(tables, none())
+    entries = [
+        ("gnmax_analytic", 8, 500, 440),
+        ("gnmax_exact", 1, 500, 300.04),
+        ("gnmax_exact", 1, 50, 45.26),
+        ("exponential", 1, 50, 47),
+        ("exponential", 1, 500, 250),
+    ]
+    fewer = pd.DataFrame(entries, columns=["mechanism", "budget_epsilon", "wanted", "correct"])
+    fewer = fewer.assign(privacy_model="disjoint_shards", adjacency="replace_one")
+    shown = pivots.planner(tables | {"fewer_labels": fewer}, none())
+    at = shown.index("<details")
+    head, *body = rows(shown[at:])
+    assert head == ["mechanism", "ε", "Q\xa0=\xa050", "Q\xa0=\xa0500", "privacy model", "adjacency"]
+    assert [row[:4] for row in body] == [
+        ["GNMax", "1", "45.3", "300"],
+        ["Exponential mechanism", "1", "47", "250"],
+        ["GNMax", "8", "", "440"],
+    ]
+    assert {tuple(row[4:]) for row in body} == {("disjoint_shards", "replace_one")}
+    assert (one_slider.count('type="range"'), shown.count('type="range"')) == (1, 2)
+    assert 'data-unit="labels right"' in shown
+
+
 def test_two_mechanisms_of_one_name_at_one_budget_keep_their_own_rows():
     shown = pivots.planner(plan(("darrm_sub", 1, 10, None), ("darrm_opt", 1, 20, None)), none())
     assert [row[0] for row in rows(shown)[1:]] == [

@@ -45,7 +45,9 @@ def test_watching_the_network_does_not_change_it():
     assert (len(observed), nothing) == (3, [])
 
 
-def test_a_killed_training_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    monkeypatch.setattr("private_ensembles.jobs.progress._EVERY", 0.0)
+
     class Killed(Exception):
         pass
 

@@ -77,6 +77,12 @@ def test_same_seed_same_bits_and_other_seed_or_path_other_ones():
     assert not torch.equal(one, weights(train(path=("other",))))
 
 
+@pytest.fixture
+def every_epoch_is_told(monkeypatch):
+    """Progress after each epoch, which a test may be killed by; else it comes after seconds."""
+    monkeypatch.setattr("private_ensembles.jobs.progress._EVERY", 0.0)
+
+
 class Killed(Exception):
     """What happens to a job at the wrong moment."""
 
@@ -89,6 +95,7 @@ def killed_after(epoch):
     return progress
 
 
+@pytest.mark.usefixtures("every_epoch_is_told")
 @pytest.mark.parametrize("method", ["vat", "supervised"])
 def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
     file = tmp_path / "checkpoint.pt"
@@ -103,6 +110,7 @@ def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("every_epoch_is_told")
 def test_checkpoints_of_other_trainings_or_damaged_ones_are_not_used(tmp_path):
     file = tmp_path / "checkpoint.pt"
     with pytest.raises(Killed):

@@ -146,26 +146,38 @@ for (const plot of all(".plot > svg")) {
   });
 }
 
-// A slider over the columns of a table ranks its rows by the chosen one.
+// A slider over the columns of a table ranks its rows by the chosen one; where there are two, the
+// first chooses among the values in the second column.
 for (const chooser of all(".chooser")) {
   const control = chooser.querySelector(".control");
-  const slider = control.querySelector("input");
-  const table = chooser.querySelector("table");
-  const headings = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
-  const columns = headings.flatMap((text, i) => (text.includes("=") ? [i] : []));
+  const sliders = all("input", control);
+  const slider = sliders[sliders.length - 1];
+  const table = all("table", chooser).pop();
+  const text = (cell) => cell.textContent;
+  const value = (row, column) => Number(row.cells[column].dataset.sort ?? text(row.cells[column]));
+  const headings = Array.from(table.tHead.rows[0].cells, text);
+  const columns = headings.flatMap((heading, i) => (heading.includes("=") ? [i] : []));
+  const kinds = sliders.length > 1 ? [...new Set(Array.from(table.tBodies[0].rows, (row) => text(row.cells[1])))] : [];
   slider.max = columns.length - 1;
-  slider.value = Math.floor(columns.length / 2);
-  const value = (row, column) => Number(row.cells[column].dataset.sort ?? row.cells[column].textContent);
+  slider.value = sliders.length > 1 ? columns.length - 1 : Math.floor(columns.length / 2);
+  if (kinds.length) {
+    sliders[0].max = kinds.length - 1;
+    sliders[0].value = Math.floor(kinds.length / 2);
+  }
   function rank() {
     const column = columns[slider.value];
-    const rows = Array.from(table.tBodies[0].rows).filter((row) => row.cells[column].textContent);
+    const kind = kinds[sliders[0].value];
+    const rows = Array.from(table.tBodies[0].rows).filter(
+      (row) => text(row.cells[column]) && (!kinds.length || text(row.cells[1]) === kind),
+    );
     rows.sort((a, b) => value(b, column) - value(a, column));
     const best = rows.length ? value(rows[0], column) : 1;
+    const chosen = kinds.length ? [`${headings[1]}\u00a0=\u00a0${kind}`, headings[column]] : [headings[column]];
     const told = rows.length
-      ? `${headings[column]}: ${rows[0].cells[0].textContent}, ${rows[0].cells[column].textContent} ${control.dataset.unit}`
-      : headings[column];
+      ? `${chosen.join(", ")}: ${text(rows[0].cells[0])}, ${text(rows[0].cells[column])} ${control.dataset.unit}`
+      : chosen.join(", ");
     control.querySelector("output").textContent = told;
-    slider.setAttribute("aria-valuetext", told);
+    for (const one of sliders) one.setAttribute("aria-valuetext", told);
     control.querySelector(".ranking").replaceChildren(...rows.map((row) => {
       const item = document.createElement("li");
       for (const name of ["name", "share", "value"]) {
@@ -173,15 +185,16 @@ for (const chooser of all(".chooser")) {
         part.className = name;
         item.append(part);
       }
-      item.children[0].textContent = row.cells[0].textContent;
+      item.children[0].textContent = text(row.cells[0]);
       item.children[1].style.width = `${(100 * value(row, column)) / best}%`;
-      item.children[2].textContent = row.cells[column].textContent;
+      item.children[2].textContent = text(row.cells[column]);
       return item;
     }));
-    for (const cell of all(".chosen", table)) cell.classList.remove("chosen");
-    table.tHead.rows[0].cells[column].classList.add("chosen");
+    for (const heading of all("thead th", chooser)) {
+      heading.classList.toggle("chosen", chosen.includes(text(heading)));
+    }
   }
-  slider.addEventListener("input", rank);
+  for (const one of sliders) one.addEventListener("input", rank);
   control.hidden = false;
   rank();
 }

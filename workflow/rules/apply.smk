@@ -7,6 +7,7 @@ rule plan_mechanisms:
         "Ranking mechanisms by expected right labels"
     output:
         table=shown("results/planner/tables/planner.csv", "planner", "Planner"),
+        labels=shown("results/planner/tables/fewer_labels.csv", "fewer_labels", "Planner"),
         audit=shown("results/planner/tables/audit.csv", "planner_audit", "Planner"),
         png=shown("results/planner/figures/correct_labels.png", "planner", "Planner"),
         pdf="results/planner/figures/correct_labels.pdf",

@@ -46,6 +46,7 @@ rule build_index:
             targets.table_files(settings),
             targets.ledger(settings)["totals"],
             rules.plan_mechanisms.output.table,
+            rules.plan_mechanisms.output.labels,
             rules.plan_mechanisms.output.audit,
             targets.many_labels(settings)["tables"],
             targets.best_label(settings)["tables"],

@@ -57,17 +57,33 @@ def plan_table(
     noise: str = "reproducible",
 ) -> pd.DataFrame:
     """Rank the mechanisms at every epsilon: columns as `plan_rows`, best first within each."""
-    import pandas as pd
+    return table_of(plans(settings, epsilons, seed, meter, noise=noise))
 
-    rows, secure = [], check_mode(noise) == "secure"
+
+def plans(
+    settings: Mapping,
+    epsilons: Sequence[float],
+    seed: int,
+    meter=None,
+    *,
+    noise: str = "reproducible",
+) -> list[tuple[Task, list[planner.Plan]]]:
+    """Return the task at every epsilon and the mechanisms ranked for it, as `planner.plan` does."""
+    found, secure = [], check_mode(noise) == "secure"
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
         counts, labels = profile_votes(wanted, seed)
-        plans = planner.plan(wanted, counts, labels, settings["mechanisms"])
-        rows += plan_rows(wanted, plans)
+        found.append((wanted, planner.plan(wanted, counts, labels, settings["mechanisms"])))
         if meter is not None:
             meter.advance()
-    return pd.DataFrame(rows)
+    return found
+
+
+def table_of(found: Sequence[tuple[Task, Sequence[planner.Plan]]]) -> pd.DataFrame:
+    """Return `plans` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame([row for wanted, ranked in found for row in plan_rows(wanted, ranked)])
 
 
 def plan_rows(wanted: Task, plans: Sequence[planner.Plan]) -> list[dict]:

@@ -15,8 +15,8 @@ class Meter:
 
     total: how many there will be, None where nobody knows. unit: what they are ("queries"). say:
     prints a line where people look, or None for silence; log: keeps the last one. done: how many
-    were done by an earlier try. every: least seconds between two lines. After the first one, a
-    tenth of the total is done between two as well, or a minute has passed.
+    were done by an earlier try. Lines are some seconds apart, so that short work has none. After
+    the first one, a tenth of the total is done between two as well, or a minute has passed.
     """
 
     def __init__(
@@ -27,12 +27,10 @@ class Meter:
         say: Callable[[str], None] | None,
         log: Callable[[str], None],
         done: int = 0,
-        every: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self._total, self._unit = total, unit
         self._say, self._log, self._clock = say, log, clock
-        self._every = _EVERY if every is None else every
         self._before = self._done = done
         self._images = 0
         self._start = self._last = clock()
@@ -47,7 +45,7 @@ class Meter:
         self._images += images
         now = self._clock()
         waited = now - self._last
-        due = waited >= self._every and (self._done >= self._next or waited >= _MINUTE)
+        due = waited >= _EVERY and (self._done >= self._next or waited >= _MINUTE)
         if self._say is not None and due:
             self._last, self._next = now, self._tenth_after(self._done)
             self._say(self._line(now - self._start, note))

@@ -91,12 +91,13 @@ class ConfidentGNMax(CheckedMaximum):
     def expected(self, counts, labels, task, parameters):
         """Expected answers and right ones over the pool in random order, exact.
 
-        For a sample of the pool the cap is taken in proportion.
+        For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
+        after fewer queries than the pool has.
         """
         answered = self.distribution(counts, parameters, task.secure)
         right = answered[np.arange(len(labels)), labels]
         passes = np.clip(answered.sum(axis=1), 0, 1)
-        scale = task.queries / len(passes)
+        scale = min(task.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
         return float(scale * (served @ passes)), float(scale * (served @ right))
 

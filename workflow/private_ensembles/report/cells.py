@@ -2,7 +2,8 @@
 
 import math
 import re
-from decimal import ROUND_CEILING, Context
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from html import escape
 
 from private_ensembles.published.statuses import STATUSES
@@ -61,12 +62,34 @@ def format_bound(value: float, digits: int = DIGITS) -> str:
     >>> format_bound(0.14830141), format_bound(0.2676), format_bound(10742.2)
     ('0.1484', '0.2676', '10743')
     """
+    return _towards(value, digits, ROUND_CEILING, math.ceil)
+
+
+def format_least(value: float, digits: int = DIGITS) -> str:
+    """Write a lower bound to that many significant digits, rounded down.
+
+    >>> format_least(0.14839999), format_least(10742.8)
+    ('0.1483', '10742')
+    """
+    return _towards(value, digits, ROUND_FLOOR, math.floor)
+
+
+def _towards(value: float, digits: int, rounding: str, whole: Callable[[float], int]) -> str:
     if not math.isfinite(value):
         return format_number(value, digits)
     if 10**digits <= value < _PLAIN:
-        return str(math.ceil(value))
-    context = Context(prec=digits, rounding=ROUND_CEILING)
+        return str(whole(value))
+    context = Context(prec=digits, rounding=rounding)
     return format_number(float(context.create_decimal(repr(float(value)))), digits)
+
+
+def is_bound(name: str) -> bool:
+    """Return whether a column holds upper bounds, which are rounded up.
+
+    >>> is_bound("epsilon_total"), is_bound("lower_epsilon"), is_bound("accuracy")
+    (True, False, False)
+    """
+    return _BOUNDS.search(name) is not None
 
 
 def of_column(name: str, value: float, digits: int = DIGITS) -> str:
@@ -77,7 +100,7 @@ def of_column(name: str, value: float, digits: int = DIGITS) -> str:
     >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
     ('0.1235', '0.1234')
     """
-    bound = digits == DIGITS and _BOUNDS.search(name)
+    bound = digits == DIGITS and is_bound(name)
     return (format_bound if bound else format_number)(value, digits)
 
 

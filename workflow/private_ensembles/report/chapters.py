@@ -139,8 +139,9 @@ def _table(
 
 
 def _number(stem: str) -> str:
-    """Return the name that a paper gives to a table: table10 is Table 10."""
-    return f"Table {stem.removeprefix('table')}"
+    """Return the name of a table: table10 is Table 10, fewer_labels Fewer labels."""
+    number = stem.removeprefix("table")
+    return f"Table {number}" if number != stem else stem.replace("_", " ").capitalize()
 
 
 def _only_m(table: pd.DataFrame) -> str:

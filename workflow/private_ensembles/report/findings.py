@@ -8,7 +8,7 @@ A finding of which the run lacks a number, or has no true wording, is not on the
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,10 @@ import pandas as pd
 import yaml
 
 from private_ensembles.report import names
-from private_ensembles.report.cells import format_number
+from private_ensembles.report.cells import format_bound, format_least, format_number, is_bound
 
 _REQUIRED, _OPTIONAL = {"paper", "name", "docs", "values", "cases"}, {"derived"}
+_PERHAPS = {"where", "take", "digits", "claimed"}
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, "==": operator.eq}
 _STEPS = {"-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _TAKES = {
@@ -49,7 +50,8 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
     Each is a mapping with paper, name, docs (a file of the repository), values, perhaps derived,
     and cases. A value: table (path below `root`, without .csv), where (column -> value, or a list
     of which the first that occurs counts, or "> number"), column (a name, or "a / b" of two), take
-    (first, min, max, count, above_one; default first), digits (significant, default 3). derived:
+    (first, min, max, count, above_one; default first), digits (significant, default 3), claimed
+    (true where it is what a paper claims, which is rounded to the nearest). derived:
     name -> "a - b", "a * b" or "a / b" of values, derived ones before it, or numbers. A case: title
     and text, which name values in braces, perhaps kind (broken, theorem, noise: what the first
     sentence counts), and perhaps when: lines "a < b" of names or numbers, all of which must be
@@ -80,7 +82,7 @@ def _values(entry: Mapping, root: Path, tables: dict, where: str) -> dict | None
     """Return all values by name, or None if the run lacks one of them."""
     values = {}
     for name, spec in entry["values"].items():
-        _check_keys(spec, {"table", "column"}, {"where", "take", "digits"}, f"{where}: {name}")
+        _check_keys(spec, {"table", "column"}, _PERHAPS, f"{where}: {name}")
         values[name] = _look_up(spec, root, tables)
     if any(value is None for value in values.values()):
         return None
@@ -149,17 +151,39 @@ def _three(words: str, signs: Mapping, values: Mapping, where: str) -> tuple:
 
 
 def _fill(text: str, entry: Mapping, values: Mapping, where: str) -> str:
-    shown = {}
+    shown, writers = {}, _writers(entry)
     for name, value in values.items():
         digits = entry["values"].get(name, {}).get("digits", _DIGITS)
         is_text = isinstance(value, str)
-        shown[name] = (
-            names.dataset(value) if is_text else format_number(float(f"{value:.{digits}g}"))
-        )
+        shown[name] = names.dataset(value) if is_text else writers[name](value, digits)
     try:
         return text.format(**shown)
     except (KeyError, IndexError) as error:
         raise ValueError(f"{where}: no value {error}") from None
+
+
+def _writers(entry: Mapping) -> dict[str, Callable[[float, int], str]]:
+    """Return how each value is written: rounded up, down or to the nearest."""
+    found = {}
+    for name, spec in entry["values"].items():
+        column, take = spec["column"].split("/")[0].strip(), spec.get("take", "first")
+        found[name] = _nearest
+        if spec.get("claimed"):
+            continue
+        if take == "min":
+            found[name] = format_least
+        elif take == "max" or (take == "first" and (is_bound(column) or "sigma" in column)):
+            found[name] = format_bound
+    for name, words in entry.get("derived", {}).items():
+        # A multiple is rounded as what it is a multiple of.
+        left, step, right = words.split(" ")
+        of = right if step == "*" and right in found else left
+        found[name] = _nearest if step == "-" else found.get(of, _nearest)
+    return found
+
+
+def _nearest(value: float, digits: int) -> str:
+    return format_number(float(f"{value:.{digits}g}"))
 
 
 def of_paper(findings: Sequence[Finding], paper: str) -> list[Finding]:

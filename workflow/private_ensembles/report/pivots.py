@@ -33,9 +33,10 @@ _NEVER = 1e-200  # what rounding leaves open where delta is 0
 def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     """Return expected right labels, mechanism by budget, with a control that ranks them at one.
 
-    tables: the planner's; printed: not looked at. What does not apply is said in one sentence.
+    tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
+    printed: not looked at. What does not apply is said in one sentence.
     """
-    (table,) = tables.values()
+    table = tables["planner"]
     offered = table[table["correct"] > 0]
     if offered.empty:
         return _without(table)
@@ -45,12 +46,42 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
     wanted = format_number(float(table["wanted"].iloc[0]))
     delta = format_number(float(table["delta"].iloc[0]))
-    control = _control("Budget ε for all labels together", f"of {wanted} labels right")
-    wide = last(wide.round(1).reset_index(), _KEPT[1:])
-    shown = html_table(wide, "Expected right labels by mechanism and budget")
+    shown = html_table(last(wide.round(1).reset_index(), _KEPT[1:]), _RIGHT)
+    shown = (
+        f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>{shown}'
+    )
+    budget = "Budget ε for all labels together"
+    if "fewer_labels" in tables:
+        control = _control("labels right", budget, "Labels wanted, Q")
+        choices = _by_labels(tables["fewer_labels"])
+    else:
+        control, choices = _control(f"of {wanted} labels right", budget), ""
+    folds = f'<div class="folds">{choices}{_without(table)}</div>'
+    return f'<div class="chooser">{control}{shown}{folds}</div>'
+
+
+_RIGHT = "Expected right labels by mechanism and budget"
+
+
+def _by_labels(fewer: pd.DataFrame) -> str:
+    """Return expected right labels, mechanism and budget by number of labels wanted, folded."""
+    rows = fewer[fewer["correct"] > 0].rename(columns={"budget_epsilon": "ε"})
+    full = rows["mechanism"].map(names.mechanism)
+    rows = rows.assign(mechanism=full.str.partition(",")[0])
+    wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    wide = wide.round(1).reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
+    wide = last(
+        wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
+    )
+    caption = (
+        "Each plan with its noise scaled to fewer labels, and proven to keep the budget. A plan "
+        "made for that number alone would have a few more of them right at most."
+    )
+    shown = html_table(wide, "Expected right labels by mechanism, budget and labels wanted")
     return (
-        f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>'
-        f'<div class="chooser">{control}{shown}</div>{_without(table)}'
+        f'<details class="rows"><summary>Right labels where fewer are wanted</summary>'
+        f'<p class="caption">{caption}</p>{shown}</details>'
     )
 
 
@@ -83,7 +114,7 @@ def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> st
     wide = rows.pivot(index="mechanism", columns="labels", values="right")
     wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
-    control = _control("Labels that share the budget, Q", "% of labels right")
+    control = _control("% of labels right", "Labels that share the budget, Q")
     shown = html_table(wide.round(2).reset_index(), "Share of right labels by number of labels")
     shown = f"<details><summary>The same as a table</summary>{shown}</details>"
     first = rows.iloc[0]
@@ -96,18 +127,24 @@ def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> st
     )
 
 
-def _control(label: str, unit: str) -> str:
-    """Return a slider over the columns of the table below it; hidden until ``page.js`` runs."""
+def _control(unit: str, *labels: str) -> str:
+    """Return sliders over the last table beside them; hidden until ``page.js`` runs.
+
+    labels: of one slider, over the columns with an "="; of two, the first over the values in the
+    second column. unit: of what is ranked.
+    """
+    sliders = "".join(
+        f'<label>{escape(label)} <input type="range" min="0" step="1"></label>' for label in labels
+    )
     return (
-        f'<div class="control" data-unit="{escape(unit)}" hidden><label>{escape(label)} '
-        '<input type="range" min="0" step="1"></label> '
-        # What it says is the slider's own value, too: it is to be heard once.
+        f'<div class="control" data-unit="{escape(unit)}" hidden>{sliders}'
+        # What it says is the sliders' own value, too: it is to be heard once.
         '<output aria-live="off"></output><ol class="ranking"></ol></div>'
     )
 
 
 def _without(table: pd.DataFrame) -> str:
-    """Say in one sentence which mechanisms do not apply, and why."""
+    """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
     column = "not_applicable"
     if column not in table or table[column].isna().all():
         return ""
@@ -116,7 +153,12 @@ def _without(table: pd.DataFrame) -> str:
     for reason, group in rows.groupby(column, sort=False):
         who = ", ".join(names.mechanism(name) for name in group["mechanism"])
         reasons.append(f"{who} ({reason})")
-    return f'<p class="caption">Left out here: {escape("; ".join(reasons))}.</p>'
+    number = rows["mechanism"].nunique()
+    summary = f"Left out here: {number} mechanism{'s' * (number > 1)}"
+    return (
+        f'<details class="rows"><summary>{summary}</summary>'
+        f'<p class="caption">{escape("; ".join(reasons))}.</p></details>'
+    )
 
 
 def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:

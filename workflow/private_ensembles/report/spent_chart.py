@@ -3,7 +3,7 @@
 import pandas as pd
 
 from private_ensembles.report import names
-from private_ensembles.report.cells import format_bound, format_number
+from private_ensembles.report.cells import format_bound
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
 
 # Exact values, upper bounds where none is known, and claims that fail: kinds of marks.
@@ -29,7 +29,7 @@ def spent_chart(ledger: pd.DataFrame) -> str:
         kind = _FAILS if row["verdict"] == "fails" else _EXACT if exact else _PROVEN
         words = (
             f"{names.mechanism(row['mechanism'])}; {row['setting']}: claimed "
-            f"ε = {format_number(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
+            f"ε = {format_bound(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
             f"{format_bound(row['end'], 3)}; {row['verdict']}; {row['privacy_model']}, "
             f"{row['adjacency']}"
         )

@@ -53,8 +53,8 @@ def train_network(
     (L,), L >= 1. Batches, distortions and perturbations come from one generator each at
     torch_seed(seed, *path, ...), drawn on the CPU, so that on the CPU the same arguments give the
     same bits. The checkpoint is written every `checkpoint_every` epochs and removed at the end;
-    progress is told the loss, images per second and the remaining time after each epoch. Returns
-    the network, in evaluation mode on the CPU, and one observation per epoch (none without
+    progress is told the loss, images per second and the remaining time now and then (`Meter`).
+    Returns the network, in evaluation mode on the CPU, and one observation per epoch (none without
     `observe`, which is given the network's `network_scores`).
 
     Raises ValueError if the loss stops being finite, or the device's memory does not suffice.
@@ -83,9 +83,7 @@ def train_network(
         if (state := stored.load()) is not None:
             run.restore(state)
             progress(f"goes on after epoch {run.epoch} of {training.epochs}")
-        meter = Meter(
-            training.epochs, "epochs", say=progress, log=progress, done=run.epoch, every=0
-        )
+        meter = Meter(training.epochs, "epochs", say=progress, log=progress, done=run.epoch)
         while run.epoch < training.epochs:
             loss, seen = run.advance()
             if not np.isfinite(loss):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +29,10 @@ class Parameters:
     """
 
     continuous: bool = field(default=False, kw_only=True, repr=False)
+
+    def for_labels(self, labels: int) -> Parameters:
+        """Return the same noise for other numbers of labels; for fewer it costs no more."""
+        return replace(self, labels=labels)
 
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""

@@ -41,6 +41,11 @@ class CheckedNoise(Parameters):
     labels: int = 1
     score: float | None = None
 
+    def for_labels(self, labels):
+        """Queries are asked in proportion."""
+        queries = max(labels, -(-self.queries * labels // self.labels))
+        return replace(self, labels=labels, queries=queries)
+
     @property
     def rho(self) -> float:
         """Zero-concentrated differential privacy at the caps."""

@@ -1,0 +1,162 @@
+"""What a plan becomes with fewer labels or another budget: its noise is scaled, not searched for.
+
+A plan is dear: its noise is found to a thousandth, its thresholds are searched for. Around it the
+known noise is made larger or smaller by what composition says, and one proof says that it keeps the
+budget (`Mechanism.cost`). What is expected of that is a little less than of a plan of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.experiments.planner import Plan
+from private_ensembles.experiments.planner_study import plan_rows
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.gaussian import rho_within
+from private_ensembles.mechanisms.families.task import Task
+
+if TYPE_CHECKING:  # pandas comes with an extra
+    import pandas as pd
+
+# A little more noise than composition says; more of it where that is not enough.
+_SPARE = (1.004, 1.03, 1.15)
+# Noise stays as it is where half of it gains less than this share of right labels.
+_WORTH = 0.03
+# Of the labels planned, for which a plan is scaled, one after the other.
+SHARES = (0.4, 0.2, 0.1)
+# Of its budget, for which `around` scales a plan.
+BUDGETS = (0.25, 0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A plan and the task that it is for."""
+
+    task: Task
+    plan: Plan
+
+
+def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+    """Return the plan for other `labels`, at most those planned, or another `epsilon`.
+
+    known: a plan that applies. wanted: its task but for these two. counts, labels: the profile's
+    votes, as in `planner.plan`. None where the noise is not of a kind that scales to a smaller
+    budget. The epsilon of what comes back is an upper bound, at most that of `wanted`.
+
+    >>> import numpy as np
+    >>> from private_ensembles.experiments import planner
+    >>> counts, truth = np.array([[60, 40], [30, 70]] * 20), np.array([0, 1] * 20)
+    >>> task = Task(1.0, 1e-5, queries=40, labels=40, n_teachers=100, n_classes=2)
+    >>> (plan,) = planner.plan(task, counts, truth, ["gnmax_analytic"])
+    >>> fewer = scale(Scaled(task, plan), replace(task, labels=10), counts, truth)
+    >>> round(plan.correct, 1), round(fewer.plan.correct, 1), fewer.plan.epsilon <= 1
+    (29.3, 8.7, True)
+    """
+    mechanism = mechanisms.load(known.plan.mechanism)
+    share = wanted.labels / known.task.labels
+    before = known.plan.parameters
+    same = before.for_labels(max(1, min(wanted.labels, round(before.labels * share))))
+    scales = "cap" in mechanism.free
+
+    def planned(parameters: Parameters, epsilon: float) -> Plan:
+        answers, correct = mechanism.expected(counts, labels, wanted, parameters)
+        return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
+
+    unscaled = None
+    if wanted.epsilon >= known.task.epsilon:  # fewer labels with the same noise cost no more
+        unscaled = planned(same, known.plan.epsilon)
+        half = planned(mechanism.weaker(same, 0.5), math.nan) if scales else unscaled
+        if half.correct < (1 + _WORTH) * unscaled.correct:
+            return Scaled(wanted, unscaled)
+    found = _within(mechanism, same, known, wanted) if scales else None
+    if found is None:
+        return None if unscaled is None else Scaled(wanted, unscaled)
+    best = planned(*found)
+    if unscaled is not None and unscaled.correct > best.correct:
+        best = unscaled
+    return Scaled(wanted, best)
+
+
+def _within(
+    mechanism: Mechanism, same: Parameters, known: Scaled, wanted: Task
+) -> tuple[Parameters, float] | None:
+    """Return noise that keeps the budget wanted, and what it costs; None if none is found."""
+    more = rho_within(known.task.epsilon, known.task.delta, "exact")
+    more /= rho_within(wanted.epsilon, wanted.delta, "exact")
+    factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
+    factor *= _each(same.labels) / _each(known.plan.parameters.labels)
+    for spare in _SPARE:
+        parameters = mechanism.weaker(same, factor * spare)
+        spent = mechanism.cost(wanted, parameters).claimed
+        if spent <= wanted.epsilon:
+            return parameters, spent
+    return None
+
+
+def _each(labels: int) -> float:
+    """About the noise of one of so many labels, as a share of what its noisy counts need.
+
+    Measured (docs/many-labels.md); the limit for many labels is sqrt(2 / pi).
+    """
+    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
+
+
+def fewer_labels(
+    plans: Sequence[tuple[Task, Sequence[Plan]]], counts: NDArray, labels: NDArray
+) -> pd.DataFrame:
+    """Return the plans of several budgets and what becomes of each with fewer labels.
+
+    plans: as `planner_study.plans`, of the same task but for epsilon; those that do not apply are
+    left out. A plan for less is a plan for more: where a smaller budget gives more right labels,
+    its plan stands. Columns as `planner_study.plan_rows`, without published and not_applicable, and
+    `wanted` is the number of labels.
+    """
+    import pandas as pd
+
+    rows, best = [], {}
+    for task, ranked in sorted(plans, key=lambda one: one[0].epsilon):
+        for plan in ranked:
+            if plan.refusal is not None:
+                continue
+            for one in _chain(Scaled(task, plan), counts, labels):
+                place = mechanisms.load(plan.mechanism).family or plan.mechanism, one.task.labels
+                if place not in best or one.plan.correct >= best[place].correct:
+                    best[place] = one.plan
+                rows += plan_rows(one.task, [best[place]])
+    return pd.DataFrame(rows).drop(columns=["published", "not_applicable"], errors="ignore")
+
+
+def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) -> list[dict]:
+    """Return rows that say what some plans become with fewer labels, and at other budgets.
+
+    plans: those of the task that apply. Columns as `plan_rows`, and over: ``labels`` or
+    ``epsilon``, whichever the row varies; the plan itself is among both.
+    """
+    rows = []
+    for plan in plans:
+        known = Scaled(task, plan)
+        budgets = [replace(task, epsilon=share * task.epsilon) for share in BUDGETS]
+        others = [scale(known, wanted, counts, labels) for wanted in budgets]
+        curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
+        for over, found in curves.items():
+            kept = [plan_rows(one.task, [one.plan])[0] for one in found if one is not None]
+            kept.sort(key=lambda row: (row["wanted"], row["budget_epsilon"]))
+            rows += [{"over": over} | row for row in kept]
+    return rows
+
+
+def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:
+    """The plan and, one from the other, what it becomes with fewer labels."""
+    found, most = [known], known.task.labels
+    for share in SHARES:
+        few = max(1, round(share * most))
+        if few < found[-1].task.labels:
+            fewer = replace(known.task, labels=few)
+            found.append(scale(found[-1], fewer, counts, labels) or found[-1])
+    return found
