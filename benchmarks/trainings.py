@@ -90,10 +90,11 @@ KINDS = {
 }
 
 
-def units(config: dict) -> dict[str, int]:
+def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     """How many units of each kind a run on the papers' data without SVHN has, by its configuration.
 
-    An image of the pool (virtual adversarial) or with a label, seen once; an image seen by a
+    sharing: whether NZC's labels and those without noise, which are the same, have one student. An
+    image of the pool (virtual adversarial) or with a label, seen once; an image seen by a
     teacher; a vote; a fitted teacher of the study of the intercept.
     """
     darrm, pate, nzc = config["darrm"], config["pate"], config["nzc"]
@@ -108,7 +109,7 @@ def units(config: dict) -> dict[str, int]:
     epochs += 3 * len(rounds["seeds"]) * rounds["student_parameters"]["epochs"]
     few = nzc["tasks"]["mnist"]
     # LNMax's, and those of NZC, no noise (each of all and of few teachers) and the true labels
-    labels = sum(few["queries"]) + 5 * mnist["pool"]
+    labels = sum(few["queries"]) + (3 if sharing else 5) * mnist["pool"]
     trained = {"plain": darrm["plain_teachers"], "private": darrm["private_teachers"]}
     of_two = {
         kind: repeats * how["epochs"] * sum(one["n_train"] for one in two)
@@ -152,8 +153,10 @@ def measure(*, quick: bool = False, full: bool = False, against: str | None = No
         codes = {"new": None} | ({"old": Path(folder)} if against else {})
         runs = {}
         for code, library in codes.items():
-            text = ((library.parent if library else ROOT) / "config.yaml").read_text("utf-8")
-            runs[code] = units(yaml.safe_load(text))
+            tree = library.parent if library else ROOT
+            config = yaml.safe_load((tree / "config.yaml").read_text("utf-8"))
+            students = tree / "workflow" / "private_ensembles" / "experiments" / "students.py"
+            runs[code] = units(config, sharing="first_alike" in students.read_text("utf-8"))
         for kind in KINDS:
             for number in range(1 if quick else ROUNDS):
                 for code, library in codes.items():

@@ -31,6 +31,8 @@ def test_units_are_those_of_the_papers_sizes(config):
     assert found["votes of ten classes"] == (250 + 5 + 10 + 25 + 50 + 100) * 10_000
     assert found["votes of two classes"] == 2 * 3 * 11 * (1866 + 2000)
     assert found["penalised intercepts"] == 5 * 100 * 250
+    again = trainings.units(config, sharing=False)["students, labels only"]
+    assert again - found["students, labels only"] == 3 * 15 * 2 * 9000
     config["pate"]["students"]["vat"]["epochs"] += 1
     more = trainings.units(config)["students, virtual adversarial"]
     assert more - found["students, virtual adversarial"] == 12 * 9000

@@ -45,13 +45,13 @@ def student_cnn(
         torch.manual_seed(seed)
         return nn.Sequential(
             _First(channels, first, 5, stride=stride, padding=2),
-            nn.LeakyReLU(0.1),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Conv2d(first, second, 3, padding=1),
             nn.MaxPool2d(2, ceil_mode=True),
-            nn.LeakyReLU(0.1),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Conv2d(second, third, 3, padding=1),
             nn.MaxPool2d(2, ceil_mode=True),
-            nn.LeakyReLU(0.1),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Flatten(1),
             nn.Linear(third * left(height) * left(width), n_classes),
         )
