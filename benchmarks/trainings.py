@@ -79,8 +79,8 @@ def _images(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 # Each kind: what makes a piece of it, and the piece's size in units, whole and --quick.
 KINDS = {
-    "students, virtual adversarial": (lambda n: _students("vat", n), 2048, 128),
-    "students, labels only": (lambda n: _students("supervised", n), 4096, 128),
+    "students, virtual adversarial": (lambda n: _students("vat", n), 1024, 128),
+    "students, labels only": (lambda n: _students("supervised", n), 2048, 128),
     "teachers of ten classes": (lambda n: _teachers("plain", "mnist_cnn", n // SHARD), 6000, 240),
     "teachers of two classes": (lambda n: _teachers("plain", "darrm_cnn", n // SHARD), 2880, 240),
     "private teachers": (lambda n: _teachers("private", "darrm_cnn", n // SHARD), 2880, 240),
