@@ -28,6 +28,7 @@ BENCHMARKS = (
     "dpbag",
     "teachers",
     "students",
+    "trainings",
     "auditors",
     "libraries",
 )
@@ -42,7 +43,7 @@ def main() -> None:
     parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--full", action="store_true", help="everything with every solver")
-    parser.add_argument("--against", metavar="COMMIT", help="gamma_points: an older commit")
+    parser.add_argument("--against", metavar="COMMIT", help="gamma_points and trainings only")
     parser.add_argument("--minutes", type=float, help="gamma_points: begin no point after so many")
     parser.add_argument(
         "--resume", action="store_true", help="gamma_points: keep what earlier runs measured"

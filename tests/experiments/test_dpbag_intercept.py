@@ -57,9 +57,8 @@ def test_shards_are_those_of_the_free_intercept_which_votes_otherwise(thirds):
 
 def test_a_shard_of_one_label_is_a_constant_teacher():
     features, queries = np.eye(3), np.ones((4, 3))
-    for label in (0, 1):
-        found = intercept._votes(features, np.full(3, label), queries, 1.0)
-        assert found.tolist() == [bool(label)] * 4
+    teachers = [intercept._fit(features, np.full(3, label), 1.0) for label in (0, 1)]
+    assert intercept._votes(teachers, queries).tolist() == [[False] * 4, [True] * 4]
 
 
 def test_labels_are_counted_as_equation_3_has_them(thirds):

@@ -9,6 +9,7 @@ from private_ensembles.datasets.tabular import LabelledRecords
 from private_ensembles.experiments.students import (
     BASELINE,
     address,
+    first_alike,
     read_inputs,
     read_labels,
     run_student,
@@ -178,6 +179,20 @@ def test_labels_of_one_aggregator_or_of_all_are_read_by_name(tmp_path):
 
 def test_without_labels_there_is_the_baseline(tmp_path):
     assert read_labels(None) == {BASELINE: None}
+
+
+def test_one_student_serves_all_whose_labels_are_the_same():
+    queries = np.arange(3)
+    released = {
+        "nzc": (queries, np.array([1, 0, 2])),
+        "few": (queries, np.array([1, 0, 1])),
+        "clean": (queries.copy(), np.array([1, 0, 2])),
+        "others": (queries + 1, np.array([1, 0, 2])),
+        "shorter": (queries[:2], np.array([1, 0])),
+    }
+    names = dict(zip(released, ["nzc", "few", "nzc", "others", "shorter"], strict=True))
+    assert first_alike(released) == names
+    assert first_alike({BASELINE: None}) == {BASELINE: BASELINE}
 
 
 def test_a_student_s_row_and_stream_say_which_it_is():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.nn.functional import conv2d, leaky_relu, max_pool2d
 
 from private_ensembles.student.networks import student_cnn
 
@@ -14,6 +15,30 @@ def test_network_takes_images_of_many_sizes(shape):
     again = student_cnn(shape, 7, widths=(2, 3, 4), seed=5)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert torch.equal(model[0].weight, again[0].weight)
+
+
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 17, 18), (1, 8, 8)])
+def test_network_is_that_of_its_layers_with_contiguous_images(shape):
+    """Pooling after the leaky ReLU, contiguous images: the same up to rounding, gradients too."""
+    model = student_cnn(shape, 7, widths=(2, 3, 4), seed=5).double()
+    source = torch.Generator().manual_seed(0)
+    images = torch.rand((3, *shape), generator=source, dtype=torch.float64).requires_grad_()
+    values, weights = images, list(model.parameters())
+    strides = (2 if min(shape[1:]) >= 16 else 1, 1, 1)
+    for layer, (stride, padding) in enumerate(zip(strides, (2, 1, 1), strict=True)):
+        kernel, bias = weights[2 * layer : 2 * layer + 2]
+        values = leaky_relu(conv2d(values, kernel, bias, stride, padding), 0.1).contiguous()
+        if layer:
+            values = max_pool2d(values, 2, ceil_mode=True)
+    wanted = values.flatten(1) @ weights[6].T + weights[7]
+    found = model(images)
+    assert torch.allclose(found, wanted, rtol=0, atol=1e-13)
+    direction = torch.randn(found.shape, generator=source, dtype=torch.float64)
+    for ours, theirs in zip(
+        *(torch.autograd.grad(y, [images, *weights], direction) for y in (found, wanted)),
+        strict=True,
+    ):
+        assert torch.allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import torch
 
 from private_ensembles.teachers.device import (
     CACHE_BYTES,
+    channels_last,
     choose_device,
     first_line,
     is_out_of_memory,
@@ -36,6 +37,19 @@ def test_colour_comes_first_and_contiguous():
     assert tensor.is_contiguous()
     assert tensor.dtype == torch.float64
     assert np.array_equal(tensor.numpy(), images.transpose(0, 3, 1, 2) / 255)
+
+
+@pytest.mark.parametrize("shape", [(3, 1, 4, 6), (3, 2, 4, 6), (0, 1, 4, 6), (1, 2, 1, 5)])
+def test_channels_last_is_the_same_tensor_and_convolutions_keep_to_it(shape):
+    images = torch.rand(shape, generator=torch.Generator().manual_seed(0))
+    for given in (images, images.to(memory_format=torch.channels_last)):
+        moved = channels_last(given)
+        assert torch.equal(moved, images)
+        assert moved.movedim(1, -1).is_contiguous()
+        if len(moved):
+            values = torch.nn.Conv2d(shape[1], 5, 3, padding=1)(moved)
+            assert values.is_contiguous(memory_format=torch.channels_last)
+            assert not values.is_contiguous()
 
 
 def test_pixels_stay_on_their_device():

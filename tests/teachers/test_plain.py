@@ -40,6 +40,26 @@ def test_full_batches_without_momentum_are_gradient_descent():
         assert torch.allclose(state[name], value, atol=1e-6)
 
 
+def test_channels_last_in_memory_changes_rounding_only():
+    """The same steps with contiguous images, colours included, by PyTorch's own optimizer."""
+    source = torch.Generator().manual_seed(0)
+    images = torch.rand(30, 3, 8, 8, generator=source)
+    labels = torch.randint(0, 2, (30,), generator=source)
+    model, reference = (build_model("darrm_cnn", (8, 8, 3), 2).double() for _ in range(2))
+    settings = SETTINGS | {"momentum": 0.9, "learning_rate": 0.05}
+    state = train_plain_teacher(model, images.double(), labels, **settings)
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.05, momentum=0.9)
+    sampler = torch.Generator().manual_seed(1)
+    for _ in range(5):
+        for batch in torch.randperm(30, generator=sampler).split(8):
+            optimizer.zero_grad()
+            logits = reference(images[batch].double())
+            torch.nn.functional.cross_entropy(logits, labels[batch]).backward()
+            optimizer.step()
+    for name, value in reference.state_dict().items():
+        assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
+
+
 def test_training_repeats_exactly_and_follows_its_seed():
     images, labels = records(20)
     first, again, other = (

@@ -9,11 +9,13 @@ from private_ensembles.teachers.pooling import MaxPool2x2
 
 @pytest.mark.parametrize("shape", [(2, 3, 8, 8), (1, 2, 9, 7), (0, 2, 4, 4), (2, 1, 2, 300)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_pooling_and_its_gradient_are_pytorchs_bit_for_bit_ties_included(shape, dtype):
+@pytest.mark.parametrize("order", [torch.contiguous_format, torch.channels_last])
+def test_pooling_and_its_gradient_are_pytorchs_bit_for_bit_ties_included(shape, dtype, order):
     source = torch.Generator().manual_seed(0)
     # four different values: most squares have ties
-    images = torch.randint(-1, 3, shape, generator=source).to(dtype).requires_grad_()
-    ours, theirs = MaxPool2x2()(images), max_pool2d(images, 2)
+    images = torch.randint(-1, 3, shape, generator=source).to(dtype, memory_format=order)
+    images.requires_grad_()
+    ours, theirs = MaxPool2x2()(images), max_pool2d(images.contiguous(), 2)
     assert torch.equal(ours, theirs)
     gradient = torch.randn(ours.shape, generator=source, dtype=dtype)
     assert torch.equal(*(torch.autograd.grad(y, images, gradient)[0] for y in (ours, theirs)))

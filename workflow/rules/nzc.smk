@@ -50,7 +50,8 @@ use rule account_votes as account_nzc_votes with:
         runtime=30,
 
 
-# All students of a task in one job, one after the other: aggregator is None.
+# All students of a task in one job, one after the other: aggregator is None. Labels that are the same
+# (NZC's and those without noise) have one student.
 use rule train_student as train_nzc_students with:
     message:
         "Training students of {wildcards.nzc_task}, seed {wildcards.seed}"

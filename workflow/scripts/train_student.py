@@ -1,6 +1,12 @@
 """Train students of one task, each on the labels of an aggregator, or one on all private data."""
 
-from private_ensembles.experiments.students import address, read_inputs, read_labels, run_student
+from private_ensembles.experiments.students import (
+    address,
+    first_alike,
+    read_inputs,
+    read_labels,
+    run_student,
+)
 from private_ensembles.jobs import io
 from private_ensembles.student.students import save_student
 from private_ensembles.teachers.device import choose_device
@@ -8,19 +14,22 @@ from private_ensembles.teachers.device import choose_device
 with io.job(snakemake) as job:
     options = job.params
     inputs, facts = read_inputs(job.input.dataset)
-    summaries, histories = [], []
-    for name, labels in read_labels(job.input.get("labels"), options.aggregator).items():
-        job.progress("student of %s", name)
+    summaries, histories, trained = [], [], {}
+    released = read_labels(job.input.get("labels"), options.aggregator)
+    for name, first in first_alike(released).items():
         columns, stream = address(name, options.task, options.student_seed)
-        student, summary, history = run_student(
-            *(inputs, facts, labels, options.settings),
-            seed=options.seed,
-            path=(*options.stream, *stream),
-            watched=options.keep_student,
-            device=choose_device(options.device, job.threads),
-            checkpoint=f"{options.checkpoint}.{name}.pt",
-            progress=job.progress,
-        )
+        if first == name:
+            job.progress("student of %s", name)
+            trained[name] = run_student(
+                *(inputs, facts, released[name], options.settings),
+                seed=options.seed,
+                path=(*options.stream, *stream),
+                watched=options.keep_student,
+                device=choose_device(options.device, job.threads),
+                checkpoint=f"{options.checkpoint}.{name}.pt",
+                progress=job.progress,
+            )
+        student, summary, history = trained[first]
         summaries.append({**columns, **summary, **options.remarks})
         histories += [{**columns, **row} for row in history]
     io.write_csv(job.output.summary, summaries)

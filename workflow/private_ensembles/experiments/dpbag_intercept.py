@@ -34,20 +34,27 @@ def cast_votes(thirds: Thirds, *, n, partitions, n_queries, C, seed, path, progr
     shards = draw_partitions(len(labels), n, list(partitions), seed, *path, "partition")
     bits = []
     for done, part in enumerate(shards, 1):
-        bits.append(pack(np.stack([_votes(features[s], labels[s], queries, C) for s in part])))
+        bits.append(pack(_votes([_fit(features[s], labels[s], C) for s in part], queries)))
         if progress is not None:
             progress(done)
     return BaggedVotes(np.stack(bits), shard_of_record(shards, len(labels)), len(queries))
 
 
-def _votes(features, labels, queries, C) -> np.ndarray:
-    """Fit one teacher and return its votes, (Q,) bool."""
+def _fit(features, labels, C) -> np.ndarray:
+    """Fit one teacher: its weights and intercept, (d + 1,); infinite where it is constant."""
     from sklearn.linear_model import LogisticRegression
 
     if labels.min() == labels.max():
-        return np.full(len(queries), labels[0] == 1)
+        return np.append(np.zeros(features.shape[1]), np.inf if labels[0] == 1 else -np.inf)
     fit = LogisticRegression(C=C, solver="liblinear").fit(features, labels)
-    return queries @ fit.coef_[0] + fit.intercept_[0] > 0
+    return np.append(fit.coef_[0], fit.intercept_[0])
+
+
+def _votes(teachers, queries) -> np.ndarray:
+    """Return the teachers' votes, (teachers, Q) bool."""
+    # One product: the queries would be read from memory for each teacher, as long as three fits.
+    weights = np.stack(teachers)
+    return (queries @ weights[:, :-1].T + weights[:, -1] > 0).T
 
 
 def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) -> list[dict]:

@@ -50,6 +50,20 @@ def read_labels(
     }
 
 
+def first_alike(
+    released: Mapping[str, tuple[np.ndarray, np.ndarray] | None],
+) -> dict[str, str]:
+    """Return for each name of :func:`read_labels` the first one with the same queries and labels.
+
+    What they teach is the same, so that one student serves them all.
+    """
+    firsts: dict[tuple[bytes, ...], str] = {}
+    return {
+        name: firsts.setdefault(tuple(part.tobytes() for part in labels or ()), name)
+        for name, labels in released.items()
+    }
+
+
 def address(name: str, task: str, seed: int) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
     """Return the columns that say which student it is, and its stream of random numbers.
 

@@ -9,7 +9,7 @@ from torch.optim.adam import adam
 
 
 class Adam:
-    """`torch.optim.Adam` with its defaults, bit for bit; the learning rate is given at each step.
+    """`torch.optim.Adam`, fused, bit for bit; the learning rate is given at each step.
 
     beta1: how slowly the mean gradient is forgotten, in [0, 1). state: what the next step depends
     on beside the parameters, float tensors in lists by name.
@@ -20,7 +20,7 @@ class Adam:
         self.state = {
             "exp_avgs": [torch.zeros_like(one) for one in self.parameters],
             "exp_avg_sqs": [torch.zeros_like(one) for one in self.parameters],
-            "state_steps": [torch.tensor(0.0) for _ in self.parameters],
+            "state_steps": [torch.zeros((), device=one.device) for one in self.parameters],
         }
 
     @torch.no_grad()
@@ -38,4 +38,5 @@ class Adam:
             weight_decay=0.0,
             eps=1e-8,
             maximize=False,
+            fused=True,
         )

@@ -159,7 +159,10 @@ class _Run:
     def restore(self, state):
         """Take up the training where `state` was taken."""
         self.model.load_state_dict(state["model"])
-        self.optimizer.state = state["optimizer"]
+        self.optimizer.state = {
+            name: [one.to(self.device) for one in tensors]
+            for name, tensors in state["optimizer"].items()
+        }
         for name, generator in self.generators.items():
             generator.set_state(state["generators"][name])
         self.epoch = state["epoch"]

@@ -18,7 +18,7 @@ def student_cnn(
 ) -> nn.Sequential:
     """A freshly initialised network on the CPU: (N, channels, height, width) in [0, 1] -> logits.
 
-    A 5x5 convolution, two of 3x3, each with a leaky ReLU, the last two followed by 2x2 max pooling,
+    A 5x5 convolution, two of 3x3, the last two followed by 2x2 max pooling, each with a leaky ReLU,
     and one linear layer; no normalisation, for batches mix labelled images, others and perturbed
     ones. The first convolution halves images of 16 pixels and more, where most of the time would
     go otherwise. The same seed, 0 <= seed < 2**63, gives the same weights everywhere; the process'
@@ -44,14 +44,29 @@ def student_cnn(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return nn.Sequential(
-            nn.Conv2d(channels, first, 5, stride=stride, padding=2),
-            nn.LeakyReLU(0.1),
+            _First(channels, first, 5, stride=stride, padding=2),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Conv2d(first, second, 3, padding=1),
-            nn.LeakyReLU(0.1),
             nn.MaxPool2d(2, ceil_mode=True),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Conv2d(second, third, 3, padding=1),
-            nn.LeakyReLU(0.1),
             nn.MaxPool2d(2, ceil_mode=True),
+            nn.LeakyReLU(0.1, inplace=True),
             nn.Flatten(1),
             nn.Linear(third * left(height) * left(width), n_classes),
         )
+
+
+class _First(nn.Conv2d):
+    """The first convolution, which puts the channels last in a CPU's memory, for all layers.
+
+    Max pooling takes a tenth of the time then. The bytes of grey images lie alike in either order:
+    the strides are what PyTorch goes by.
+    """
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """(N, channels, height, width) -> (N, outputs, ...), channels last on a CPU."""
+        if not images.is_cuda:
+            last = images.movedim(1, -1)
+            images = last.flatten(1).view(last.shape).movedim(-1, 1)
+        return super().forward(images)

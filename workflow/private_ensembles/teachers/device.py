@@ -41,6 +41,19 @@ def scaled(images, pixel_max, dtype=torch.float32):
     return pixels.to(dtype).contiguous() / pixel_max
 
 
+def channels_last(images):
+    """Images (N, channels, height, width) with the channels last in memory; as they are on a GPU.
+
+    On a CPU plain training takes three quarters of the time then, and what lies between the layers
+    stays in this order. Not for Opacus: see `scaled`.
+    """
+    if images.is_cuda:
+        return images
+    last = images.movedim(1, -1)
+    # The bytes of grey images lie alike in either order: the strides are what PyTorch goes by.
+    return last.flatten(1).view(last.shape).movedim(-1, 1)
+
+
 def pass_bytes(device):
     """Bytes that one pass of an ensemble's gradients may take on `device`.
 

@@ -13,8 +13,8 @@ from private_ensembles.teachers.pooling import MaxPool2x2
 def darrm_cnn(image_shape, n_classes):
     """The CNN of DaRRM section 6.2: (N, channels, height, width) in [0, 1] -> (N, n_classes).
 
-    Two 5x5 convolutions of 16 and 32 channels, padding 2, each followed by ReLU and 2x2 max
-    pooling, then one linear layer. Height and width must be at least 4.
+    Two 5x5 convolutions of 16 and 32 channels, padding 2, each followed by 2x2 max pooling and
+    ReLU, then one linear layer. Height and width must be at least 4.
     """
     channels, height, width = _dimensions("darrm_cnn", image_shape, 4)
     return nn.Sequential(
@@ -29,8 +29,8 @@ def darrm_cnn(image_shape, n_classes):
 def mnist_cnn(image_shape, n_classes):
     """A CNN for PATE's ten-class 28x28 images: logits (N, n_classes).
 
-    Two 5x5 convolutions of 16 and 32 channels without padding, each followed by ReLU and 2x2 max
-    pooling, then one linear layer: on MNIST shards of 240 images as accurate as `darrm_cnn` in half
+    Two 5x5 convolutions of 16 and 32 channels without padding, each followed by 2x2 max pooling and
+    ReLU, then one linear layer: on MNIST shards of 240 images as accurate as `darrm_cnn` in half
     its time. Height and width must be at least 16.
     """
     channels, height, width = _dimensions("mnist_cnn", image_shape, 16)
@@ -46,8 +46,8 @@ def mnist_cnn(image_shape, n_classes):
 def svhn_cnn(image_shape, n_classes):
     """A CNN for SVHN's 32x32 colour images: logits (N, n_classes).
 
-    Two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by ReLU and 2x2 max
-    pooling, then hidden layers of 128 and 64 units. Height and width must be at least 4.
+    Two 3x3 convolutions of 32 and 64 channels, padding 1, each followed by 2x2 max pooling and
+    ReLU, then hidden layers of 128 and 64 units. Height and width must be at least 4.
     """
     channels, height, width = _dimensions("svhn_cnn", image_shape, 4)
     return nn.Sequential(
@@ -99,8 +99,8 @@ def build_model(name, image_shape, n_classes, seed=0):
 
 
 def _stage(channels, outputs, kernel, padding=0):
-    """A convolution, ReLU, and 2x2 max pooling."""
-    return nn.Conv2d(channels, outputs, kernel, padding=padding), nn.ReLU(), MaxPool2x2()
+    """A convolution, 2x2 max pooling, and ReLU: after the pooling it has a quarter to do."""
+    return nn.Conv2d(channels, outputs, kernel, padding=padding), MaxPool2x2(), nn.ReLU()
 
 
 def _dimensions(name, image_shape, smallest):

@@ -4,6 +4,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.optim.sgd import sgd
 
+from private_ensembles.teachers.device import channels_last
 from private_ensembles.teachers.dpsgd import finite_state
 from private_ensembles.teachers.schedule import check_training, poisson_schedule
 
@@ -39,7 +40,7 @@ def train_plain_teacher(
         order = torch.randperm(len(labels), generator=sampler).to(device)
         for batch in order.split(batch_size):
             model.zero_grad(set_to_none=True)
-            cross_entropy(model(images[batch]), labels[batch]).backward()
+            cross_entropy(model(channels_last(images[batch])), labels[batch]).backward()
             # torch.optim.SGD's step, without what the class imports: a second at every start.
             with torch.no_grad():
                 sgd(

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from private_ensembles.teachers.device import scaled
+from private_ensembles.teachers.device import channels_last, scaled
 from private_ensembles.teachers.models import build_model
 
 # Images at a time: what the caches of a CPU hold, and enough to keep a GPU busy.
-BATCH_SIZES = {"cpu": 128, "cuda": 4096}
+BATCH_SIZES = {"cpu": 64, "cuda": 4096}
 
 
 def cast_votes(
@@ -26,7 +26,7 @@ def cast_votes(
     network = build_model(model, images.shape[1:], n_classes).to(device).eval()
     batch_size = batch_size or BATCH_SIZES.get(device.type, 4096)
     votes = np.empty((len(images), len(teachers)), np.min_scalar_type(n_classes - 1))
-    with torch.no_grad():
+    with torch.inference_mode():
         for i, state in enumerate(teachers):
             try:
                 network.load_state_dict(state)
@@ -34,7 +34,10 @@ def cast_votes(
                 line = str(error).splitlines()[0]
                 raise ValueError(f"teacher {i} does not fit model {model}: {line}") from None
             logits = torch.cat(
-                [network(scaled(batch, pixel_max)) for batch in pixels.split(batch_size)]
+                [
+                    network(channels_last(scaled(batch, pixel_max)))
+                    for batch in pixels.split(batch_size)
+                ]
             )
             if not torch.isfinite(logits).all():
                 raise ValueError(f"teacher {i}: logits are not finite: it cannot vote")

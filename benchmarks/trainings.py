@@ -1,0 +1,201 @@
+"""What takes the run on the papers' data its time: trainings and votes, this code against an older.
+
+python benchmarks/run.py trainings --against COMMIT
+
+A training does the same in every step, so a piece of each kind is measured, in a process of its
+own and on one thread, the code of both commits in turns; seconds are processor time, the least of
+the rounds. How many such units a run has follows from config.yaml, each commit's own. Images are
+random, since no kernel's time depends on their values.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import machine, process
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 3
+SHAPE, SHARD, BATCH = (28, 28), 240, 32
+
+
+def _students(method: str, images: int, epochs: int = 1) -> Callable[[], object]:
+    from private_ensembles.student.students import train_student
+
+    source = np.random.default_rng(0)
+    pool = source.integers(0, 256, (images, *SHAPE)).astype(np.uint8)
+    labelled = min(images, 366) if method == "vat" else images
+    index, labels = np.arange(labelled), source.integers(0, 10, labelled)
+    distortions = {} if method == "vat" else {"shift": 0, "rotation": 0, "scale": 0}
+    how = {"epochs": epochs, **distortions}
+    return lambda: train_student(method, pool, index, labels, 10, how, seed=0)
+
+
+def _teachers(kind: str, model: str, teachers: int) -> Callable[[], object]:
+    from private_ensembles.teachers.ensemble import train_ensemble
+
+    images, labels = _images(SHARD * teachers)
+    shards = np.arange(SHARD * teachers).reshape(teachers, SHARD)
+    how = {"model": model, "batch_size": BATCH, "epochs": 1, "learning_rate": 0.03}
+    how |= {"noise_multiplier": 12, "max_grad_norm": 1} if kind == "private" else {"momentum": 0.9}
+    return lambda: train_ensemble(
+        kind, images, labels, shards, pixel_max=255, n_classes=10, parameters=how, seed=0
+    )
+
+
+def _votes(model: str, queries: int) -> Callable[[], object]:
+    from private_ensembles.teachers.models import build_model
+    from private_ensembles.teachers.voting import cast_votes
+
+    images, _ = _images(queries)
+    states = [build_model(model, SHAPE, 10).state_dict()]
+    return lambda: cast_votes(states, images, model=model, pixel_max=255, n_classes=10)
+
+
+def _intercepts(shards: int) -> Callable[[], object]:
+    from private_ensembles.experiments import dpbag_intercept as intercept
+    from private_ensembles.experiments.dpbag import Thirds
+
+    source = np.random.default_rng(0)
+    records = 65 * shards  # as UCI Adult's thirds have at 250 shards, and its columns
+    features = (source.random((records, 108)) < 0.13).astype(float)
+    labels = (features[:, :20].sum(axis=1) > 2).astype(np.int64)
+    thirds = Thirds(*[(features, labels)] * 3)
+    how = {"n": shards, "partitions": [0], "n_queries": min(7570, records), "C": 1, "seed": 0}
+    return lambda: intercept.cast_votes(thirds, **how, path=("benchmark",))
+
+
+def _images(count: int) -> tuple[np.ndarray, np.ndarray]:
+    source = np.random.default_rng(0)
+    images = source.integers(0, 256, (count, *SHAPE)).astype(np.uint8)
+    return images, source.integers(0, 10, count).astype(np.uint8)
+
+
+# Each kind: what makes a piece of it, and the piece's size in units, whole and --quick.
+KINDS = {
+    "students, virtual adversarial": (lambda n: _students("vat", n), 1024, 128),
+    "students, labels only": (lambda n: _students("supervised", n), 2048, 128),
+    "teachers of ten classes": (lambda n: _teachers("plain", "mnist_cnn", n // SHARD), 6000, 240),
+    "teachers of two classes": (lambda n: _teachers("plain", "darrm_cnn", n // SHARD), 2880, 240),
+    "private teachers": (lambda n: _teachers("private", "darrm_cnn", n // SHARD), 2880, 240),
+    "votes of ten classes": (lambda n: _votes("mnist_cnn", n), 10_000, 200),
+    "votes of two classes": (lambda n: _votes("darrm_cnn", n), 5_000, 200),
+    "penalised intercepts": (_intercepts, 250, 10),
+}
+
+
+def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
+    """How many units of each kind a run on the papers' data without SVHN has, by its configuration.
+
+    sharing: whether NZC's labels and those without noise, which are the same, have one student. An
+    image of the pool (virtual adversarial) or with a label, seen once; an image seen by a
+    teacher; a vote; a fitted teacher of the study of the intercept.
+    """
+    darrm, pate, nzc = config["darrm"], config["pate"], config["nzc"]
+    mnist, bagged, data = pate["tasks"]["mnist"], config["dpbag"]["logistic"], config["datasets"]
+    train, queries = data[mnist["dataset"]]["n_train"], data[mnist["dataset"]]["n_test"]
+    two = [data[name] for name in darrm["datasets"]]
+    repeats, seeds = len(darrm["training_seeds"]), len(pate["student_seeds"])
+    # confident, LNMax's numbers of queries, and the authors' labels
+    students = seeds * (1 + len(mnist["lnmax"]["queries"]) + 1)
+    rounds = mnist["interactive_students"]
+    epochs = students * pate["students"]["vat"]["epochs"]
+    epochs += 3 * len(rounds["seeds"]) * rounds["student_parameters"]["epochs"]
+    few = nzc["tasks"]["mnist"]
+    # LNMax's, and those of NZC, no noise (each of all and of few teachers) and the true labels
+    labels = sum(few["queries"]) + (3 if sharing else 5) * mnist["pool"]
+    trained = {"plain": darrm["plain_teachers"], "private": darrm["private_teachers"]}
+    of_two = {
+        kind: repeats * how["epochs"] * sum(one["n_train"] for one in two)
+        for kind, how in trained.items()
+    }
+    ensembles = [{"K": mnist["K"], "epochs": mnist["teachers"]["epochs"]}, *few["ensembles"]]
+    return {
+        "students, virtual adversarial": epochs * mnist["pool"],
+        "students, labels only": len(nzc["student_seeds"]) * nzc["student"]["epochs"] * labels
+        + seeds * pate["baselines"]["vat"]["epochs"] * train,
+        "teachers of ten classes": sum(one["epochs"] for one in ensembles) * train,
+        "teachers of two classes": of_two["plain"],
+        "private teachers": of_two["private"],
+        "votes of ten classes": sum(one["K"] for one in ensembles) * queries,
+        "votes of two classes": 2 * repeats * darrm["K"] * sum(one["n_test"] for one in two),
+        "penalised intercepts": len(bagged["seeds"]) * max(bagged["k"]) * max(bagged["n"]),
+    }
+
+
+def measure_piece(kind: str, quick: bool = False) -> dict:
+    """Units of a piece and its processor seconds, after a small one that pays for start-up."""
+    import torch
+
+    torch.set_num_threads(1)
+    make, whole, small = KINDS[kind]
+    make(small)()
+    size = small if quick else whole
+    piece = make(size)
+    started = time.process_time()
+    piece()
+    return {"units": size, "seconds": time.process_time() - started}
+
+
+def measure(*, quick: bool = False, full: bool = False, against: str | None = None) -> pd.DataFrame:
+    """One row per kind and code: the fastest round, and the run's units. full: nothing more."""
+    import yaml
+
+    facts = {**machine.describe("torch", "numpy", "scikit-learn"), "commit": machine.commit()}
+    rows = []
+    with process.checkout(against) if against else nullcontext() as folder:
+        codes = {"new": None} | ({"old": Path(folder)} if against else {})
+        runs = {}
+        for code, library in codes.items():
+            tree = library.parent if library else ROOT
+            config = yaml.safe_load((tree / "config.yaml").read_text("utf-8"))
+            students = tree / "workflow" / "private_ensembles" / "experiments" / "students.py"
+            runs[code] = units(config, sharing="first_alike" in students.read_text("utf-8"))
+        for kind in KINDS:
+            for number in range(1 if quick else ROUNDS):
+                for code, library in codes.items():
+                    how = {"kind": kind, "quick": quick, "library": library}
+                    result = process.in_a_process("trainings", "measure_piece", **how)
+                    row = {"kind": kind, "code": code, "round": number, **result}
+                    rows.append(row | {"run_units": runs[code][kind], "against": against or ""})
+    data = pd.DataFrame(rows)
+    machine.attach(data, facts)
+    return data
+
+
+def page(data: pd.DataFrame) -> str:
+    """The measurements as a page of Markdown."""
+    against = data["against"].iloc[0]
+    lines = [
+        "# Benchmark: trainings of the run on the papers' data",
+        "",
+        "Made by `python benchmarks/run.py trainings"
+        f"{f' --against {against}' if against else ''} --write-docs`; numbers behind it: "
+        "[trainings.csv](trainings.csv). Seconds are processor time on one thread, the least of "
+        f"{data['round'].nunique()} rounds in turns. **What the run takes is extrapolated** from "
+        "the rate of a piece and the units in the run (without SVHN), which config.yaml says. A "
+        "unit is an image seen once in a training, a vote, or a fitted teacher of the study of the "
+        "intercept.",
+        "",
+        *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
+        "",
+        "| kind | code | units/s | units in the run | run (s) |",
+        "| --- | --- |" + " ---: |" * 3,
+    ]
+    best = data.loc[data.groupby(["kind", "code"], sort=False)["seconds"].idxmin()]
+    best = best.assign(rate=best["units"] / best["seconds"])
+    best["run"] = best["run_units"] / best["rate"]
+    for row in best.to_dict("records"):
+        lines.append(
+            f"| {row['kind']} | {row['code']} | {row['rate']:,.0f} | {row['run_units']:,} | "
+            f"{row['run']:,.0f} |"
+        )
+    for code, rows in best.groupby("code", sort=False):
+        lines.append(f"| together | {code} | | | {rows['run'].sum():,.0f} |")
+    return "\n".join([*lines, ""])

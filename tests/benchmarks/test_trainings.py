@@ -1,0 +1,60 @@
+"""The benchmark of trainings: every kind is measured, old code and new in turns, and counted."""
+
+from contextlib import contextmanager
+
+import pytest
+import yaml
+
+from benchmarks import process, trainings
+
+
+@pytest.fixture
+def config(root):
+    return yaml.safe_load((root / "config.yaml").read_text("utf-8"))
+
+
+@pytest.fixture
+def in_place(monkeypatch):
+    """Small pieces, measured in this process."""
+
+    def run(module, what, *, library, **arguments):
+        return getattr(trainings, what)(**arguments)
+
+    monkeypatch.setattr(process, "in_a_process", run)
+
+
+def test_units_are_those_of_the_papers_sizes(config):
+    found = trainings.units(config)
+    assert set(found) == set(trainings.KINDS)
+    # 250 teachers for 30 epochs, 5 and 10 for 5, 25 and 50 for 10, 100 for 20, of 60,000 images
+    assert found["teachers of ten classes"] == (30 + 5 + 5 + 10 + 10 + 20) * 60_000
+    assert found["votes of ten classes"] == (250 + 5 + 10 + 25 + 50 + 100) * 10_000
+    assert found["votes of two classes"] == 2 * 3 * 11 * (1866 + 2000)
+    assert found["penalised intercepts"] == 5 * 100 * 250
+    again = trainings.units(config, sharing=False)["students, labels only"]
+    assert again - found["students, labels only"] == 3 * 15 * 2 * 9000
+    config["pate"]["students"]["vat"]["epochs"] += 1
+    more = trainings.units(config)["students, virtual adversarial"]
+    assert more - found["students, virtual adversarial"] == 12 * 9000
+
+
+def test_every_kind_is_measured_in_turns_and_the_run_extrapolated(in_place, monkeypatch, root):
+    @contextmanager
+    def checkout(commit):
+        yield root / "workflow"
+
+    monkeypatch.setattr(process, "checkout", checkout)
+    data = trainings.measure(quick=True, against="HEAD")
+    assert data["code"].tolist() == ["new", "old"] * len(trainings.KINDS)
+    assert (data["seconds"] > 0).all()
+    page = trainings.page(data.assign(seconds=2.0, units=4, run_units=10))
+    assert "--against HEAD --write-docs" in page
+    for kind in trainings.KINDS:
+        assert f"| {kind} | new | 2 | 10 | 5 |" in page
+    assert f"| together | old | | | {5 * len(trainings.KINDS)} |" in page
+
+
+def test_one_commit_alone_is_measured(in_place):
+    data = trainings.measure(quick=True)
+    assert set(data["code"]) == {"new"}
+    assert "--against" not in trainings.page(data)
