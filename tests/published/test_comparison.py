@@ -114,7 +114,10 @@ def test_another_reading_explains_only_what_it_gives_and_the_stated_one_does_not
     assert found["note"] == "Equation 3 gives 20.8. Test: tests/x.py::y"
     assert found["reproduced"] == 11.0
     assert judged(11.0, 22.0)["status"] == "differs"
-    assert judged(19.0, 20.8)["status"] == "match"
+    assert judged(19.0, 22.0)["status"] == "match"
+    assert judged(19.0, 19.0)["status"] == "match"
+    # Both agree: nothing tells them apart.
+    assert judged(19.0, 20.8)["status"] == "weak"
 
 
 def test_digits_that_do_not_say_how_exact_they_are_have_a_unit_of_their_own():

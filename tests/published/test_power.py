@@ -1,10 +1,13 @@
 """Verdicts can fail: another mechanism's result, or a guess, in the place of ours is no match."""
 
+import math
+
 import pandas as pd
 import pytest
 import yaml
 
 from private_ensembles.configuration.check import check
+from private_ensembles.experiments.standard_errors import Part, multiple, standard_error
 from private_ensembles.published import declarations
 from private_ensembles.published.comparison import compare, judge
 from private_ensembles.published.printed import FOLDER, key_of, read_published
@@ -73,9 +76,10 @@ def test_another_mechanism_s_column_in_the_place_of_gnmax_s_is_noticed(
     wrong = {name: swapped(table, "gnmax", other) for name, table in tables.items()}
     found = statuses(printed, wrong, claims)
     changed = printed["column"].isin(["gnmax", other])
-    assert (found[changed] == "differs").mean() > 0.8
-    was = statuses(printed, tables, claims)
-    assert (found[changed & (was == "match")] == "differs").all()
+    # Three trainings tell little of how much trainings differ: where their part rules, the wrong
+    # column's own tolerance is wide, and it is weak at best.
+    assert (found[changed] == "differs").mean() > 0.7
+    assert set(found[changed]) <= {"differs", "weak"}
 
 
 def test_a_guess_in_the_place_of_every_result_is_noticed(printed, tables, claims):
@@ -84,13 +88,43 @@ def test_a_guess_in_the_place_of_every_result_is_noticed(printed, tables, claims
     assert (found == "differs").mean() > 0.6
 
 
-def test_the_tolerance_is_three_standard_errors_of_a_difference_of_means():
+def test_the_tolerance_is_student_s_for_a_difference_of_means():
     cell = dict.fromkeys(["item", "dataset", "row", "column"], "x")
     cell |= {"paper": "toy", "published": "0.80", "published_sd": "0.10"}
     paper = declarations.Paper(paper="toy", beside=[])
-    ours = Reproduced(0.9, sd=0.2, error=0.02, draws=10)
+    ours = Reproduced(0.9, sd=0.2, error=0.02, freedom=6, draws=10)
+    size, freedom = standard_error([Part(0.1**2 / 10, 9), Part(0.02**2, 6)])
     found = judge(cell, ours, paper)
-    assert found["tolerance"] == pytest.approx(3 * (0.1**2 / 10 + 0.02**2) ** 0.5)
+    assert found["tolerance"] == pytest.approx(multiple(freedom) * size)
     assert found["status"] == "match"
-    assert judge(cell, ours._replace(value=0.92), paper)["status"] == "differs"
+    assert judge(cell, ours._replace(value=0.95), paper)["status"] == "differs"
     assert judge(cell, ours, paper, {"other": 0.85})["status"] == "weak"
+    # Nothing of ours was estimated: the printed deviation's nine degrees of freedom are left.
+    known = judge(cell, ours._replace(freedom=math.nan), paper)
+    part = standard_error([Part(0.1**2 / 10, 9), Part(0.02**2, math.inf)])
+    assert known["tolerance"] == pytest.approx(multiple(part.freedom) * part.size)
+
+
+def test_of_several_runs_the_printed_number_is_one_more():
+    number = declarations.Number(value="x", sd="sd", runs="runs", unit="percent")
+    value, sd, error = number.of({"x": 0.9, "sd": 0.01, "runs": 3})
+    assert (value, sd) == (pytest.approx(90), pytest.approx(1))
+    assert error == (pytest.approx(math.sqrt(4 / 3)), 2)
+    assert all(map(math.isnan, number.of({"x": 0.9, "sd": math.nan, "runs": 1})[2]))
+
+
+def test_a_constant_student_in_the_place_of_dpbag_s_is_noticed_where_the_spread_allows(root):
+    """Of Table 5 only the model without privacy is told from every other row of its column."""
+    printed = read_published([FOLDER / "dpbag_table5.csv"])
+    table = pd.read_csv(root / "docs" / "dpbag" / "table5.csv")
+    constant = {"accuracy_mean": 0.76072, "auroc_mean": 0.5, "auprc_mean": 0.23928}
+    was, wrong = (
+        compare(printed, {"dpbag": {"table5": one}}, data="paper")
+        for one in (table, table.assign(**constant))
+    )
+    told = printed["row"] == "NPB"
+    assert set(was[told]["status"]) == {"match"}
+    assert set(wrong[told]["status"]) == {"differs"}
+    assert set(was[~told]["status"]) == {"weak", "differs"}
+    assert not set(wrong["status"]) & {"match", "explained"}
+    assert was[was["status"] == "weak"]["note"].str.contains("Within the tolerance as well").all()

@@ -12,6 +12,7 @@ import pandas as pd
 from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
 from private_ensembles.configuration.naming import multiply
+from private_ensembles.experiments.standard_errors import Part, standard_error
 from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
 
 ACCURACY_KEY = [
@@ -51,8 +52,9 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
     accuracy_mean, accuracy_sd   over all draws of all training seeds
     sd_queries                   over draws within a training seed (root mean square over seeds)
     sd_training                  of ``expected_accuracy`` over training seeds
-    standard_error               of accuracy_mean less the mean of another training's draws, but for
-                                 those draws' own: missing for one training seed
+    standard_error, freedom      of accuracy_mean less the mean of another training's draws, but for
+                                 those draws' own, and its degrees of freedom (`standard_errors`):
+                                 missing for one training seed
     expected_accuracy            exact, over all test images; mean over training seeds
     draws, training_seeds        how many (draws: per seed)
 
@@ -79,8 +81,11 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         row["accuracy_sd"] = group["accuracy"].std()
         row["sd_queries"] = math.sqrt(by_seed["accuracy"].var().mean())
         row["sd_training"] = expected.std()
-        row["standard_error"] = math.sqrt(
-            row["sd_queries"] ** 2 / len(group) + (1 + 1 / len(draws)) * row["sd_training"] ** 2
+        row["standard_error"], row["freedom"] = standard_error(
+            [
+                Part(row["sd_queries"] ** 2 / len(group), len(group) - len(draws)),
+                Part((1 + 1 / len(draws)) * row["sd_training"] ** 2, len(draws) - 1),
+            ]
         )
         row["expected_accuracy"] = expected.mean()
         row["draws"] = int(draws.iloc[0])

@@ -95,11 +95,12 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     for key, group in rows.groupby(_KEY, sort=False):
         labels = group["first_exceeding"].astype(float)
         whole = labels.notna().all()
-        by_split = labels.groupby(group["seed"])
+        error = error_of_difference(labels.groupby(group["seed"])) if whole else (math.nan,) * 2
         summary = {
             "first_exceeding_mean": labels.mean() if whole else math.nan,
             "first_exceeding_sd": labels.std() if whole else math.nan,
-            "first_exceeding_error": error_of_difference(by_split) if whole else math.nan,
+            "first_exceeding_error": error[0],
+            "first_exceeding_freedom": error[1],
             "splits": group["seed"].nunique(),
             "release": FUNCTION_OF_VOTES,
         }

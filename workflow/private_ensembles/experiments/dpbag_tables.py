@@ -13,6 +13,7 @@ import pandas as pd
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
 from private_ensembles.experiments.dpbag_students import METRICS
+from private_ensembles.experiments.standard_errors import Part, StandardError, standard_error
 
 _PLAIN = "(epsilon, delta)-DP for everyone"
 # What a number in these tables promises; shown beside it.
@@ -42,8 +43,8 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     plain_epsilon                largest of the splits: what as many labels cost everyone
     <metric>_mean, <metric>_sd   over all splits and draws (n - 1; missing for one)
     <metric>_sd_splits           of the means of each split
-    <metric>_error               standard error of the difference to a printed mean
-                                 (`error_of_difference`); missing for one split
+    <metric>_error, _freedom     standard error of the difference to a printed mean and its degrees
+                                 of freedom (`error_of_difference`); missing for one split
     splits, draws                how many; draws of all splits together
     privacy_model, adjacency, guarantee    what epsilon and delta promise
 
@@ -64,7 +65,7 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
             row[f"{metric}_sd"] = group[metric].std()
             by_split = group.groupby("seed")[metric]
             row[f"{metric}_sd_splits"] = by_split.mean().std()
-            row[f"{metric}_error"] = error_of_difference(by_split)
+            row[f"{metric}_error"], row[f"{metric}_freedom"] = error_of_difference(by_split)
         row["splits"], row["draws"] = group["seed"].nunique(), len(group)
         rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
     return pd.DataFrame(rows)
@@ -80,8 +81,8 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
                                  `conjectured`, which releases nothing
     first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing where
                                  a split's queries end first
-    first_exceeding_error        standard error of the difference to a printed mean
-                                 (`error_of_difference`); missing for one split
+    first_exceeding_error, _freedom    standard error of the difference to a printed mean and its
+                                 degrees of freedom (`error_of_difference`); missing for one split
     gain                         releasable_mean over the data-independent releasable
     rms_m                        of the record that the labels cost most, mean over splits
     plain_epsilon                largest of the splits: what as many labels cost everyone
@@ -101,8 +102,9 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
             whole = group[name].notna().all()
             row[f"{name}_mean"] = group[name].mean() if whole else None
             row[f"{name}_sd"] = group[name].std() if whole else None
-        error = error_of_difference(group.groupby("seed")["first_exceeding"]) if whole else None
-        row["first_exceeding_error"] = error
+        by_split = group.groupby("seed")["first_exceeding"]
+        error = error_of_difference(by_split) if whole else (None, None)
+        row["first_exceeding_error"], row["first_exceeding_freedom"] = error
         free = best["data_independent"]
         known = free and row["releasable_mean"] is not None
         row["gain"] = row["releasable_mean"] / free if known else None
@@ -116,22 +118,31 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def error_of_difference(by_split) -> float:
+def error_of_difference(by_split) -> StandardError:
     """Return the standard error of our mean less a mean of five other splits, one draw each.
 
     by_split: pandas groups of one column by split, as many draws d in each of S splits. A draw has
     the variance v + w: v of the splits, w of the noise. The means of our splits have the variance V
     = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w) / 5. V and
-    w are estimated from ours. NaN for one split.
+    w are estimated from ours, with S - 1 and S (d - 1) degrees of freedom: what is printed is taken
+    to vary as ours does. NaN for one split.
 
     >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
-    >>> round(error_of_difference(draws.groupby("split")["x"]) ** 2, 9)  # 8 / 2 + (8 + 2 / 2) / 5
+    >>> size, freedom = error_of_difference(draws.groupby("split")["x"])
+    >>> round(size**2, 9)  # 8 / 2 + (8 + 2 / 2) / 5, with 1 and 2 degrees of freedom
     5.8
+    >>> round(freedom, 4)
+    1.072
     """
-    between, draws = by_split.mean().var(), by_split.size().mean()
-    within = by_split.var().mean() if draws > 1 else 0.0
-    theirs = (between + (1 - 1 / draws) * within) / _PRINTED_SPLITS
-    return math.sqrt(between / by_split.ngroups + theirs)
+    splits, draws = by_split.ngroups, by_split.size().mean()
+    if splits == 1:
+        return StandardError(math.nan, math.nan)
+    between = (1 / splits + 1 / _PRINTED_SPLITS) * by_split.mean().var()
+    parts = [Part(between, splits - 1)]
+    if draws > 1:
+        within = by_split.var().mean()
+        parts.append(Part((1 - 1 / draws) * within / _PRINTED_SPLITS, splits * (draws - 1)))
+    return standard_error(parts)
 
 
 def affordable_labels(

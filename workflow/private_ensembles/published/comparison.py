@@ -4,9 +4,11 @@ Nothing here knows how a number was reproduced, or of which paper: tables come i
 declarations say what of them stands where, and one row per printed number goes out with a status
 (`published.statuses`).
 
-A random number is within the tolerance if it lies within three standard errors of the difference of
-both means. Where only the spread of single draws is known, that takes their place. Such a verdict
-says little where another result would pass as well: then it is `weak`.
+A random number is within the tolerance if it lies within as many standard errors of the difference
+of both means as contain 99.73 % of such differences: three where the errors are known, Student's
+quantile where they were estimated from few runs (`experiments.standard_errors`, docs/reproduce.md).
+A deviation that is known stands for the error of a single draw. A verdict says little where another
+result would pass as well: then it is `weak`.
 """
 
 import math
@@ -14,6 +16,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from private_ensembles.experiments.standard_errors import (
+    Part,
+    StandardError,
+    multiple,
+    standard_error,
+)
 from private_ensembles.published import declarations
 from private_ensembles.published.declarations import Paper
 from private_ensembles.published.printed import KEY, Key, equals_printed, half_unit, key_of
@@ -27,8 +35,8 @@ from private_ensembles.published.rules import Agreeing, Explanation, first_that_
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note"]
-# Standard errors that two random numbers may lie apart (DESIGN, section 4).
-_SIGMAS = 3
+# Other results that a note names.
+_NAMED = 5
 NONE: Mapping[str, float] = {}
 
 
@@ -89,6 +97,8 @@ def judge(
         return found | {"status": "not_comparable", "note": ours.note}
     found |= {"tolerance": tolerance, "note": ""}
     if agrees:
+        if reading is not None and reading.ours.value != ours.value:
+            rivals = {**rivals, "another reading of the paper": reading.ours.value}
         near = {
             name: value
             for name, value in rivals.items()
@@ -104,7 +114,8 @@ def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple
     unit = first_that_fits(paper.units, key_of(cell))
     tolerance = float(half_unit(printed)) if unit is None else unit.half
     if cell["published_sd"] or not math.isnan(ours.sd):
-        tolerance = max(_SIGMAS * _spread(cell, ours), tolerance)
+        size, freedom = _error(cell, ours)
+        tolerance = max(multiple(freedom) * size, tolerance)
         return tolerance, abs(ours.value - float(printed)) <= tolerance
     if unit is None:
         return tolerance, equals_printed(ours.value, printed)
@@ -144,26 +155,32 @@ def _explained(cause: Explanation | Agreeing) -> dict[str, object]:
     return {"status": "explained", "note": f"{cause.note} Test: {cause.test}"}
 
 
-def _spread(cell: Mapping[str, str], ours: Reproduced) -> float:
-    """The standard error of the difference, or the spread of single draws of both.
+def _error(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
+    """The standard error of the difference; deviations of unknown origin stand for errors.
 
     A printed random number without its own spread leaves ours alone to judge by.
     """
-    theirs = float(cell["published_sd"] or 0)
+    parts = []
+    if cell["published_sd"]:
+        printed = float(cell["published_sd"]) ** 2 / ours.draws
+        parts.append(Part(printed, ours.draws - 1 or math.inf))
     if not math.isnan(ours.error):
-        return math.hypot(theirs / math.sqrt(ours.draws), ours.error)
-    return math.hypot(theirs, 0.0 if math.isnan(ours.sd) else ours.sd)
+        known = math.isnan(ours.freedom)
+        parts.append(Part(ours.error**2, math.inf if known else ours.freedom))
+    elif not math.isnan(ours.sd):
+        parts.append(Part(ours.sd**2, math.inf))
+    return standard_error(parts)
 
 
 def _of_agreement(paper: Paper, key: Key, near: Mapping[str, float]) -> dict[str, object]:
     """Return status and note of numbers that agree; near: what would have agreed as well."""
     altered = first_that_fits(paper.agreeing, key)
-    if altered is not None:
-        return _explained(altered)
     if near:
-        names = ", ".join(f"{name} ({value:g})" for name, value in near.items())
-        return {"status": "weak", "note": f"Within the tolerance as well: {names}."}
-    return {"status": "match"}
+        names = [f"{name} ({value:.5g})" for name, value in near.items()]
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        note = f"Within the tolerance as well: {', '.join(names[:_NAMED] + more)}."
+        return {"status": "weak", "note": f"{altered.note} {note}" if altered else note}
+    return {"status": "match"} if altered is None else _explained(altered)
 
 
 def _reason(paper: Paper, key: Key, settings: Mapping, data: str) -> str:

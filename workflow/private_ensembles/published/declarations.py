@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BeforeValidator, ValidationError
 
+from private_ensembles.experiments.standard_errors import Part, StandardError, standard_error
 from private_ensembles.published.printed import FOLDER, Key
 from private_ensembles.published.rules import (
     Agreeing,
@@ -44,17 +45,21 @@ def _as_number(given: object) -> object:
 class Number(Entry):
     """Columns of our table: the number, its standard deviation, and what is taken off it.
 
-    error: our part of the standard error of a difference of means; printed_draws: how many are
-    behind the printed standard deviation. unit: of the printed number. compared: whether
-    fidelity.csv holds the number against the printed one. shown: whether the page shows the printed
-    one beside it, under `title` (by default "printed" and the first word of the printed column).
-    instead: whether it takes the place of what an earlier table says there, and is compared where
-    that is not.
+    error, freedom: our part of the standard error of a difference of means, and its degrees of
+    freedom; printed_draws: how many are behind the printed standard deviation. runs: instead of
+    these two, how many runs of ours are behind mean and standard deviation, of which the printed
+    number is one more. Without error and runs the deviation is known, not estimated. unit: of the
+    printed number. compared: whether fidelity.csv holds the number against the printed one. shown:
+    whether the page shows the printed one beside it, under `title` (by default "printed" and the
+    first word of the printed column). instead: whether it takes the place of what an earlier table
+    says there, and is compared where that is not.
     """
 
     value: str
     sd: str = ""
     error: str = ""
+    freedom: str = ""
+    runs: str = ""
     printed_draws: int = 1
     less: str = ""
     unit: Literal["one", "percent", "thousands"] = "one"
@@ -63,18 +68,20 @@ class Number(Entry):
     instead: bool = False
     title: str = ""
 
-    def of(self, row: Mapping[str, Any]) -> tuple[float, float, float]:
+    def of(self, row: Mapping[str, Any]) -> tuple[float, float, StandardError]:
         """Return a row's number, its standard deviation and its error in the printed unit.
 
         NaN for none, and for what a table lacks: some quantities have a column only where a task
         has them.
         """
-        names = self.value, self.sd, self.error
-        value, sd, error = (row.get(name, math.nan) for name in names)
+        names = self.value, self.sd, self.error, self.freedom, self.runs
+        value, sd, error, freedom, runs = (row.get(name, math.nan) for name in names)
         if self.less:
             value = value - row.get(self.less, math.nan)
         value, sd, error = (float(_UNITS[self.unit](x)) for x in (value, sd, error))
-        return value, sd, error
+        if runs > 1:
+            return value, sd, standard_error([Part(sd**2 * (1 + 1 / runs), runs - 1)])
+        return value, sd, StandardError(error, float(freedom))
 
 
 class Cause(Entry):
@@ -139,10 +146,10 @@ class Paper(Entry):
         if rule is None:
             return {}
         others = {
-            f"{who} {other.column}": value
+            f"{who} {name}": value
             for who, numbers in (("printed", printed), ("our", ours))
             for other, value in numbers.items()
-            if other[:-1] == key[:-1] and other.column != key.column
+            if (name := rule.other(key, other))
         }
         return others | rule.constants
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from private_ensembles.experiments.standard_errors import StandardError
 from private_ensembles.published.declarations import Beside, Cause, Number, Paper
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import Key
@@ -18,14 +19,16 @@ from private_ensembles.published.printed import Key
 class Reproduced(NamedTuple):
     """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
 
-    error: its part of the standard error of a difference of two means, NaN where that is not known;
-    draws: how many are behind the printed standard deviation.
+    error: its part of the standard error of a difference of two means, NaN where the deviation
+    itself is that; freedom: degrees of freedom, NaN where nothing was estimated. draws: how many
+    are behind the printed standard deviation.
     """
 
     value: float
     sd: float = math.nan
     note: str = ""
     error: float = math.nan
+    freedom: float = math.nan
     draws: int = 1
 
 
@@ -47,7 +50,7 @@ class Place(NamedTuple):
     number: Number
     value: float
     sd: float
-    error: float
+    error: StandardError
 
 
 def places(
@@ -118,7 +121,8 @@ def _comparable(
 
 def _reproduced(place: Place) -> Reproduced:
     draws = place.number.printed_draws
-    return Reproduced(place.value, place.sd, error=place.error, draws=draws)
+    error, freedom = place.error
+    return Reproduced(place.value, place.sd, error=error, freedom=freedom, draws=draws)
 
 
 def is_true(flag: object) -> bool:

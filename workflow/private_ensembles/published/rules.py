@@ -119,12 +119,21 @@ class Unit(Noted):
 
 
 class Rivals(Rule):
-    """What a verdict on numbers must tell them from: the row's other columns, and constants.
+    """What a verdict on numbers must tell them from: other mechanisms' numbers, and constants.
 
+    by: whether a mechanism is a column or a row of the table. others: those columns or rows.
     constants: by name, in the printed unit.
     """
 
+    by: Literal["column", "row"] = "column"
+    others: Texts = ["*"]
     constants: dict[str, float] = {}
+
+    def other(self, key: Key, other: Key) -> str:
+        """Name the mechanism of the number at `other`, empty where it is no rival to `key`'s."""
+        name = getattr(other, self.by)
+        alike = key._replace(**{self.by: name}) == other and key != other
+        return name if alike and any(fnmatchcase(name, one) for one in self.others) else ""
 
 
 class Explanation(Noted):

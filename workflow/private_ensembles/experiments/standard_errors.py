@@ -1,0 +1,64 @@
+"""How far a difference of two means may lie from 0 when its variance is estimated from few runs.
+
+The variance of such a difference is a sum of parts, each a multiple of a variance that was
+estimated with some degrees of freedom: infinitely many where it is known. With few of them three
+standard errors are no longer what they are of a normal variable, and Student's quantile of the same
+level takes their place (docs/reproduce.md).
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from scipy.special import ndtr, stdtrit
+
+# Chance that a normal variable lies outside three standard deviations, on one of the two sides.
+_TAIL = float(ndtr(-3.0))
+
+
+class Part(NamedTuple):
+    """A part of a variance, and the degrees of freedom that it was estimated with."""
+
+    variance: float
+    freedom: float
+
+
+class StandardError(NamedTuple):
+    """A standard error and its degrees of freedom; both NaN where it is not known."""
+
+    size: float
+    freedom: float
+
+
+def standard_error(parts: Iterable[Part]) -> StandardError:
+    """Add up parts of a variance: Welch (1947) and Satterthwaite (1946).
+
+    A sum V of independent estimates V_i, each with f_i degrees of freedom, is taken for one with
+    V^2 / sum V_i^2 / f_i of them, which gives its variance the right value. Parts may themselves be
+    such sums. A sum of 0 is known: infinitely many. NaN for a part that is NaN.
+
+    >>> standard_error([Part(4.0, 4), Part(12.0, 12)])
+    StandardError(size=4.0, freedom=16.0)
+    """
+    parts = list(parts)
+    total = math.fsum(part.variance for part in parts)
+    if math.isnan(total):
+        return StandardError(math.nan, math.nan)
+    spread = math.fsum(part.variance**2 / part.freedom for part in parts if part.variance)
+    return StandardError(math.sqrt(total), total**2 / spread if spread else math.inf)
+
+
+def multiple(freedom: float) -> float:
+    """Return how many standard errors contain a difference as often as three of a normal variable.
+
+    Student's quantile at 1 - 0.00135, two-sided 0.9973. freedom: degrees of freedom, above 0, NaN
+    or infinite for a standard error that is known. Raises ValueError for others.
+
+    >>> [round(multiple(freedom), 3) for freedom in (4, 8, 30, math.inf)]
+    [6.62, 4.277, 3.27, 3.0]
+    """
+    if math.isnan(freedom) or math.isinf(freedom):
+        return 3.0
+    if not freedom > 0:
+        raise ValueError(f"freedom = {freedom}: must be above 0")
+    return -float(stdtrit(freedom, _TAIL))
