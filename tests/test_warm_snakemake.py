@@ -32,7 +32,7 @@ def test_dry_run_says_the_same(folder, copy_workflow, run_snakemake, start_snake
     assert started.returncode == warm.returncode == 0
     one, other = (
         sorted(
-            sorted(re.split("[ ,]+", line))
+            sorted(re.split("[ ,;]+", line))
             for line in run.stdout.splitlines()
             if not line.startswith(VARYING)
         )
