@@ -7,6 +7,7 @@ of the workflow is loaded before the fork, and jobs are started as ever.
 """
 
 import ast
+import copy
 import gc
 import json
 import os
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import yaml
 
 
 class WarmSnakemake:
@@ -80,6 +83,7 @@ def _serve():
     assert {docutils, jsonschema, nbformat, pydantic, requests, yte}
     snakemake.cli.get_argument_parser()  # loads all plugins
     _remember_syntax_trees()
+    _remember_configurations()
     # The children live for a short time: what they leave, the system takes back.
     gc.freeze()
     gc.disable()
@@ -103,6 +107,27 @@ def _remember_syntax_trees():
         return known.get(source) or parse(source, *arguments, **named)
 
     ast.parse = remembered
+
+
+def _remember_configurations():
+    """Read the configurations once: each run reads config.yaml as Snakemake does and as we do."""
+    load, root = yaml.load, Path(__file__).parents[1]
+    paths = [root / "config.yaml", *(root / "tests" / "config").glob("*.yaml")]
+    known = {
+        (path.read_text(), loader): load(path.read_text(), loader)
+        for path in paths
+        for loader in (yaml.SafeLoader, yaml.FullLoader)
+    }
+
+    def remembered(stream, Loader):
+        text = stream
+        if hasattr(stream, "read"):
+            text = stream.read()
+            stream.seek(0)  # what is not known is read as ever, under its name
+        found = known.get((text, Loader))
+        return copy.deepcopy(found) if found is not None else load(stream, Loader)
+
+    yaml.load = remembered
 
 
 def _run(main, folder, arguments, environment, timeout, memory, place):

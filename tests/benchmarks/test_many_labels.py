@@ -10,9 +10,15 @@ def here(module, what, **arguments):
     return getattr(many_labels, what)(**arguments)
 
 
-def test_small_calibrations_stand_on_the_page(monkeypatch):
-    monkeypatch.setattr(many_labels.process, "in_a_process", here)
-    data = many_labels.measure(quick=True)
+@pytest.fixture(scope="module")
+def data():
+    """What the quick cases measure, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(many_labels.process, "in_a_process", here)
+        return many_labels.measure(quick=True)
+
+
+def test_small_calibrations_stand_on_the_page(data):
     gaussian = data["law"] == "gnmax_exact"
     assert (data.loc[gaussian, "ratio"] < 0.9).all()
     assert set(data.loc[~gaussian, "law"]) == set(many_labels.LAWS)
@@ -29,10 +35,9 @@ def test_small_calibrations_stand_on_the_page(monkeypatch):
     assert "| lnmax_exact | 51 | 10 |" in page
 
 
-def test_targets_are_among_the_cases_and_a_missed_one_is_named(monkeypatch):
+def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch):
     assert set(many_labels.TARGETS) <= set(many_labels.CASES)
-    monkeypatch.setattr(many_labels.process, "in_a_process", here)
-    data = many_labels.measure(quick=True).iloc[:1]
+    data = data.iloc[:1]
     case = tuple(data[["classes", "teachers", "labels"]].iloc[0])
     for ratio, word in ((1.0, "kept"), (0.5, "MISSED")):
         monkeypatch.setattr(many_labels, "TARGETS", {case: (1000, 10**6, ratio)})

@@ -1,9 +1,13 @@
 """The figure of the study of the best label, byte for byte the same."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 
 from private_ensembles.report.best_label_figure import DRAWN, draw
+
+from .twice import assert_equal_bytes
 
 STUDY = pd.DataFrame(
     [
@@ -18,12 +22,7 @@ STUDY = pd.DataFrame(
 
 
 def test_the_figure_is_drawn_byte_for_byte_equal(tmp_path):
-    for suffix in ("png", "pdf"):
-        first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
-        draw(STUDY, first)
-        draw(STUDY, second)
-        assert first.read_bytes() == second.read_bytes()
-        assert first.stat().st_size > 5000
+    assert_equal_bytes(functools.partial(draw, STUDY), tmp_path, least=5000)
 
 
 def test_labels_that_were_told_another_accuracy_are_dots(tmp_path):

@@ -1,9 +1,13 @@
 """Figures of the sweeps: files that are equal byte for byte."""
 
+import functools
+
 import pandas as pd
 
 from private_ensembles.darrm.simulations import noiseless_allowances, sweep
 from private_ensembles.report import sweep_figures as figures
+
+from .twice import assert_equal_bytes
 
 
 def test_the_sweeps_are_written_byte_for_byte_equal(tmp_path):
@@ -16,8 +20,4 @@ def test_the_sweeps_are_written_byte_for_byte_equal(tmp_path):
         (figures.draw_sweeps, pd.DataFrame(rows)),
         (figures.draw_noiseless, pd.DataFrame(noiseless)),
     ):
-        for suffix in ("png", "pdf"):
-            first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
-            draw(data, first)
-            draw(data, second)
-            assert first.read_bytes() == second.read_bytes()
+        assert_equal_bytes(functools.partial(draw, data), tmp_path)

@@ -69,6 +69,11 @@ class Changes:
         self._configuration, self._acts = configuration, acts
 
     @cached_property
+    def _configured(self):
+        """The configuration of the run."""
+        return yaml.safe_load((self._finished / self._tiny).read_text())
+
+    @cached_property
     def universe(self):
         """All jobs of the run."""
         return self._planned(self._finished, self._tiny, "--forceall")
@@ -77,12 +82,11 @@ class Changes:
         """Return the jobs that changes rerun, all of them made in one copy of the folder."""
         shutil.copytree(self._finished, self._folder)
         try:
-            config = yaml.safe_load((self._folder / self._tiny).read_text())
-            before = copy.deepcopy(config)
+            config = copy.deepcopy(self._configured)
             for case in cases:
                 self._make(case, config)
             changed = self._tiny
-            if config != before:
+            if config != self._configured:
                 changed = "changed.yaml"
                 (self._folder / changed).write_text(yaml.safe_dump(config))
             return self._planned(self._folder, changed)

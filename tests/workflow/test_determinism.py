@@ -93,14 +93,13 @@ def test_votes_carry_their_origin_wherever_they_are_taken(finished_tiny_run):
 def test_secure_noise_repeats_nothing_but_what_is_public(
     finished_tiny_run, tmp_path, run_snakemake
 ):
-    labels = "results/darrm/labels/dataset=digits,m=3"
+    labels = "results/darrm/labels/dataset=digits,m=1"
     archives = []
-    for number in range(2):
-        folder = tmp_path / str(number)
-        shutil.copytree(finished_tiny_run, folder)
-        done = run_snakemake(
-            *(folder, *TINY, "--cores", "2", "--config", "noise=secure", "--", f"{labels}.csv")
-        )
+    folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
+    secure = (folder, *TINY, "--cores", "2", "--config", "noise=secure")
+    # The second time of the same votes: what differs is the noise of the labels themselves.
+    for again in ((), ("--forcerun", "release_labels")):
+        done = run_snakemake(*secure, *again, "--", f"{labels}.csv")
         assert done.returncode == 0, done.stderr
         record = json.loads((folder / record_path(f"{labels}.npz")).read_text())
         assert record["params"]["noise"] == "secure"
@@ -109,5 +108,6 @@ def test_secure_noise_repeats_nothing_but_what_is_public(
     one, two = archives
     assert np.array_equal(one["queries_50"], two["queries_50"])
     for i, name in enumerate(one["mechanisms"]):
-        if name != "majority_private":  # which depends on the teachers alone
+        # The majority has no noise, and there are five committees: two draws may agree.
+        if name not in ("majority_private", "committee"):
             assert not np.array_equal(one["labels_50"][i], two["labels_50"][i]), name

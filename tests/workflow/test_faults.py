@@ -169,10 +169,10 @@ def test_flipped_bytes_in_a_vote_cache_never_reach_a_table(finished, run_snakema
     assert message.startswith(f"error: {VOTES}: ")
     assert recorded == ("is damaged" in message), message
     assert not (finished / LABELS).exists()
-    # What the message advises.
-    (finished / VOTES).unlink()
-    done = run_snakemake(finished, *TINY, LABELS)
-    assert done.returncode == 0, done.stderr
+    if recorded:  # what the message advises
+        (finished / VOTES).unlink()
+        done = run_snakemake(finished, *TINY, LABELS)
+        assert done.returncode == 0, done.stderr
 
 
 def test_flipped_byte_in_a_table_is_noticed_by_who_reads_it(finished, run_snakemake):

@@ -31,8 +31,8 @@ def test_votes_of_slices_are_those_of_the_ensemble(
 
 
 def configure(folder, seconds):
-    """A training of 135 steps that writes a checkpoint every so many seconds."""
-    longer = {"private_teachers": {"epochs": 15}, "epsilon": 1}
+    """A training of 72 steps that writes a checkpoint every so many seconds."""
+    longer = {"private_teachers": {"epochs": 8}, "epsilon": 1}
     config = {"teachers": {"checkpoint_seconds": seconds}, "darrm": {"embedded": longer}}
     (folder / "longer.yaml").write_text(yaml.safe_dump(config))
     return (*TINY, "longer.yaml", "--cores", "1", "--", TEACHERS)
