@@ -15,6 +15,7 @@ from private_ensembles.accounting.adaptive import (
     adaptive_epsilon,
     curve,
     least_scale,
+    share_of_scale,
     two_classes,
 )
 from private_ensembles.accounting.composition import optimal_homogeneous
@@ -220,6 +221,20 @@ def test_a_scale_is_the_least_but_for_its_slack():
     assert adaptive_delta(gnmax(21, 0.99 * scale), 10, 1.0).upper > 1e-4
     again = least_scale(lambda scale: gnmax(21, scale), 10, 1.0, 1e-4, 100.0)
     assert again == pytest.approx(scale, rel=2e-3)
+
+
+def test_a_search_for_many_labels_asks_a_few_scales_and_starts_near():
+    asked = []
+
+    def family(scale):
+        asked.append(scale)
+        return gnmax(51, scale)
+
+    counts = 50.0
+    start = counts * share_of_scale(gnmax(51, counts), 300, 1.0, 1e-5)
+    scale = least_scale(family, 300, 1.0, 1e-5, start)
+    assert start == pytest.approx(scale, rel=0.02)
+    assert len(asked) <= 6
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from private_ensembles.pate.gnmax import label_probability
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_log_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import (
+    gnmax_distribution,
+    gnmax_log_distribution,
+    gnmax_right,
+)
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution, lnmax_right
 
 from .oracle import HISTOGRAMS
 
@@ -74,6 +79,19 @@ def test_rows_sum_to_one_ties_are_equal_and_order_is_respected(row, scale):
         assert (np.diff(p[0, order]) >= -1e-12).all()
         same = np.diff(np.array(row)[order]) == 0
         assert (np.diff(p[0, order])[same] == 0).all()
+
+
+@pytest.mark.parametrize("scale", [0.7, 8.0, 60.0])
+@pytest.mark.parametrize(
+    ("everything", "one"), [(gnmax_distribution, gnmax_right), (lnmax_distribution, lnmax_right)]
+)
+def test_the_chance_of_one_class_is_its_entry_of_the_distribution(everything, one, scale):
+    drawn = np.random.default_rng(5)
+    counts = drawn.multinomial(250, [0.5, 0.2, 0.1, 0.1, 0.05, 0.05], size=300)
+    counts = np.concatenate([counts, counts[:20, ::-1]])  # equal histograms, other classes asked
+    labels = drawn.integers(0, 6, len(counts))
+    wanted = everything(counts, scale)[np.arange(len(counts)), labels]
+    np.testing.assert_allclose(one(merge(counts), labels, scale), wanted, rtol=1e-14, atol=1e-300)
 
 
 def test_a_single_class_and_all_classes_equal():

@@ -18,15 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_below
+from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.label_blocks import MANY, values_of_labels
+from private_ensembles.accounting.root import largest
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to so many times as many points, divided by their square root.
 _FINER = 4
-# Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses, and a
-# scale is sought on a coarse grid first, whatever the fine one.
+# Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
 _NEAR = 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
@@ -42,6 +43,10 @@ _LEAST_DELTA = 1e-14
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
 # Exponentials, logarithms, quotients and sums of a few numbers.
 _ROUNDING = 64 * UNIT_ROUNDOFF
+# The least scale is this much too large, over the square of points, about.
+_COARSENESS = 0.095
+# No larger than a delta that the normal law's own bound can reach.
+_LEAST_SHIFTED = 1e-250
 # The golden ratio of 2^64, whose powers are the weights of a hash.
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -287,35 +292,54 @@ def least_scale_of_curves(
     """As `least_scale`, of what a caller makes of `curve` at a scale and a fineness."""
     _check(labels, delta)
 
+    wanted = _shift(epsilon, delta)
+
     def height(scale: float, points: float) -> float:
         reached = curve_of(scale, points).delta(epsilon)
-        near = math.log(max(reached, 1e-300) / delta)
+        near = math.log(_shift(epsilon, reached) / wanted)
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
-    # ln delta falls about so fast with ln scale.
-    slope = -2 * math.log(1 / delta)
-    near, found = start, math.inf
-    if fineness > 2 * COARSE or labels > MANY:  # else the coarse grid saves no time
-        coarse = min(COARSE, fineness / 2)
-        near, steep = _crossing(lambda scale: height(scale, coarse), start, slope, 8 * SLACK)
-        slope = steep if labels > MANY else slope  # for few labels curves have corners
+    near = start * _more_noise(fineness)
+    if fineness > 2 * COARSE:  # else the coarse grid saves no time
+        more = _more_noise(COARSE) / _more_noise(fineness)
+        near = _crossing(lambda scale: height(scale, COARSE), near * more, 8 * SLACK) / more
+    found = math.inf
     if math.isfinite(near):
-        found, _ = _crossing(lambda scale: height(scale, fineness), near, slope, SLACK)
+        found = _crossing(lambda scale: height(scale, fineness), near, SLACK)
     if not math.isfinite(found):
         raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
     return found
 
 
-def _crossing(
-    height: Callable[[float], float], start: float, slope: float, tolerance: float
-) -> tuple[float, float]:
+def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) -> float:
+    """Return about what share of its noise a family's labels need: where a search may start.
+
+    >>> round(share_of_scale(two_classes([0.5, 0.55]), 100, 1.0, 1e-5), 2)
+    3.81
+
+    That of losses that add up to a normal law's and shrink as the noise grows.
+    """
+    return _width(family) * math.sqrt(labels) / _shift(epsilon, delta)
+
+
+def _shift(epsilon: float, delta: float) -> float:
+    """The shift of a normal law of width 1 that costs (epsilon, delta), about."""
+    delta = min(max(delta, _LEAST_SHIFTED), 0.999)
+    return largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), 1.0, relative=1e-6)
+
+
+def _more_noise(fineness: float) -> float:
+    """What a grid makes of the least scale, about, as a factor."""
+    return 1 + _COARSENESS / fineness**2
+
+
+def _crossing(height: Callable[[float], float], start: float, tolerance: float) -> float:
     """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
 
-    Beside it the slope there, as far as it is known. slope: about that of the height in ln scale,
-    < 0. Secants find the way, within what is known to be too little and enough; where they are
-    slow, halves. The height may jump a little.
+    The height falls about as fast as ln scale rises. Secants find the way, within what is known to
+    be too little and enough; where they are slow, halves. The height may jump a little.
     """
-    low, high, point, steep = 0.0, math.inf, start, slope
+    low, high, point, steep = 0.0, math.inf, start, -1.0
     last, known = math.nan, math.nan
     for count in range(_TRIES):
         place = height(point)
@@ -323,17 +347,17 @@ def _crossing(
             high = min(high, point)
         else:
             low = max(low, point)
-        if high <= low * (1 + tolerance) or tolerance * slope <= place <= 0:
-            return high, steep
+        if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
+            return high
         if count:
             found = (place - known) / math.log(point / last)
-            steep = min(max(found, 4 * slope), slope / 8)
+            steep = min(max(found, -4.0), -1 / 8)
         last, known = point, place
         step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
         point *= math.exp(min(0.5, max(-0.5, step)))
         if 0 < low < high < math.inf and (count > 5 or not low < point < high):
             point = math.sqrt(low * high)
-    return math.inf, steep
+    return math.inf
 
 
 def curve(

@@ -16,14 +16,15 @@ from private_ensembles.mechanisms.lnmax import MECHANISM as LNMAX
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import lnmax_right
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
 from private_ensembles.pate.release_accounting import release_privacy
@@ -66,22 +67,22 @@ def noise_comparison(
     """
     rows = []
     for teachers, counts, labels in ensembles:
-        both = teachers == laplace_teachers
+        merged, both = merge(counts), teachers == laplace_teachers
         for mechanism in (GNMAX.name, LNMAX.name) if both else (GNMAX.name,):
             for share in scales[mechanism]:
-                rows.append(_noise_row(mechanism, counts, labels, share * teachers, delta, orders))
+                given = counts, merged, labels, share * teachers, delta, orders
+                rows.append(_noise_row(mechanism, *given))
     return pd.DataFrame(rows)
 
 
-def _noise_row(mechanism, counts, labels, scale, delta, orders) -> dict[str, object]:
+def _noise_row(mechanism, counts, merged, labels, scale, delta, orders) -> dict[str, object]:
     if mechanism == GNMAX.name:
-        cost, distribution = gnmax_rdp(counts, scale, orders), gnmax_distribution(counts, scale)
+        cost, right = gnmax_rdp(counts, scale, orders), gnmax_right(merged, labels, scale)
         independent = len(counts) * orders / scale**2
     else:
-        cost, distribution = lnmax_rdp(counts, scale, orders), lnmax_distribution(counts, scale)
+        cost, right = lnmax_rdp(counts, scale, orders), lnmax_right(merged, labels, scale)
         independent = len(counts) * lnmax_independent_rdp(scale, orders)
     total = cost.sum(axis=0)
-    right = distribution[np.arange(len(labels)), labels]
     return {
         "mechanism": mechanism,
         "teachers": int(counts[0].sum()),

@@ -19,7 +19,8 @@ from private_ensembles.mechanisms.families.checked import (
 )
 from private_ensembles.mechanisms.families.gaussian import discrete_cost, rho_cost, rho_within
 from private_ensembles.pate import mechanisms
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.rounds import answer_probability
 
 # Noise scales at which GNMax's accuracy is tabulated for a search.
@@ -111,8 +112,8 @@ class ConfidentGNMax(CheckedMaximum):
             for share, cap in ((0.02, 0.02), (0.9, 1.0))
         ]
         log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
-        rows, scale = np.arange(len(labels)), task.queries / len(labels)
-        table = np.array([gnmax_distribution(counts, s)[rows, labels] for s in np.exp(log_sigmas)])
+        scale, merged = task.queries / len(labels), merge(counts)
+        table = np.array([gnmax_right(merged, labels, s) for s in np.exp(log_sigmas)])
 
         def score(one: CheckedNoise) -> float:
             place = (np.log(one.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])

@@ -19,7 +19,7 @@ from scipy.special import log_ndtr
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import blocks, chunks, merge
+from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
 
 # A class that trails by g standard deviations wins with probability at most Phi(-g / sqrt(2)),
 # which no float holds beyond this g.
@@ -38,6 +38,20 @@ def gnmax_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]:
     `check_counts` and `check_sigma`.
     """
     return np.exp(gnmax_log_distribution(counts, sigma)[0])
+
+
+def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """Pr[GNMax releases its query's label], (queries,): entries of `gnmax_distribution`.
+
+    >>> gnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    array([0.831, 0.484])
+
+    merged: the votes, of `merge`, which serves every sigma. labels: (queries,) classes. The other
+    classes' integrals, which take most of the time, are left out. Raises ValueError as
+    `check_sigma`.
+    """
+    of, wanted = merged.of(labels)
+    return np.exp(_of_pairs(merged, check_sigma(sigma), wanted)[0][of])
 
 
 def gnmax_log_distribution(
@@ -61,6 +75,15 @@ def gnmax_log_distribution(
     """
     sigma = check_sigma(sigma)
     merged = merge(counts)
+    everything = np.ones(len(merged.gap), dtype=bool)
+    log_probability, error = _of_pairs(merged, sigma, everything)
+    return log_probability[merged.home], error[merged.home]
+
+
+def _of_pairs(
+    merged: Merged, sigma: float, wanted: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """log Pr and its error of the pairs that are wanted, (pairs,); of the others -inf and 0."""
     gap = merged.gap / sigma
     n_classes = merged.n_classes
     step = math.sqrt(2 * math.pi**2 / (n_classes * math.log(2 / _DISCRETISATION)))
@@ -75,24 +98,26 @@ def gnmax_log_distribution(
     for rows in chunks(order, (merged.sizes * (nodes + 1))[order]):
         pairs, first = merged.part(rows)
         grid = -left[rows].max() + step * np.arange(nodes[rows].max() + 1)
-        log_probability[pairs], error[pairs] = _integrate(
-            gap[pairs], merged.multiplicity[pairs], first, grid
+        mine = pairs[wanted[pairs]]
+        log_probability[mine], error[mine] = _integrate(
+            gap[pairs], merged.multiplicity[pairs], first, wanted[pairs], grid
         )
     log_probability[gap > _UNDERFLOW] = -np.inf
     error[gap > _UNDERFLOW] = 0.0
-    return log_probability[merged.home], error[merged.home]
+    return log_probability, error
 
 
 def _integrate(
     gap: NDArray[np.float64],
     multiplicity: NDArray[np.int64],
     first: NDArray[np.int64],
+    wanted: NDArray[np.bool_],
     grid: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """log of the trapezoidal sums over an even grid, in units of sigma, and their error bounds.
 
     The grid's zero is the largest count; gap, multiplicity: (pairs,), pairs of a row together,
-    first: where rows start.
+    first: where rows start; wanted: (pairs,) of which pairs sums are returned.
     """
     step = grid[1] - grid[0]
     # Many pairs have the same gap.
@@ -100,16 +125,20 @@ def _integrate(
     z = grid + distinct[:, None]
     log_below = log_ndtr(z)
     half_squares = 0.5 * np.square(z)
-    top, total, truncation = np.empty((3, len(gap)))
+    top, total, truncation = np.empty((3, int(wanted.sum())))
+    done = 0
     for _, pairs, starts in blocks(first, len(gap), len(grid)):
         below = log_below[which[pairs]]
         everyone = np.add.reduceat(multiplicity[pairs, None] * below, starts, axis=0)
-        log_f = np.repeat(everyone, np.diff(np.append(starts, len(below))), axis=0)
-        log_f -= below
-        log_f -= half_squares[which[pairs]]
-        top[pairs] = log_f.max(axis=1)
-        log_f -= top[pairs, None]
-        total[pairs], truncation[pairs] = _sum(log_f)
+        mine = np.flatnonzero(wanted[pairs])
+        log_f = everyone[np.searchsorted(starts, mine, side="right") - 1]
+        log_f -= below[mine]
+        log_f -= half_squares[which[pairs][mine]]
+        part = slice(done, done + len(mine))
+        done = part.stop
+        top[part] = log_f.max(axis=1)
+        log_f -= top[part, None]
+        total[part], truncation[part] = _sum(log_f)
     with np.errstate(all="ignore"):
         log_probability = np.minimum(0.0, top + np.log(total) + math.log(step) - _LOG_ROOT)
         error = 2 * _DISCRETISATION + 2 * truncation / total

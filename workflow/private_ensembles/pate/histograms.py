@@ -49,6 +49,13 @@ class Merged:
         pairs = np.arange(sizes.sum()) + np.repeat(self.starts[rows] - first, sizes)
         return pairs, first
 
+    def of(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The pair of one class of each query, (queries,), and which pairs these are, (pairs,)."""
+        found = self.home[np.arange(len(self.home)), labels]
+        wanted = np.zeros(len(self.gap), dtype=bool)
+        wanted[found] = True
+        return found, wanted
+
 
 def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Items (n,) in parts of about equal size, so much at a time as fits in a laptop's cache.

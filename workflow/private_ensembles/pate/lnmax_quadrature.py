@@ -56,8 +56,26 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     """
     scale = check_scale(scale)
     merged = merge(counts)
+    return _of_pairs(merged, scale, np.ones(len(merged.gap), dtype=bool))[merged.home]
+
+
+def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.float64]:
+    """Pr[LNMax releases its query's label], (queries,): entries of `lnmax_distribution`.
+
+    >>> lnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    array([0.753, 0.473])
+
+    merged: the votes, of `merge`, which serves every scale. labels: (queries,) classes. The other
+    classes' integrals are left out, which saves time. Raises ValueError as `check_scale`.
+    """
+    of, wanted = merged.of(labels)
+    return _of_pairs(merged, check_scale(scale), wanted)[of]
+
+
+def _of_pairs(merged: Merged, scale: float, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Pr of the pairs that are wanted, (pairs,); 0 of the others."""
     gap = merged.gap / scale
-    probability = _above(merged, gap)
+    probability = _above(merged, gap, wanted)
     pieces = _pieces(merged, gap)
     for rows, tops, bottoms, nodes in _groups(merged, gap, *pieces):
         pairs, first = merged.part(rows)
@@ -65,47 +83,54 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
         x, weights = np.polynomial.legendre.leggauss(nodes)
         half = (tops - bottoms) / 2
         t = (tops + bottoms)[:, None] / 2 + half[:, None] * x
-        integrand = np.empty((len(pairs), nodes))
+        chosen = wanted[pairs]
+        integrand, done = np.empty((int(chosen.sum()), nodes)), 0
         for mine, inside, starts in blocks(first, len(pairs), nodes):
             z = np.repeat(t[mine], sizes[mine], axis=0) + gap[pairs[inside]][:, None]
             multiplicity = merged.multiplicity[pairs[inside]]
-            integrand[inside] = _integrand(z, multiplicity, starts, sizes[mine])
-        added = integrand @ weights * np.repeat(half, sizes)
-        probability += np.bincount(pairs, added, minlength=len(gap))
-    return np.minimum(probability, 1.0)[merged.home]
+            found = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[inside]))
+            integrand[done : done + len(found)] = found
+            done += len(found)
+        added = integrand @ weights * np.repeat(half, sizes)[chosen]
+        probability += np.bincount(pairs[chosen], added, minlength=len(gap))
+    return np.minimum(probability, 1.0)
 
 
 def _integrand(
     z: NDArray[np.float64],
     multiplicity: NDArray[np.int64],
     first: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    chosen: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (pairs, nodes)."""
+    """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (chosen, nodes)."""
     density = 0.5 * np.exp(-np.abs(z))
     log_below = z - math.log(2)
     # A piece lies between two neighbouring counts: z changes its sign nowhere, but for rounding.
     beyond = z[:, -1] >= 0
     log_below[beyond] = np.where(z[beyond] < 0, log_below[beyond], np.log1p(-density[beyond]))
     everyone = np.add.reduceat(multiplicity[:, None] * log_below, first, axis=0)
-    others = np.repeat(everyone, sizes, axis=0)
-    others -= log_below
-    density *= np.exp(others, out=others)
-    return density
+    others = everyone[np.searchsorted(first, chosen, side="right") - 1]
+    others -= log_below[chosen]
+    return density[chosen] * np.exp(others, out=others)
 
 
-def _above(merged: Merged, gap: NDArray[np.float64]) -> NDArray[np.float64]:
+def _above(
+    merged: Merged, gap: NDArray[np.float64], wanted: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """The integral over all t above the largest count, (pairs,): exact in exact arithmetic."""
     x, weights = np.polynomial.legendre.leggauss(merged.n_classes // 2 + 1)
     u = (1 + x) / 2
-    result = np.empty(len(gap))
+    result = np.zeros(len(gap))
     size = merged.sizes
     for rows in chunks(np.arange(len(size)), size * len(u)):
         pairs, first = merged.part(rows)
         below = np.log1p(-0.5 * np.exp(-gap[pairs])[:, None] * u)
         everyone = np.add.reduceat(merged.multiplicity[pairs][:, None] * below, first, axis=0)
-        others = np.exp(np.repeat(everyone, size[rows], axis=0) - below)
-        result[pairs] = others @ (weights / 2) * 0.5 * np.exp(-gap[pairs])
+        mine = np.flatnonzero(wanted[pairs])
+        others = everyone[np.searchsorted(first, mine, side="right") - 1]
+        others -= below[mine]
+        mine = pairs[mine]
+        result[mine] = np.exp(others, out=others) @ (weights / 2) * 0.5 * np.exp(-gap[mine])
     return result
 
 

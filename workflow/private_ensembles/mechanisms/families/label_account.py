@@ -22,13 +22,14 @@ from private_ensembles.accounting.adaptive import (
     adaptive_epsilon,
     curve,
     least_scale_of_curves,
+    share_of_scale,
 )
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
 
-# By how much the noise of several labels shrinks, about: where a search starts.
-_SHARE = 0.82
+# Shares of the noise between which a search starts.
+_SHARES = 0.4, 1.0
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
 # Histograms of which an adversary against more than two classes is known to choose.
@@ -156,8 +157,10 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
     def curve_of(share: float, points: float) -> Curve:
         return _curve(mechanism, task, mechanism.weaker(start, share), points)
 
+    about = share_of_scale(mechanism.label_pairs(task, start), *budget)
+    about = min(max(about, _SHARES[0]), _SHARES[1])
     try:
-        return least_scale_of_curves(curve_of, *budget, _SHARE, fineness=fineness)
+        return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
     except ValueError:
         return math.inf
 
