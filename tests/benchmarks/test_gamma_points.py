@@ -90,20 +90,21 @@ def test_every_corner_is_measured_where_all_are_asked_for(in_place, monkeypatch)
     assert "corners of the range" not in gamma_points.page(data)
 
 
-def test_what_earlier_runs_measured_is_kept_and_what_other_code_made_comes_last(
+def test_what_earlier_runs_measured_is_kept_and_what_other_code_took_long_for_comes_first(
     in_place, monkeypatch, tmp_path
 ):
-    corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 5, 6))
+    corners = tuple((11, m, 0.1, 1e-5, "common:0.5,1") for m in (2, 4, 5, 7, 6))
     monkeypatch.setattr(gamma_points, "POINTS", corners)
     monkeypatch.setattr(gamma_points, "RESULTS", tmp_path / "gamma_points.csv")
     monkeypatch.setattr(gamma_points.machine, "unchanged_since", lambda commit: commit == "now")
-    before = gamma_points.measure().iloc[[0, 1, 2]]
-    before["machine_commit"] = ["then", "now", "then"]
-    before["seconds"] = [3.0, 7.0, 5.0]
+    monkeypatch.setattr(gamma_points, "LARGEST", corners[-1:])
+    before = gamma_points.measure().iloc[:4]
+    before["machine_commit"] = ["then", "now", "then", "then"]
+    before["seconds"] = [3.0, 70.0, 5.0, 70.0]
     before.to_csv(gamma_points.RESULTS, index=False)
     data = gamma_points.measure(resume=True)
-    assert data["m"].tolist() == [4, 6, 5, 2]
-    assert data["seconds"].iloc[0] == 7
+    assert data["m"].tolist() == [4, 7, 5, 2, 6]
+    assert data["seconds"].iloc[0] == 70
     assert (data["seconds"].iloc[1:] < 3).all()
     page = gamma_points.page(data)
     assert "| now |" in page
