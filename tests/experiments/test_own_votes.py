@@ -38,6 +38,18 @@ def test_the_plan_is_the_same_for_all_votes_of_one_size():
     assert (task.queries, task.labels, task.n_teachers, task.n_classes) == (50, 30, 80, 3)
 
 
+def test_curves_are_the_same_for_all_votes_and_of_the_two_best():
+    plans = [own_votes.plan_for(votes(seed), SETTINGS, BUDGET, seed=1) for seed in (0, 1)]
+    one, two = (own_votes.curves_table(plan, seed=1) for plan in plans)
+    assert one.equals(two)
+    table = own_votes.public_table(plans[0])
+    assert list(dict.fromkeys(one["mechanism"])) == table["mechanism"].tolist()[:2]
+    assert (one["epsilon"] <= one["budget_epsilon"]).all()
+    at = one[(one["wanted"] == 30) & (one["budget_epsilon"] == 5)].drop_duplicates("mechanism")
+    assert at["correct"].tolist() == table["correct"].tolist()[:2]
+    assert (one["chosen"] == (one["mechanism"] == plans[0].chosen.mechanism)).all()
+
+
 def test_labels_released_are_those_paid_for_and_the_seed_s():
     given = votes(0)
     plan = own_votes.plan_for(given, SETTINGS, BUDGET, seed=1)

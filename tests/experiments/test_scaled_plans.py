@@ -102,6 +102,15 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
         assert [row["wanted"] for row in by_labels] == [4, 8, 16, 40]
         assert {row["budget_epsilon"] for row in by_labels} == {1.0}
         by_epsilon = [row for row in mine if row["over"] == "epsilon"]
-        assert [row["budget_epsilon"] for row in by_epsilon] == [0.25, 0.5, 1.0, 2.0]
+        assert [row["budget_epsilon"] for row in by_epsilon] == [0.5, 1.0, 2.0]
         assert {row["wanted"] for row in by_epsilon} == {40}
-        assert by_labels[-1]["correct"] == by_epsilon[2]["correct"] == plan.correct
+        assert by_labels[-1]["correct"] == by_epsilon[1]["correct"] == plan.correct
+
+
+def test_at_another_budget_thresholds_are_searched_for_anew():
+    votes = planner_study.profile_votes(TASK, 0)
+    (first,) = planner.plan(TASK, *votes, ["confident_gnmax"])
+    rows = scaled_plans.around([first], TASK, *votes)
+    (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
+    (own,) = planner.plan(replace(TASK, epsilon=0.5), *votes, ["confident_gnmax"])
+    assert row["correct"] == own.correct

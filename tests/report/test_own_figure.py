@@ -9,17 +9,45 @@ from private_ensembles.report import own_figure
 ROWS = [("gnmax", 40.0, True, ""), ("lnmax_pure", 30.0, False, ""), ("ladder", np.nan, False, "no")]
 TABLE = pd.DataFrame(ROWS, columns=["mechanism", "correct", "chosen", "not_applicable"])
 TABLE = TABLE.assign(name=TABLE["mechanism"].str.upper(), wanted=100)
+CURVES = pd.DataFrame(
+    {
+        "over": ["labels"] * 4 + ["epsilon"] * 3,
+        "mechanism": ["gnmax", "gnmax", "lnmax_pure", "lnmax_pure", "gnmax", "gnmax", "lnmax_pure"],
+        "name": "A name",
+        "wanted": [50, 100, 50, 100, 100, 100, 100],
+        "budget_epsilon": [1, 1, 1, 1, 0.5, 1, 1],
+        "correct": [25, 40, 20, 30, 20, 40, 30],
+        "chosen": [True, True, False, False, True, True, False],
+    }
+)
 PROFILE = {"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
 def test_it_is_drawn_byte_for_byte_equal(suffix, tmp_path):
     first, second, other = (tmp_path / f"{name}.{suffix}" for name in "abc")
-    own_figure.draw_own(TABLE, PROFILE, first)
-    own_figure.draw_own(TABLE, PROFILE, second)
-    own_figure.draw_own(TABLE, PROFILE | {"easy_share": 0.2}, other)
+    own_figure.draw_own(TABLE, CURVES, PROFILE, first)
+    own_figure.draw_own(TABLE, CURVES, PROFILE, second)
     assert first.read_bytes() == second.read_bytes()
-    assert first.read_bytes() != other.read_bytes()
+    more = CURVES.assign(correct=CURVES["correct"] + 1)
+    for curves, profile in ((CURVES, PROFILE | {"easy_share": 0.2}), (more, PROFILE)):
+        own_figure.draw_own(TABLE, curves, profile, other)
+        assert first.read_bytes() != other.read_bytes()
+
+
+def test_each_curve_is_drawn_over_what_it_varies(monkeypatch, tmp_path):
+    seen = []
+
+    def keep(drawn, *paths):
+        for axis in drawn.axes[1:3]:
+            lines = axis.get_lines()
+            seen.append([[tuple(x) for x in one.get_data()] for one in lines])
+
+    monkeypatch.setattr(own_figure.style, "save", keep)
+    own_figure.draw_own(TABLE, CURVES, PROFILE, tmp_path / "a.png")
+    by_labels, by_budget = seen
+    assert by_labels == [[(50, 100), (25, 40)], [(50, 100), (20, 30)]]
+    assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
 
 
 @pytest.mark.parametrize(("a", "b"), [(20, 2), (2, 2), (0.5, 0.5), (300, 1)])

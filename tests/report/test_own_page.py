@@ -1,5 +1,7 @@
 """The page of own votes: the choice, its cost; a rehearsal where noise is not secret."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -19,6 +21,16 @@ TABLE = pd.DataFrame(
         "adjacency": "replace_one",
     }
 )
+CURVES = pd.DataFrame(
+    {
+        "over": ["labels", "labels", "epsilon", "epsilon", "labels", "epsilon"],
+        "mechanism": ["gnmax"] * 4 + ["lnmax"] * 2,
+        "name": ["GNMax & more, σ"] * 4 + ["LNMax"] * 2,
+        "wanted": [2, 4, 4, 4, 4, 4],
+        "budget_epsilon": [1.0, 1.0, 0.5, 1.0, 1.0, 0.5],
+        "correct": [1.24, 2.44, 1.96, 2.44, 1.1, 0.71],
+    }
+)
 LABELS = pd.DataFrame({"query": [0, 1, 2], "label": [1, 0, 1]})
 
 
@@ -32,6 +44,7 @@ def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
     return lambda noise, name: build(
         TABLE,
+        CURVES,
         LABELS,
         FACTS | {"noise": noise},
         PROFILE,
@@ -53,6 +66,18 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
         "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 1e-05; noise from the " in page
     )
     assert '<a href="labels.csv">' in page
+
+
+def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
+    page = made("secure", "labels.csv")
+    part = page[page.index("Fewer labels, another budget") : page.index("All mechanisms")]
+    head, *body = re.findall(r"<tr>(.*?)</tr>", part, re.S)
+    assert re.findall(r"<th.*?>(.*?)</th>", head) == [
+        *("budget ε", "labels asked for", "GNMax &amp; more", "LNMax")
+    ]
+    cells = [re.findall(r"<td.*?>(.*?)</td>", row) for row in body]
+    assert cells == [["0.5", "4", "2", "0.7"], ["1", "2", "1.2", ""], ["1", "4", "2.4", "1.1"]]
+    assert "together they cost the sum" in part
 
 
 def test_the_page_says_what_all_releases_cost_together(made):

@@ -12,7 +12,7 @@ TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "delta=1e-5")
 PUBLISHED = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
-    "releases.csv",
+    *("curves.csv", "releases.csv"),
 }
 
 

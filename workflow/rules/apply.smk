@@ -83,6 +83,7 @@ rule apply_votes:
     output:
         page=update(OWN["page"]),
         table=update(OWN["table"]),
+        curves=update(OWN["curves"]),
         labels=update(OWN["labels"]),
         png=update(OWN["png"]),
         pdf=update(OWN["pdf"]),

@@ -20,10 +20,12 @@ with io.job(snakemake, confidential=True) as job:
     meter.finish()
     table = accounts.public_table(plan)
     io.write_csv(job.output.table, table)
+    curves = accounts.curves_table(plan, job.params.seed)
+    io.write_csv(job.output.curves, curves)
     meter = job.meter(sum(one.refusal is None for one in plan.plans), "mechanisms accounted for")
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
-    draw_own(table, settings["profile"], job.output.png, job.output.pdf)
+    draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing.
     labels = accounts.labels_table(accounts.release(plan, votes, job.params.seed))
     io.write_csv(job.output.labels, labels)
@@ -31,7 +33,7 @@ with io.job(snakemake, confidential=True) as job:
     total = releases.together([*releases.read(record), drawn])
     shown = {"figure": job.output.png, "labels_file": labels_file, "total": total}
     facts = accounts.public_facts(plan)
-    page = own_page.build(table, labels, facts, settings["profile"], **shown)
+    page = own_page.build(table, curves, labels, facts, settings["profile"], **shown)
     job.output.page.write_text(page, encoding="utf-8")
     if plan.task.secure:
         releases.append(drawn, record)

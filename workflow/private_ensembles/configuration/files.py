@@ -235,6 +235,7 @@ def own_votes(settings: Configuration) -> dict[str, str]:
     names = {
         "page": "index.html",
         "table": "mechanisms.csv",
+        "curves": "curves.csv",
         "labels": "labels.csv",
         "png": "mechanisms.png",
         "pdf": "mechanisms.pdf",

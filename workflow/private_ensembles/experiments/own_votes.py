@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.experiments import planner, planner_study
+from private_ensembles.experiments import planner, planner_study, scaled_plans
 from private_ensembles.experiments.marks import NOT_FOR_RELEASE
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms.families.task import Task
@@ -82,6 +82,21 @@ def public_table(application: Application) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(public_rows(application))
+
+
+def curves_table(application: Application, seed: int) -> pd.DataFrame:
+    """Say what the chosen mechanism and the next best give for fewer labels and other budgets.
+
+    Rows and columns as `scaled_plans.around`, and `chosen`. Like the plan it rests on the profile
+    alone. seed: that of the plan.
+    """
+    import pandas as pd
+
+    applying = [one for one in application.plans if one.refusal is None]
+    profile = planner_study.profile_votes(application.task, seed)
+    rows = scaled_plans.around(applying[:2], application.task, *profile)
+    table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
+    return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
 
 
 def public_facts(application: Application) -> dict[str, object]:

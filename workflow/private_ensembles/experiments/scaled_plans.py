@@ -3,6 +3,8 @@
 A plan is dear: its noise is found to a thousandth, its thresholds are searched for. Around it the
 known noise is made larger or smaller by what composition says, and one proof says that it keeps the
 budget (`Mechanism.cost`). What is expected of that is a little less than of a plan of its own.
+Fewer labels with the same noise are the first of more labels, so they cost no more
+(post-processing).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.experiments.planner import Plan
+from private_ensembles.experiments.planner import Plan, plan
 from private_ensembles.experiments.planner_study import plan_rows
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.gaussian import rho_within
@@ -30,8 +32,8 @@ _SPARE = (1.004, 1.03, 1.15)
 _WORTH = 0.03
 # Of the labels planned, for which a plan is scaled, one after the other.
 SHARES = (0.4, 0.2, 0.1)
-# Of its budget, for which `around` scales a plan.
-BUDGETS = (0.25, 0.5, 2.0)
+# Of its budget, at which `around` looks.
+BUDGETS = (0.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,12 @@ def fewer_labels(
 
     rows, best = [], {}
     for task, ranked in sorted(plans, key=lambda one: one[0].epsilon):
-        for plan in ranked:
-            if plan.refusal is not None:
+        for first in ranked:
+            if first.refusal is not None:
                 continue
-            for one in _chain(Scaled(task, plan), counts, labels):
-                place = mechanisms.load(plan.mechanism).family or plan.mechanism, one.task.labels
+            family = mechanisms.load(first.mechanism).family or first.mechanism
+            for one in _chain(Scaled(task, first), counts, labels):
+                place = family, one.task.labels
                 if place not in best or one.plan.correct >= best[place].correct:
                     best[place] = one.plan
                 rows += plan_rows(one.task, [best[place]])
@@ -139,16 +142,25 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     ``epsilon``, whichever the row varies; the plan itself is among both.
     """
     rows = []
-    for plan in plans:
-        known = Scaled(task, plan)
+    for one in plans:
+        known = Scaled(task, one)
         budgets = [replace(task, epsilon=share * task.epsilon) for share in BUDGETS]
-        others = [scale(known, wanted, counts, labels) for wanted in budgets]
+        others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
         curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
         for over, found in curves.items():
-            kept = [plan_rows(one.task, [one.plan])[0] for one in found if one is not None]
+            kept = [plan_rows(each.task, [each.plan])[0] for each in found if each is not None]
             kept.sort(key=lambda row: (row["wanted"], row["budget_epsilon"]))
             rows += [{"over": over} | row for row in kept]
     return rows
+
+
+def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+    """Return the plan at another budget: made anew where more than its noise is to be chosen."""
+    mechanism = mechanisms.load(known.plan.mechanism)
+    if len(mechanism.searched(wanted)) < 2:
+        return scale(known, wanted, counts, labels)
+    (found,) = plan(wanted, counts, labels, [mechanism.name])
+    return None if found.refusal is not None else Scaled(wanted, found)
 
 
 def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:

@@ -1,4 +1,4 @@
-"""The figure of somebody's own votes: the ranking, and the profile on which it was made."""
+"""The figure of somebody's own votes: the ranking, what else could be asked for, the profile."""
 
 from collections.abc import Mapping
 
@@ -7,24 +7,47 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from private_ensembles.report import style
-from private_ensembles.report.planner_figures import rank
+from private_ensembles.report.planner_figures import look, rank, short
 
 # Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
 # without bound at an end stays finite.
 _SHARES = (np.arange(400) + 0.5) / 400
 
 
-def draw_own(table: pd.DataFrame, profile: Mapping, *paths: str) -> None:
-    """Draw `rank` above the profile's distribution of right votes, and save under every path.
+def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths: str) -> None:
+    """Draw `rank`, right labels over labels and over budgets, and the profile; save everywhere.
 
-    table: one budget's plans with `chosen`. profile: easy_share, easy, hard.
+    table: one budget's plans with `chosen`. curves: of `experiments.own_votes.curves_table`.
+    profile: easy_share, easy, hard.
     """
-    bars = 0.5 * int((table["not_applicable"] == "").sum()) + 0.7
-    ratios = {"height_ratios": [bars, 2.0]}
-    with style.figure(2, 1, size=(4.8, bars + 2.0), gridspec_kw=ratios) as (drawn, (top, below)):
+    heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
+    size, ratios = (4.8, sum(heights)), {"height_ratios": heights}
+    with style.figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
         rank(top, table)
+        for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
+            _curve(axis, curves[curves["over"] == over], column, words)
+        both[1].set_xscale("log")
+        style.plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
+        both[0].legend(loc="upper left")
         _profile(below, profile)
         style.save(drawn, *paths)
+
+
+# What a panel has on its axis: the column of `curves`, and words.
+_OVER = {
+    "labels": ("wanted", "labels asked for, at the budget"),
+    "epsilon": ("budget_epsilon", r"budget $\varepsilon$ of all labels together"),
+}
+
+
+def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
+    """Draw right labels, a line for each mechanism; the chosen one's is the thicker one."""
+    for name, part in rows.assign(label=short(rows)).groupby("mechanism", sort=False):
+        part = part.sort_values(column)
+        width = 2.4 if part["chosen"].iloc[0] else 1.2
+        line = look(name) | {"linewidth": width, "linestyle": "-"}
+        axis.plot(part[column], part["correct"], label=part["label"].iloc[0], **line)
+    axis.set(xlabel=words, ylabel="right labels", ylim=(0, None))
 
 
 def _profile(axis: Axes, profile: Mapping) -> None:

@@ -13,10 +13,12 @@ import pandas as pd
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.report.html import figure_html, file_link, html_table
 from private_ensembles.report.page import ASSETS, page
+from private_ensembles.report.planner_figures import short
 
 
 def build(
     table: pd.DataFrame,
+    curves: pd.DataFrame,
     labels: pd.DataFrame,
     facts: Mapping[str, object],
     profile: Mapping[str, object],
@@ -28,10 +30,10 @@ def build(
 ) -> str:
     """Return the page as HTML.
 
-    table, labels, facts: `public_table`, `labels_table` and `public_facts` of
-    `experiments.own_votes`. profile: on which the plan was made. figure: a PNG. labels_file: where
-    the labels lie, beside the page. total: a `releases.Total`, what these labels and all released
-    before cost together.
+    table, curves, labels, facts: `public_table`, `curves_table`, `labels_table` and `public_facts`
+    of `experiments.own_votes`. profile: on which the plan was made. figure: a PNG. labels_file:
+    where the labels lie, beside the page. total: a `releases.Total`, what these labels and all
+    released before cost together.
     """
     rehearsal = facts["noise"] != "secure"
     heading = f"Your votes: {len(labels)} labels released"
@@ -41,7 +43,9 @@ def build(
     chosen = table[table["chosen"]].iloc[0]
     alt = (
         "Above, bars of expected right labels by mechanism on the stated profile; the longest is "
-        f"{chosen['name']}. Below, how many queries have what share of right votes on the profile."
+        f"{chosen['name']}. Below, lines of expected right labels over the labels asked for and "
+        "over the budget, of the two best mechanisms; a table says their values. At the bottom, "
+        "how many queries have what share of right votes on the profile."
     )
     shown = table.drop(columns=["mechanism", "budget_epsilon", "delta", "privacy_model"])
     shown = shown.drop(columns=["adjacency", "chosen"]).rename(columns={"name": "mechanism"})
@@ -67,6 +71,10 @@ def build(
             "state another one.</p>",
             figure_html(figure, "Figure", alt),
             f'<p class="caption">The profile: {profile_words(profile)}</p>',
+            "<h2>Fewer labels, another budget</h2>",
+            f'<p class="caption">{_ASKED} The lines above in numbers:</p>',
+            html_table(_choices(curves), "Right labels by labels asked for and budget"),
+            "<h2>All mechanisms</h2>",
             '<p class="caption">Click a heading to sort.</p>',
             html_table(shown, "Mechanisms at the budget"),
             "<h2>Released labels</h2>",
@@ -81,6 +89,26 @@ def build(
         captions,
         title="A rehearsal" if rehearsal else "Your votes",
     )
+
+
+_ASKED = (
+    "What the two best mechanisms would give, each with its noise scaled and proven to keep the "
+    "budget; expected on the profile. A plan of its own would have some more labels right, above "
+    "all at a smaller budget. "
+    "Asking for something else after this release is another release: together they cost the sum."
+)
+
+
+def _choices(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return what was computed of each choice: a row for it, a column for each mechanism."""
+    rows = curves.drop_duplicates(["mechanism", "wanted", "budget_epsilon"])
+    rows = rows.assign(mechanism=short(rows))
+    order = list(dict.fromkeys(rows["mechanism"]))
+    wide = rows.pivot_table(
+        index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"
+    )
+    wide = wide[order].round(1).reset_index()
+    return wide.rename(columns={"budget_epsilon": "budget ε", "wanted": "labels asked for"})
 
 
 _NOISE = {

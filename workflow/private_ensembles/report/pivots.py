@@ -76,7 +76,7 @@ def _by_labels(fewer: pd.DataFrame) -> str:
     )
     caption = (
         "Each plan with its noise scaled to fewer labels, and proven to keep the budget. A plan "
-        "made for that number alone would have a few more of them right at most."
+        "made for that number alone would have a few more of them right."
     )
     shown = html_table(wide, "Expected right labels by mechanism, budget and labels wanted")
     return (

@@ -66,6 +66,17 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
         style.save(drawn, *paths)
 
 
+def short(data: pd.DataFrame) -> pd.Series:
+    """Return each mechanism's name without how its noise is found, unless two have the same.
+
+    >>> table = pd.DataFrame({"mechanism": ["a", "b"], "name": ["A, by x", "B"]})
+    >>> short(table).tolist(), short(table.assign(name=["A, by x", "A, by y"])).tolist()
+    (['A', 'B'], ['A, by x', 'A, by y'])
+    """
+    found = data["name"].str.partition(",")[0]
+    return found if found.nunique() == data["mechanism"].nunique() else data["name"]
+
+
 def rank(axis: Axes, data: pd.DataFrame) -> None:
     """Draw one budget's plans as bars, the best on top.
 
@@ -76,7 +87,7 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
     bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
     axis.bar_label(bars, fmt="{:,.0f}", padding=3)
     # Names above their bars: beside them they would leave no room on a telephone.
-    for place, (name, chosen) in enumerate(zip(data["name"], data["chosen"], strict=True)):
+    for place, (name, chosen) in enumerate(zip(short(data), data["chosen"], strict=True)):
         weight = "bold" if chosen else "normal"
         axis.annotate(name, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)
     axis.set(yticks=[], ylim=(-0.4, len(data) - 0.25))
