@@ -155,7 +155,7 @@ def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
         rule
         for rule in paper.not_comparable
         if rule.fits(place.key, table)
-        and (math.isnan(place.sd) or not rule.without_sd)
+        and (math.isnan(place.error.size) or not rule.without_error)
         and _has(place.row, rule.where, {})
     )
     notes = [rule.note for rule in rules][:1]

@@ -67,10 +67,13 @@ class Noted(Rule):
 
 
 class NotComparable(Noted):
-    """Why numbers are compared with nothing; where: as in `Beside`; without_sd: those without."""
+    """Why numbers are compared with nothing; where: as in `Beside`.
+
+    without_error: those alone whose standard error is not known.
+    """
 
     where: dict[str, Any] = {}
-    without_sd: bool = False
+    without_error: bool = False
 
 
 class NotRun(Rule):
