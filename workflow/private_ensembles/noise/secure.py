@@ -1,6 +1,6 @@
 """Noise for releases of real data: the operating system's entropy, and no floating-point samplers.
 
-Who knows the seed of a reproducible run can subtract its noise, and the low bits of a noisy float
+Whoever knows the seed of a reproducible run can compute its noise, and low bits of a noisy float
 can tell what the noise was added to (Mironov 2012). Here coins are exact rational ones, counts get
 discrete Gaussian noise from OpenDP, and DP-SGD gets sums of Gaussians from the system's entropy.
 """
