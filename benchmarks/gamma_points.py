@@ -198,6 +198,7 @@ def page(data: pd.DataFrame) -> str:
     facts = machine.attached(data)
     against = data["against"].max()
     command = f" --against {against}" if against else ""
+    command += " --resume" if data["machine_date"].nunique() > 1 else ""
     lines = [
         "# Benchmark: the hard points of γ",
         "",

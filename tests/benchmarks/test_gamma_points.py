@@ -100,6 +100,7 @@ def test_what_earlier_runs_measured_is_kept_and_what_other_code_took_long_for_co
     monkeypatch.setattr(gamma_points, "LARGEST", corners[-1:])
     before = gamma_points.measure().iloc[:4]
     before["machine_commit"] = ["then", "now", "then", "then"]
+    before["machine_date"] = "yesterday"
     before["seconds"] = [3.0, 70.0, 5.0, 70.0]
     before.to_csv(gamma_points.RESULTS, index=False)
     data = gamma_points.measure(resume=True)
@@ -107,6 +108,7 @@ def test_what_earlier_runs_measured_is_kept_and_what_other_code_took_long_for_co
     assert data["seconds"].iloc[0] == 70
     assert (data["seconds"].iloc[1:] < 3).all()
     page = gamma_points.page(data)
+    assert "gamma_points --resume`" in page
     assert "| now |" in page
     assert "| then |" not in page
 
