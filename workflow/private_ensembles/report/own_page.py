@@ -92,8 +92,7 @@ def build(
 
 _ASKED = (
     "What the two best mechanisms would give, each with its noise scaled and proven to keep the "
-    "budget; expected on the profile. A plan of its own would have some more labels right, above "
-    "all at a smaller budget. "
+    "budget; expected on the profile. A plan of its own would have a few more labels right. "
     "Asking for something else after this release is another release: together they cost the sum."
 )
 
