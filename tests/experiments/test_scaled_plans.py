@@ -107,6 +107,15 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
         assert by_labels[-1]["correct"] == by_epsilon[1]["correct"] == plan.correct
 
 
+def test_plans_of_very_many_labels_stand_alone(monkeypatch):
+    monkeypatch.setattr(scaled_plans, "MOST", 39)
+    votes = planner_study.profile_votes(TASK, 0)
+    plans = planner.plan(TASK, *votes, ["gnmax_analytic"])
+    rows = scaled_plans.around(plans, TASK, *votes)
+    assert [(row["over"], row["wanted"]) for row in rows] == [("labels", 40), ("epsilon", 40)]
+    assert scaled_plans.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40]
+
+
 def test_at_another_budget_thresholds_are_searched_for_anew():
     votes = planner_study.profile_votes(TASK, 0)
     (first,) = planner.plan(TASK, *votes, ["confident_gnmax"])

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-import pandas as pd
 import pytest
 
 from private_ensembles.report import index
@@ -26,13 +25,6 @@ FOLDED = "document.querySelectorAll('details').forEach((d) => { d.open = %s; })"
 
 @pytest.fixture(scope="module")
 def written(published_results):
-    planner = pd.read_csv(published_results / "planner/tables/planner.csv")
-    planner = planner[planner["correct"] > 0]
-    fewer = [planner.assign(wanted=50, correct=planner["correct"].clip(upper=490) / 10), planner]
-    # Few labels turn the ranking at the smallest budget round.
-    first = fewer[0]["mechanism"].eq("exponential") & fewer[0]["budget_epsilon"].eq(0.25)
-    fewer[0].loc[first, "correct"] = 40.0
-    pd.concat(fewer).to_csv(published_results / "planner/tables/fewer_labels.csv", index=False)
     made = index.build(
         fidelity=published_results / "fidelity.csv",
         tables=sorted(published_results.glob("*/tables/*.csv")),

@@ -42,9 +42,9 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 @pytest.fixture
 def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
-    return lambda noise, name: build(
+    return lambda noise, name, curves=CURVES: build(
         TABLE,
-        CURVES,
+        curves,
         LABELS,
         FACTS | {"noise": noise},
         PROFILE,
@@ -78,6 +78,12 @@ def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
     cells = [re.findall(r"<td.*?>(.*?)</td>", row) for row in body]
     assert cells == [["0.5", "4", "2", "0.7"], ["1", "2", "1.2", ""], ["1", "4", "2.4", "1.1"]]
     assert "together they cost the sum" in part
+
+
+def test_of_too_many_labels_no_other_choice_is_told(made):
+    page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
+    assert "Not computed for so many labels" in page
+    assert "The lines above" not in page
 
 
 def test_the_page_says_what_all_releases_cost_together(made):

@@ -8,6 +8,7 @@ LEDGER = "results/privacy_ledger.csv"
 LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
 TOTALS = "results/audit/tables/totals.csv"
 PLANNER = "results/planner/tables/planner.csv"
+FEWER_LABELS = "results/planner/tables/fewer_labels.csv"
 PLANNER_FIGURE = "results/planner/figures/correct_labels.png"
 MANY_LABELS = "results/planner/tables/many_labels.csv"
 MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
@@ -151,7 +152,7 @@ def best_label(settings: Configuration) -> dict[str, list[str]]:
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit, studies = ledger(settings), (many_labels(settings), best_label(settings))
-    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], PLANNER]
+    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], PLANNER, FEWER_LABELS]
     figures = [*audit["figures"], PLANNER_FIGURE]
     for study in studies:
         tables += study["tables"]

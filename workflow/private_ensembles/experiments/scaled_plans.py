@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # pandas comes with an extra
 _SPARE = (1.004, 1.03, 1.15)
 # Noise stays as it is where half of it gains less than this share of right labels.
 _WORTH = 0.03
+# Of more labels a proof takes many seconds: their plans stand alone.
+MOST = 1000
 # Of the labels planned, for which a plan is scaled, one after the other.
 SHARES = (0.4, 0.2, 0.1)
 # Of its budget, at which `around` looks.
@@ -139,12 +141,14 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     """Return rows that say what some plans become with fewer labels, and at other budgets.
 
     plans: those of the task that apply. Columns as `plan_rows`, and over: ``labels`` or
-    ``epsilon``, whichever the row varies; the plan itself is among both.
+    ``epsilon``, whichever the row varies; the plan itself is among both, alone where it is of more
+    than `MOST` labels.
     """
     rows = []
     for one in plans:
         known = Scaled(task, one)
-        budgets = [replace(task, epsilon=share * task.epsilon) for share in BUDGETS]
+        shares = BUDGETS if task.labels <= MOST else ()
+        budgets = [replace(task, epsilon=share * task.epsilon) for share in shares]
         others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
         curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
         for over, found in curves.items():
@@ -166,7 +170,7 @@ def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) ->
 def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:
     """The plan and, one from the other, what it becomes with fewer labels."""
     found, most = [known], known.task.labels
-    for share in SHARES:
+    for share in SHARES if most <= MOST else ():
         few = max(1, round(share * most))
         if few < found[-1].task.labels:
             fewer = replace(known.task, labels=few)

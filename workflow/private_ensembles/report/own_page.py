@@ -72,8 +72,7 @@ def build(
             figure_html(figure, "Figure", alt),
             f'<p class="caption">The profile: {profile_words(profile)}</p>',
             "<h2>Fewer labels, another budget</h2>",
-            f'<p class="caption">{_ASKED} The lines above in numbers:</p>',
-            html_table(_choices(curves), "Right labels by labels asked for and budget"),
+            *_asked(curves),
             "<h2>All mechanisms</h2>",
             '<p class="caption">Click a heading to sort.</p>',
             html_table(shown, "Mechanisms at the budget"),
@@ -93,10 +92,22 @@ def build(
 
 _ASKED = (
     "What the two best mechanisms would give, each with its noise scaled and proven to keep the "
-    "budget; expected on the profile. A plan of its own would have some more labels right, above "
-    "all at a smaller budget. "
+    "budget; expected on the profile. A plan of its own would have a few more labels right. "
     "Asking for something else after this release is another release: together they cost the sum."
 )
+
+
+_ALONE = "Not computed for so many labels: each choice takes its proof, and many seconds."
+
+
+def _asked(curves: pd.DataFrame) -> list[str]:
+    shown = _choices(curves)
+    if len(shown) == 1:
+        return [f'<p class="caption">{_ALONE}</p>']
+    return [
+        f'<p class="caption">{_ASKED} The lines above in numbers:</p>',
+        html_table(shown, "Right labels by labels asked for and budget"),
+    ]
 
 
 def _choices(curves: pd.DataFrame) -> pd.DataFrame:
