@@ -196,7 +196,7 @@ rule check_conjecture:
         "../scripts/check_conjecture.py"
 
 
-# The solver of 2019, one fit after the other: half a minute for each split of UCI Adult.
+# Ten seconds or so for each split of UCI Adult.
 rule study_intercept:
     message:
         "Counting labels of teachers whose intercept is penalised"
