@@ -109,14 +109,15 @@ def test_six_counts_of_table_6_come_out_with_equation_3_alone(root):
 
 
 def test_table_8_does_not_show_equation_3(root):
-    """Boosted trees, n = 100, epsilon = 1: as stated one label more than printed, with it five."""
-    for place, printed, as_stated in (("k=50", 51, 52), ("k=100", 52, 53)):
+    """Boosted trees, n = 100, epsilon = 1: as stated within a label of print, with it four more."""
+    for place, digits in (("k=50", 51), ("k=100", 52)):
         stated, trusted = (
             _adult_counts(root, "table8", accounting)[f"DPBag n=100 {place}", 1]
             for accounting in ("personalised", "conjectured")
         )
-        assert stated == (as_stated, printed)
-        assert trusted == (57, printed)
+        assert stated[1] == trusted[1] == digits
+        assert abs(stated[0] - digits) <= 1
+        assert trusted[0] - digits >= 4
 
 
 def test_six_counts_of_250_shards_are_those_of_a_penalised_intercept(root):
