@@ -1,7 +1,8 @@
 """The classes reproduce what the systems before them gave: golden.json, written by those.
 
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
-what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now.
+what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
+that is found for many labels together is within `adaptive.SLACK` of theirs, and written anew.
 """
 
 import json

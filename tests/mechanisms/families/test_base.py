@@ -77,3 +77,21 @@ def test_a_table_shows_numbers_that_are_there():
         rate: float | None = None
 
     assert Given(2.0, np.ones(3)).shown() == {"sigma": 2.0}
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_improved", "exponential"])
+def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
+    mechanism = mechanisms.load(name)
+    task = Task(2.0, 1e-5, 20, 20, 30, n_classes)
+    parameters = mechanism.calibrate(task)
+    drawn = np.random.default_rng(4)
+    counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
+    labels = drawn.integers(0, n_classes, 40)
+    table = mechanism.distribution(counts, parameters, secure)
+    found = mechanism.right(counts, labels, parameters, secure)
+    np.testing.assert_allclose(found, table[np.arange(40), labels], rtol=1e-13)
+    wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
+    secured = replace(task, secure=secure)
+    assert mechanism.expected(counts, labels, secured, parameters) == pytest.approx(wanted)

@@ -43,6 +43,8 @@ _LEAST_DELTA = 1e-14
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
 # Exponentials, logarithms, quotients and sums of a few numbers.
 _ROUNDING = 64 * UNIT_ROUNDOFF
+# Of the distances at which a reach is sought so many are passed over at first.
+_STRIDE = 8
 # The least scale is this much too large, over the square of points, about.
 _COARSENESS = 0.095
 # No larger than a delta that the normal law's own bound can reach.
@@ -448,10 +450,18 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     """How many points of the grid the kernels reach to either side."""
     furthest = min(_LARGEST_REACH * step, _FURTHEST)
     distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
-    # What is lost at any distance is no reason to go further.
-    excess = family.excesses(np.exp(distances)).max(axis=0)
-    near = excess <= cut + (1 + _CUT) * excess.min()
-    return max(1, math.ceil(distances[np.argmax(near)] / step))
+    # The excess falls with the distance: a few of them first, and then those before the first that
+    # is far enough. What is lost at any distance is no reason to go further.
+    few = np.append(np.arange(0, distances.size - 1, _STRIDE), distances.size - 1)
+    excess = family.excesses(np.exp(distances[few])).max(axis=0)
+    enough = cut + (1 + _CUT) * excess.min()
+    last = int(np.argmax(excess <= enough))
+    between = np.arange(few[last - 1] + 1 if last else 0, few[last])
+    if between.size:
+        excess = family.excesses(np.exp(distances[between])).max(axis=0)
+    near = np.append(excess[: between.size] <= enough, True)  # few[last] is
+    found = np.append(between, few[last])[np.argmax(near)]
+    return max(1, math.ceil(distances[found] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:

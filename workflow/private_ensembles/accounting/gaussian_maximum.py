@@ -10,6 +10,7 @@ them, and as much more as the curvature allows. Proof: docs/many-labels.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,8 @@ _POINTS, _WEIGHTS = leggauss(12)
 # Outcomes 0, 1 and 2 are a, b and another: each set of them beside what it leaves.
 _SPLITS = (([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1]))
 _MOST_PAIRS = 256
+# Numbers that are worked on at a time.
+_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,16 @@ class GaussianMaximum:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `Family` says: a row for each node, (nodes, n)."""
-        before, after, level, tilt, *apart = self._tables
-        leads, middles = before.shape[:2]
+        leads, middles = self._tables[0].shape[:2]
         found = np.empty((leads, middles, t.size))
-        # Either side of 1 by itself, node by node: what is at hand fits a processor's cache.
+        # Either side of 1 by itself, few leads at a time: what is at hand fits a processor's cache.
         for side in (np.flatnonzero(t < 1), np.flatnonzero(t >= 1)):
-            for row in range(leads):
-                bends = level[row], tilt[row], apart[0][row], apart[1][row]
-                found[row][:, side] = _row(before[row], after[row], bends, t[side])
+            few = max(1, _AT_ONCE // (middles * max(1, side.size)))
+            for first in range(0, leads if side.size else 0, few):
+                rows = slice(first, first + few)
+                nodes = [table[rows].reshape(-1, 3) for table in self._tables]
+                best = _at_nodes(nodes[0], nodes[1], nodes[2:], t[side])
+                found[rows, :, side] = best.reshape(-1, middles, side.size)
         found = found.reshape(-1, t.size)
         found += _OUTSIDE + self.spare * (1 + t)
         return np.minimum(found, 1.0, out=found)
@@ -109,10 +114,10 @@ class GaussianMaximum:
         return leads, middles, 1 / self.scale < _CELL
 
 
-def _row(
-    before: NDArray, after: NDArray, bends: tuple[NDArray, ...], t: NDArray
+def _at_nodes(
+    before: NDArray, after: NDArray, bends: Sequence[NDArray], t: NDArray
 ) -> NDArray[np.float64]:
-    """The excesses at the nodes of one lead, with what the cells around them add: (middles, n).
+    """The excesses at some nodes, (nodes, 3), with what the cells around them add: (nodes, n).
 
     t: all < 1, or none. bends: of P - t P', |1 - t| times the first and t times the second, or the
     third and t times the fourth, whichever is less: the former for small moves, the latter for

@@ -259,10 +259,17 @@ class Mechanism(ABC):
         counts: (some queries, classes), a sample of the pool or all of it, in random order; labels:
         their truth. A mechanism that answers every query answers as many as its parameter `labels`.
         """
-        answered = self.distribution(counts, parameters, task.secure)
-        right = answered[np.arange(len(labels)), labels].mean()
-        asked = parameters.labels
-        return float(answered.sum(axis=1).mean() * asked), float(right * asked)
+        asked, answers = parameters.labels, 1.0
+        if -1 in self.outcome_names(task.n_classes):
+            answers = self.distribution(counts, parameters, task.secure).sum(axis=1).mean()
+        right = self.right(counts, labels, parameters, task.secure).mean()
+        return float(answers * asked), float(right * asked)
+
+    def right(
+        self, counts: NDArray, labels: NDArray, parameters: Parameters, secure: bool = False
+    ) -> NDArray[np.float64]:
+        """Return Pr[a query is answered with its label], (queries,), entries of `distribution`."""
+        return self.distribution(counts, parameters, secure)[np.arange(len(labels)), labels]
 
     def search_score(
         self, counts: NDArray, labels: NDArray, task: Task

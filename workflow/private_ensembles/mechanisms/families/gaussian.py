@@ -34,7 +34,8 @@ from private_ensembles.pate.gnmax import (
     least_order,
 )
 from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_right
+from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.mechanisms import gnmax
 
 
@@ -172,6 +173,11 @@ class GaussianMaximum(Mechanism):
 
     def distribution(self, counts, parameters, secure=False):
         return label_distribution(np.asarray(counts), parameters.sigma, secure)
+
+    def right(self, counts, labels, parameters, secure=False):
+        if np.shape(counts)[1] > 2 and not secure:
+            return gnmax_right(merge(counts), labels, parameters.sigma)
+        return super().right(counts, labels, parameters, secure)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         return gaussian_error(n_teachers, n_classes, parameters.sigma, secure)

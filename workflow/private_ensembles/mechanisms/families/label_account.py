@@ -157,9 +157,9 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
     def curve_of(share: float, points: float) -> Curve:
         return _curve(mechanism, task, mechanism.weaker(start, share), points)
 
-    about = share_of_scale(mechanism.label_pairs(task, start), *budget)
-    about = min(max(about, _SHARES[0]), _SHARES[1])
     try:
+        about = share_of_scale(mechanism.label_pairs(task, start), *budget)
+        about = min(max(about, _SHARES[0]), _SHARES[1])
         return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
     except ValueError:
         return math.inf

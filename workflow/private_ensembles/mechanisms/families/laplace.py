@@ -24,8 +24,9 @@ from private_ensembles.mechanisms.families.ladder_steps import check_budget
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.laplace import difference_tail
+from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
-from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution
+from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
 from private_ensembles.pate.mechanisms import lnmax
 
 METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
@@ -144,6 +145,11 @@ class LaplaceMaximum(TableMechanism):
 
     def many_classes(self, counts, parameters):
         return lnmax_distribution(counts, parameters.scale)
+
+    def right(self, counts, labels, parameters, secure=False):
+        if np.shape(counts)[1] > 2:
+            return lnmax_right(merge(counts), labels, parameters.scale)
+        return super().right(counts, labels, parameters, secure)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Of the closed form, or of the quadrature."""
