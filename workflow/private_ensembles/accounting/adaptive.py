@@ -317,7 +317,7 @@ def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) ->
     """Return about what share of its noise a family's labels need: where a search may start.
 
     >>> round(share_of_scale(two_classes([0.5, 0.55]), 100, 1.0, 1e-5), 2)
-    3.81
+    3.75
 
     That of losses that add up to a normal law's and shrink as the noise grows.
     """

@@ -44,7 +44,7 @@ def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.f
     """Pr[GNMax releases its query's label], (queries,): entries of `gnmax_distribution`.
 
     >>> gnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
-    array([0.831, 0.484])
+    array([0.837, 0.496])
 
     merged: the votes, of `merge`, which serves every sigma. labels: (queries,) classes. The other
     classes' integrals, which take most of the time, are left out. Raises ValueError as

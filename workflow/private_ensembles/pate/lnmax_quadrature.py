@@ -63,7 +63,7 @@ def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.f
     """Pr[LNMax releases its query's label], (queries,): entries of `lnmax_distribution`.
 
     >>> lnmax_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
-    array([0.753, 0.473])
+    array([0.763, 0.483])
 
     merged: the votes, of `merge`, which serves every scale. labels: (queries,) classes. The other
     classes' integrals are left out, which saves time. Raises ValueError as `check_scale`.
