@@ -1,5 +1,6 @@
 """What README, docs/findings.md and docs/audit.md say is what the tables in docs/ hold."""
 
+import math
 import re
 from pathlib import Path
 
@@ -49,6 +50,11 @@ def test_accuracies_are_those_of_the_published_table(accuracies):
             assert cells[place + 2] == f"{row['expected_accuracy']:.3f}"
 
 
+def upwards(epsilon, digits):
+    """An upper bound in words stays one."""
+    return f"{math.ceil(round(epsilon * 10**digits, 6)) / 10**digits:.{digits}f}"
+
+
 def test_every_row_says_what_one_label_and_all_of_them_cost_and_for_whom(accuracies):
     totals = published("audit/totals")
     totals = totals[(totals["budget"] == "mnist") & (totals["queries"] == 100)]
@@ -58,7 +64,7 @@ def test_every_row_says_what_one_label_and_all_of_them_cost_and_for_whom(accurac
     for mechanism, (*_, one, everything, holds_for) in rows().items():
         row = accuracies.loc["mnist", mechanism]
         assert holds_for == f"`{row['privacy_model']}`, `{row['adjacency']}`"
-        assert one == f"{row['epsilon']:.3f}"
+        assert one == upwards(row["epsilon"], 3)
         total = totals.set_index("mechanism").loc[mechanism]
         if mechanism == "majority_private":
             cost = together["epsilon_disjoint_shards"]
@@ -68,7 +74,7 @@ def test_every_row_says_what_one_label_and_all_of_them_cost_and_for_whom(accurac
         else:
             cost = total["pld"]
             assert f"{total['delta_total']:.3f}" == "0.030"
-        assert everything == f"{cost:.2f}"
+        assert everything == upwards(cost, 2)
     assert f"the paper charges {together['epsilon_total']:.2f}" in TEXT
 
 

@@ -77,4 +77,4 @@ def test_the_page_counts_alarms_and_misses():
     page = auditors.page(pd.DataFrame(rows))
     assert "| events | 10 | 0 of 1 | 1 of 1 |" in page
     assert "| histogram | 10 | 1 of 1 | 0 of 1 |" in page
-    assert "at 1 of 1 twins and at 0 of 1 others" in page
+    assert "for 1 of 1 twins and for 0 of 1 others" in page

@@ -120,8 +120,8 @@ def test_printed_shares_of_right_labels_are_whole_labels_few_of_which_differ(
         )
     ]
     assert {abs(a - b) for a in ways[0] for b in ways[1]} == {count}
-    (remark,) = doubted(printed, "ties alone", dataset=task).values()
-    assert remark.startswith(f"Printed {count} labels of {pool:,}")
+    (remark,) = doubted(printed, "these votes had", dataset=task).values()
+    assert remark.startswith(f"It is printed {count} labels of {pool:,}")
 
 
 def test_printed_epsilons_of_lnmax_need_dearer_votes_than_ours(printed):
