@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks import machine
 
-FOLDERS = ("../shared/data", "data/raw", "/work/shared/data")
+FOLDERS = ("../shared/data", "data/raw")
 LABELS = (100, 1000)
 # Epochs of each, and of --quick; the GAN has half the authors' widths, for a CPU.
 EPOCHS = {"vat": 8, "gan": 40}
