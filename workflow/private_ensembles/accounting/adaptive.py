@@ -25,9 +25,9 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
 FINE, COARSE = 7.0, 3.0
-# Few labels are cheap: up to so many times as many points, divided by their square root.
+# Few labels are cheap: up to this many times as many points, divided by their square root.
 _FINER = 4
-# Of more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
+# With more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
 _NEAR = 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
@@ -43,7 +43,7 @@ _LEAST_DELTA = 1e-14
 _ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
 # Exponentials, logarithms, quotients and sums of a few numbers.
 _ROUNDING = 64 * UNIT_ROUNDOFF
-# Of the distances at which a reach is sought so many are passed over at first.
+# Of the distances at which a reach is sought this many are passed over at first.
 _STRIDE = 8
 # The least scale is this much too large, over the square of points, about.
 _COARSENESS = 0.095
@@ -88,13 +88,13 @@ class Pairs:
                 raise ValueError("first, second: every row must be a distribution")
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As `Family` says."""
+        """See `Family`."""
         both = (self.first, self.second), (self.second, self.first)
         found = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
         return _different(np.concatenate(found))
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `Family` says."""
+        """See `Family`."""
         both = self.first, self.second
         least = [np.maximum(p - np.asarray(self.error) * p - self.spare, 0.0) for p in both]
         most = [p + np.asarray(self.error) * p + self.spare for p in both]
@@ -113,11 +113,11 @@ class Covered:
     played: Pairs
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As `Family` says."""
+        """See `Family`."""
         return self.cover.excesses(t)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `Family` says."""
+        """See `Family`."""
         return self.played.pairs()
 
 
@@ -127,7 +127,7 @@ def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 
     >>> two_classes([0.25, 0.75]).first
     array([[0.75, 0.25]])
 
-    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0]; give them where small
+    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0]; give them if small
     ones matter, as 1 - ones loses digits, which the bounds then allow for. error: of ones and
     zeros, relative to themselves.
     """
@@ -225,7 +225,7 @@ def adaptive_epsilon(
     (10.968, 10.968)
 
     family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
-    grid. `upper` is an upper bound in floating point, infinite where losses without bound use delta
+    grid. `upper` is an upper bound in floating point, infinite if losses without bound use delta
     up. Raises ValueError for numbers out of range. Source: DESIGN 5.12, docs/many-labels.md.
     """
     _check(labels, delta)
@@ -273,7 +273,7 @@ def least_scale(
     """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
 
     family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
-    least, for instance what the noisy counts need. Raises ValueError where none is found.
+    least, for instance what the noisy counts need. Raises ValueError if none is found.
     """
 
     def curve_of(scale: float, points: float) -> Curve:
@@ -291,7 +291,7 @@ def least_scale_of_curves(
     *,
     fineness: float = FINE,
 ) -> float:
-    """As `least_scale`, of what a caller makes of `curve` at a scale and a fineness."""
+    """Do as `least_scale` does, with what a caller makes of `curve` at a scale and a fineness."""
     _check(labels, delta)
 
     wanted = _shift(epsilon, delta)
@@ -302,7 +302,7 @@ def least_scale_of_curves(
         return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
 
     near = start * _more_noise(fineness)
-    if fineness > 2 * COARSE:  # else the coarse grid saves no time
+    if fineness > 2 * COARSE:  # otherwise the coarse grid saves no time
         more = _more_noise(COARSE) / _more_noise(fineness)
         near = _crossing(lambda scale: height(scale, COARSE), near * more, 8 * SLACK) / more
     found = math.inf
@@ -331,7 +331,7 @@ def _shift(epsilon: float, delta: float) -> float:
 
 
 def _more_noise(fineness: float) -> float:
-    """What a grid makes of the least scale, about, as a factor."""
+    """By about what factor a grid enlarges the least scale."""
     return 1 + _COARSENESS / fineness**2
 
 
@@ -339,7 +339,7 @@ def _crossing(height: Callable[[float], float], start: float, tolerance: float) 
     """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
 
     The height falls about as fast as ln scale rises. Secants find the way, within what is known to
-    be too little and enough; where they are slow, halves. The height may jump a little.
+    be too little and enough; if they are slow, bisection does. The height may jump a little.
     """
     low, high, point, steep = 0.0, math.inf, start, -1.0
     last, known = math.nan, math.nan
@@ -396,7 +396,7 @@ def grid_and_kernels(
 ) -> tuple[Grid, hockey_sticks.Kernels, NDArray[np.float64]]:
     """Return what `curve` works with, and the Renyi orders that decide; arguments as there.
 
-    width: standard deviation of all losses together, where more than the labels is released.
+    width: standard deviation of all losses together, if more than the labels is released.
     """
     spread = _width(family)
     width = max(width, spread * math.sqrt(labels))
@@ -430,7 +430,7 @@ def _losses(first: NDArray, second: NDArray) -> NDArray[np.float64]:
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row once. By a hash: sorting whole rows would take longer than all else."""
+    """Each row once, found by a hash: sorting whole rows would take longer than everything else."""
     odd = np.cumprod(np.full(rows.shape[1], _ODD))
     keys = (rows + 0.0).view(np.uint64) @ odd  # no row has -0.0
     _, first, of = np.unique(keys, return_index=True, return_inverse=True)

@@ -51,7 +51,7 @@ def values_above(
     if values is None:
         values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
-    # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
+    # A sum of this many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
@@ -82,7 +82,7 @@ def values_below(
     logs = grid.logs()
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.log(second / first) / step
-    # Outcomes that are left out count 0, which is less than they do.
+    # Outcomes that are left out count as 0, which is less than their share.
     near = np.isfinite(shift) & (first > _NEGLIGIBLE) & (np.abs(shift) <= size)
     reach = int(np.ceil(np.abs(shift[near]).max(initial=1.0)))
     place = np.where(near, np.rint(shift), 0).astype(np.int64)

@@ -38,7 +38,7 @@ def majority_cost(
     post-processing of it (parallel composition). epsilon, Delta: one teacher's, for add_remove.
     ``add_remove`` needs an assignment to shards that moves no other record
     (`datasets.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any partition; by
-    group privacy of two, or ``replace_epsilon`` at Delta where an accountant gives one
+    group privacy of two, or ``replace_epsilon`` at Delta if an accountant gives one
     (`teachers.accounting.epsilon_pld`). Raises ValueError for an unknown adjacency and values out
     of range.
 
@@ -77,7 +77,7 @@ def pld_epsilon(
     is met at multiples of ``interval`` and overestimated in between ("connect the dots",
     Doroshenko et al. 2022). An upper bound in floating point, what Fourier transforms lose
     included: `loss_distribution.compose`. Rounded up to a multiple of ``interval`` / 1000; infinite
-    where the error of the transforms, of the order of 1e-12 times ``queries``, exceeds delta_total.
+    if the error of the transforms, of the order of 1e-12 times ``queries``, exceeds delta_total.
 
     Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
     that is not finite and > 0.

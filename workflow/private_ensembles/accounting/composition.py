@@ -71,7 +71,7 @@ def replace_one(epsilon: float, delta: float) -> Composition:
 
     A record that changes is one removed and one added, so Pr[S] <= e^epsilon (e^epsilon Pr'[S] +
     delta) + delta: (2 epsilon, (1 + e^epsilon) delta)-DP (group privacy of two; Dwork and Roth
-    2014, Theorem 2.2 and Vadhan 2017, Lemma 2.2). Raises ValueError as :func:`simple`.
+    2014, Theorem 2.2 and Vadhan 2017, Lemma 2.2). Raises ValueError like :func:`simple`.
     """
     _check(epsilon, delta, 1)
     with sixty_digits():
@@ -85,7 +85,7 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
     Source: DaRRM, Theorem 2.3 = Kairouz, Oh & Viswanath (2015), Theorem 3.4; adaptive. The total is
     (epsilon', 1 - (1 - delta)^k (1 - delta')) with epsilon' the least of k epsilon, b + epsilon
     sqrt(2k log(e + sqrt(k epsilon^2) / delta')) and b + epsilon sqrt(2k log(1 / delta')), where b =
-    k epsilon (e^epsilon - 1) / (e^epsilon + 1). Both are rounded up. Raises ValueError as
+    k epsilon (e^epsilon - 1) / (e^epsilon + 1). Both are rounded up. Raises ValueError like
     :func:`simple`, and for delta_prime outside (0, 1].
 
     >>> round(general(0.2676, 3e-4, 100, 1e-4).epsilon, 3)  # DaRRM's Table 2 prints 15.044
@@ -116,8 +116,8 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
     solved for exactly. Leaks add up to delta_total = 1 - (1 - delta)^k (1 - delta(x)).
 
     Returns epsilon rounded up at ``delta_total`` as given; epsilon is infinite if the leaks alone
-    exceed ``delta_total``. Raises ValueError as :func:`simple`, and for delta_total outside [0, 1].
-    Time O(k) big-number operations.
+    exceed ``delta_total``. Raises ValueError like :func:`simple`, and for delta_total outside [0,
+    1]. Time O(k) big-number operations.
 
     >>> round(optimal_homogeneous(0.2676, 3e-4, 100, 0.0301).epsilon, 2)
     11.4
@@ -151,7 +151,7 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
                 p = p * (k - lies) / (lies + 1) / growth
                 q = q * (k - lies) / (lies + 1) * growth
                 continue
-        # delta(x) = sum_p - e^x sum_q on this piece; the head room covers what the sums lost.
+        # delta(x) = sum_p - e^x sum_q on this piece; the headroom covers what the sums lost.
         ratio = (sum_p * (1 + SLACK) - spare) / sum_q
         return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
     return Decimal(0)
@@ -160,8 +160,8 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
 def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
     """Return the least proven total at ``delta_total``, naming the simplest theorem that gives it.
 
-    Compares simple composition (where k delta <= delta_total), general composition (with the
-    delta' that ``delta_total`` leaves) and the optimal homogeneous one. Raises ValueError as
+    Compares simple composition (if k delta <= delta_total), general composition (with the
+    delta' that ``delta_total`` leaves) and the optimal homogeneous one. Raises ValueError like
     :func:`optimal_homogeneous`.
     """
     best = optimal_homogeneous(epsilon, delta, k, delta_total)
@@ -177,7 +177,7 @@ def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Compos
 
 
 def spare_delta(delta: float, k: int, delta_total: float) -> float:
-    """What k leaks of delta leave of delta_total, rounded down; 0 where they leave nothing.
+    """What k leaks of delta leave of delta_total, rounded down; 0 if they leave nothing.
 
     1 - (1 - delta_total) / (1 - delta)^k: what general composition may spend besides.
     """
@@ -192,7 +192,7 @@ def rdp_to_dp(
 ) -> tuple[float, float]:
     """Convert Rényi bounds to (epsilon, delta)-DP; return (epsilon, the order that gives it).
 
-    ``orders`` (A,) > 1 and ``rdp`` (A,) >= 0 in nats, infinite where nothing is known. ``classic``
+    ``orders`` (A,) > 1 and ``rdp`` (A,) >= 0 in nats, infinite if nothing is known. ``classic``
     is epsilon = rdp + log(1/delta) / (order - 1) (Mironov 2017, Proposition 3; PATE, Theorem 5;
     DaRRM, Theorem D.1). ``improved`` is epsilon = rdp + log(1 - 1/order) - log(delta order) /
     (order - 1) (Canonne, Kamath & Steinke 2020, Proposition 12). epsilon is at least 0 and rounded
@@ -232,7 +232,7 @@ def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.flo
             = ln(1 + 2 sinh(a h) sinh((a - 1) h) / cosh(h)) / (a - 1),
 
     and the last form takes no difference of numbers that are nearly equal, so that small epsilons
-    lose nothing (nor do large ones, where e^((a-1) epsilon) overflows). Raises ValueError for
+    lose nothing (nor do large ones, for which e^((a-1) epsilon) overflows). Raises ValueError for
     epsilon < 0 or not finite and orders that are not finite and > 1.
     """
     _check(epsilon, 0.0, 1)

@@ -37,7 +37,7 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """So many counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
+    """That many counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
 
     >>> f"{float(NoisyCounts(100, 40.0).deltas(1.0)):.3g}"
     '2.92e-06'
@@ -73,7 +73,7 @@ class NoisyCounts:
 
 @dataclass(frozen=True)
 class LabelsAlone:
-    """Upper bounds on W of so many labels at the grid's points: what `labels_alone` returns."""
+    """Upper bounds on W of that many labels at the grid's points: what `labels_alone` returns."""
 
     grid: Grid
     values: NDArray[np.float64]
@@ -103,10 +103,10 @@ class LabelsAlone:
     def least_sigma(
         self, counts: int, epsilon: float, delta: float, start: float, *, lattice: bool = False
     ) -> float:
-        """Return a sigma with which so many counts beside the labels keep (epsilon, delta).
+        """Return a sigma with which that many counts beside the labels keep (epsilon, delta).
 
-        It was asked itself, and for continuous noise is within _SLACK of one that the grid cannot
-        prove. start: a sigma near it. Infinite where the labels leave too little.
+        It was itself checked, and for continuous noise is within _SLACK of one that the grid cannot
+        prove. start: a sigma near it. Infinite if the labels leave too little.
         """
 
         def holds(sigma: float, lattice: bool = False) -> bool:
@@ -158,7 +158,7 @@ def joint_epsilon(
 ) -> float:
     """Return an upper bound on the epsilon of labels and counts at `delta`, adaptively chosen.
 
-    labels: >= 1. delta: in (0, 1). Infinite where none is found. Raises ValueError for numbers out
+    labels: >= 1. delta: in (0, 1). Infinite if none is found. Raises ValueError for numbers out
     of range.
     """
     _check(labels, delta)

@@ -4,7 +4,7 @@ Pr[X = x] is proportional to exp(-x^2 / (2 sigma^2)) on the whole numbers. This 
 `noise: secure` draws, and the one place for facts about it. docs/discrete-noise.md proves them.
 
 Every probability comes with a bound on its error. "upper" and "lower" say on which side of the
-true value a result lies; without a word it is rounded against us.
+true value a result is; if neither is said, it is rounded against us.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
-# A law reaches so many standard deviations. What lies beyond is below 2 e^-312 for each of up to
+# A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, granted as BEYOND.
 _REACH = 25
 BEYOND = 1e-120
@@ -141,7 +141,7 @@ def log_tail(
 
     start: whole numbers, however far out. side: "upper" or "lower" bound, a relative error of
     about 1e-12 apart. Raises ValueError for other numbers of terms, sigma not finite and > 0, and
-    start that is no whole number.
+    start that is not a whole number.
     """
     _check(sigma, terms)
     if terms > 2:
@@ -199,7 +199,7 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
 
 @dataclass(frozen=True)
 class Moves:
-    """So many counts, each with noise N_Z(0, sigma^2) of its own, that a neighbour moves by 1.
+    """That many counts, each with noise N_Z(0, sigma^2) of its own, that a neighbour moves by 1.
 
     Raises ValueError for counts < 0, or sigma not finite and > 0.
     """
@@ -233,7 +233,7 @@ class Moves:
         """
         epsilon = np.asarray(epsilon, dtype=np.float64)
         bound = np.clip(epsilon * self.sigma**2 - self.counts / 2, -1e15, 1e15)
-        # A number whose loss equals epsilon but for rounding is taken in: it weighs as nothing.
+        # A number whose loss equals epsilon up to rounding is included: it hardly weighs anything.
         slack = 2e-15 * (np.abs(bound) + self.counts)
         start = np.ceil(bound - slack).astype(np.int64)
         here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.counts)
@@ -243,7 +243,7 @@ class Moves:
 
 
 def delta(epsilon: float, moves: Iterable[Moves]) -> float:
-    """Return the delta at epsilon of all counts together, rounded up: exactly, but for rounding.
+    """Return the delta at epsilon of all counts together, rounded up: exactly, up to rounding.
 
     Of groups of counts with different sigma, one is listed and the others are asked at what it
     leaves of epsilon. What has a standard deviation above 400, or would be the third group, counts
@@ -295,7 +295,7 @@ def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64
 def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
     """Return the least epsilon >= 0 at which `delta` is at most delta_, within 1e-10, rounded up.
 
-    Infinite where no epsilon is enough for such a small delta_. Raises ValueError for delta_
+    Infinite if no epsilon is enough for such a small delta_. Raises ValueError for delta_
     outside (0, 1).
     """
     if not 0 < delta_ < 1:
@@ -319,7 +319,7 @@ def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) ->
     """Return the first factor >= 1 by which all sigmas must grow to keep (epsilon_, delta_).
 
     More noise need not cost less on a lattice, so the factor is walked upwards from 1; what is
-    returned was asked itself. Where noise is large it is 1 or next to it.
+    returned was itself checked. If noise is large, it is 1 or next to it.
     """
     groups = list(moves)
 

@@ -49,8 +49,8 @@ def gaussian_event(mu: float):
 
     Its noise multiplier is 1 / mu, rounded towards less noise: a sensitivity of 1, as in
     dp_accounting's ADD_OR_REMOVE_ONE and REPLACE_SPECIAL (REPLACE_ONE doubles it, and charges more
-    than is due). mu: `FiniteMechanism.mu`; NonPrivateDpEvent where it is infinite, NoOpDpEvent
-    where it is 0. Raises ValueError for mu < 0.
+    than it should). mu: `FiniteMechanism.mu`; NonPrivateDpEvent if it is infinite, NoOpDpEvent
+    if it is 0. Raises ValueError for mu < 0.
 
     >>> round(gaussian_event(0.5).noise_multiplier, 12)
     2.0
@@ -70,7 +70,7 @@ def gaussian_event(mu: float):
 def zero_concentrated_event(rho: float):
     """Return the ZCDpEvent of a rho-zCDP mechanism, which dp_accounting's RDP accountant composes.
 
-    NonPrivateDpEvent where rho is infinite. Raises ValueError for rho < 0.
+    NonPrivateDpEvent if rho is infinite. Raises ValueError for rho < 0.
 
     >>> zero_concentrated_event(0.25).rho
     0.25

@@ -62,7 +62,7 @@ class GaussianMaximum:
             raise ValueError(f"spare = {self.spare}: must be in [0, 1)")
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """As `Family` says: a row for each node, (nodes, n)."""
+        """See `Family`: a row for each node, (nodes, n)."""
         leads, middles = self._tables[0].shape[:2]
         found = np.empty((leads, middles, t.size))
         # Either side of 1 by itself, few leads at a time: what is at hand fits a processor's cache.
@@ -78,7 +78,7 @@ class GaussianMaximum:
         return np.minimum(found, 1.0, out=found)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `Family` says: a and b have all votes between them, the other classes none."""
+        """See `Family`: a and b have all votes between them, the other classes none."""
         # All of a's votes, as they are and with one of them moved to b.
         votes = np.unique(np.linspace(1, self.teachers, _MOST_PAIRS).astype(np.int64))
         if self.teachers > _MOST_PAIRS:  # near a tie each number counts

@@ -19,8 +19,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 # Relative to what goes in: a threshold e^x, |x| <= 600, is off by (|x| + 8) UNIT_ROUNDOFF, and
 # products, differences and sums add little.
 _ROUNDING = 1024 * UNIT_ROUNDOFF
-# How much a group of pairs may cost beyond its dearest, and what costs too little to matter, as
-# shares of the dearest of all pairs.
+# How much a group of pairs may cost beyond its most expensive one, and what costs too little to
+# matter, as shares of the most expensive of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
 # The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
 _HIGHEST = 100.0
@@ -126,7 +126,7 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
     wanted = excess + np.maximum(1 - t, 0)
     short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
     short = np.maximum(np.maximum(short, 1 - above[:, 0]), excess[:, -1])
-    # Sums of so many products, and two exponentials of at most 600 each.
+    # Sums of this many products, and two exponentials of at most 600 each.
     rounding = (8 * t.size + 2048) * _LONG_ROUNDOFF
     return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
@@ -137,9 +137,9 @@ def gathered(
     """Return few curves such that each given one lies below one of them: their maxima in groups.
 
     excess: (pairs, 2 reach + 1). orders: > 0, those of the Renyi divergences that decide. A group
-    may cost up to TOLERANCE more than its dearest member at each order, as a share of the dearest
-    pair's cost there, and as much as it likes below UNIMPORTANT of that. Which pairs share a group
-    decides how tight the result is, never whether it holds.
+    may cost up to TOLERANCE more than its most expensive member at each order, as a share of the
+    most expensive pair's cost there, and any amount below UNIMPORTANT of that. Which pairs share
+    a group decides how tight the result is, never whether it holds.
     """
     t = thresholds(step, excess.shape[1] // 2)
     # E_P[(P/P')^a] - 1 = a (a + 1) int E(t) t^(a - 1) dt.

@@ -15,10 +15,10 @@ from private_ensembles.accounting.backward_induction import Grid, values_above
 from private_ensembles.accounting.hockey_sticks import Kernels, kernels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
-# Up to so many labels are taken one by one.
+# Up to this many labels are taken one by one.
 MANY = 1000
-# Noise is 0.1 % more with so many blocks or of so many labels each, whichever is more blocks; 4,000
-# labels in 8 blocks would need 0.25 % more.
+# Noise is 0.1 % more with this many blocks or of this many labels each, whichever is more blocks;
+# 4,000 labels in 8 blocks would need 0.25 % more.
 _BLOCKS = 4
 # Losses of a block beyond its kernel's reach may hold this share of delta.
 _CUT = 1e-4
@@ -49,7 +49,7 @@ def values_of_labels(one: Kernels, grid: Grid, labels: int, delta: float) -> NDA
 
 
 def block(one: Kernels, labels: int, cut: float) -> Kernels:
-    """Return a kernel that dominates whatever an adversary makes of so many labels.
+    """Return a kernel that dominates whatever an adversary makes of that many labels.
 
     >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))
     >>> block(coin, 2, 0.1).masses[0].round(4).tolist()

@@ -23,7 +23,7 @@ _CELLS, _FEW_CELLS = 32, 4
 _ERROR = 1e-12
 # Leads beyond this many scales are no normal floats.
 _FURTHEST = 600.0
-# Of very many teachers leads beyond so many scales and two votes share a row: b and the other win
+# Of very many teachers leads beyond this many scales and two votes share a row: b and the other win
 # with less than _TOLD together.
 _MANY_TEACHERS, _FAR, _TOLD = 1000, 44.0, 1e-17
 
@@ -115,7 +115,7 @@ def _with_squares(nodes: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _with_bends(nodes: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """As `_with_squares`, and with -x ln x, in [0, 1]: between its chord and as much more."""
+    """Do as `_with_squares` does, with -x ln x as well, in [0, 1]: its chord, and a bound above."""
     x, square = _with_squares(nodes)
     at_nodes = -nodes * np.log(np.where(nodes > 0, nodes, 1.0))
     chord = np.interp(x, nodes, at_nodes)
@@ -144,7 +144,7 @@ def _between(q: NDArray, entropy: NDArray, square: NDArray, v: NDArray | float) 
 
 
 def _between_at(lead: NDArray, other: NDArray) -> NDArray[np.float64]:
-    """The same where a leads z and z leads b by so much."""
+    """The same where a leads z and z leads b by the given leads."""
     q = np.exp(-lead)
     return _between(q, lead * q, q**2, np.exp(-other))
 

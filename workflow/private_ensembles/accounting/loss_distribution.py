@@ -62,7 +62,7 @@ class LossDistribution:
     def epsilon(self, delta: float, step: float) -> float:
         """The least multiple of ``step`` whose delta is at most ``delta``: an upper bound.
 
-        Infinite where `leak` alone is more.
+        Infinite if `leak` alone is more.
         """
 
         def holds(count: int) -> bool:

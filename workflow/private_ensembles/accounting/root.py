@@ -1,7 +1,7 @@
 """Where a claim begins to hold: the one root finder behind every least noise and largest budget.
 
-A claim is a function of one number that says yes or no. What is returned was asked itself, and the
-answer was yes, so a proof by computation stays a proof.
+A claim is a function of one number that says yes or no. It was asked about the very number that is
+returned, and the answer was yes, so a proof by computation stays a proof.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def bisect(
 ) -> float:
     """Return a value at which the claim holds, within ``relative`` of one at which it fails.
 
-    The two ends, both >= 0, may stand in either order; ``holds_at`` is taken on trust, so check it.
+    The two ends, both >= 0, may be in either order; ``holds_at`` is taken on trust, so check it.
     """
     while abs(holds_at - fails_at) > relative * max(fails_at, holds_at):
         middle = (fails_at + holds_at) / 2

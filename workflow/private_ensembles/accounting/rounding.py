@@ -11,7 +11,7 @@ away from the truth, on the safe side. There are three ways, by what is computed
 - **Arrays.** A :class:`Ball` holds a float and a bound on its error, through every operation;
   ``upper`` and ``lower`` are its ends.
 
-What is granted to a single operation: IEEE arithmetic and square roots are rounded correctly, by at
+What a single operation is allowed: IEEE arithmetic and square roots are rounded correctly, by at
 most UNIT_ROUNDOFF of the result. NumPy's exp, expm1, log and log1p are off by at most 4 units in
 the last place on every machine (numpy/numpy#19478 for the AVX-512 library; glibc: 1), which is 8
 UNIT_ROUNDOFF; ELEMENTARY grants twice as much. Underflow: at most TINY.
@@ -32,7 +32,7 @@ ELEMENTARY = 16 * UNIT_ROUNDOFF
 TINY = 2.0**-1022
 # Wide exponents: e^(k epsilon) over- and underflows a float long before it does a Decimal.
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15)
-# Relative head room above the error of a chain of 60-digit operations, below a float's own 1e-16.
+# Relative headroom above the error of a chain of 60-digit operations, below a float's own 1e-16.
 SLACK = Decimal("1e-45")
 # Radii are sums and products of numbers >= 0: this covers 2^30 roundings of their own.
 _GROWTH = 1 + 2.0**-22
@@ -49,7 +49,7 @@ def sixty_digits(*beside_one: float):
 
 
 def round_up(value: Decimal) -> float:
-    """Return the smallest float that is at least ``value`` (plus a 1e-45 relative head room)."""
+    """Return the smallest float that is at least ``value`` (plus a 1e-45 relative headroom)."""
     if not value.is_finite():
         return float(value)
     with sixty_digits():
@@ -64,7 +64,7 @@ def round_up(value: Decimal) -> float:
 
 
 def round_down(value: Decimal) -> float:
-    """Return the largest float that is at most ``value`` (less a 1e-45 relative head room)."""
+    """Return the largest float that is at most ``value`` (less a 1e-45 relative headroom)."""
     return -round_up(-value)
 
 
@@ -97,7 +97,7 @@ def above(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | f
 
 
 def below(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
-    """Return a bound from below on what ``value`` >= 0 is exactly; as :func:`above`."""
+    """Return a bound from below on what ``value`` >= 0 is exactly; see :func:`above`."""
     value = np.asarray(value, dtype=np.float64)
     found = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
     return found if found.ndim else float(found)
@@ -117,7 +117,7 @@ class Ball:
     """Arrays of real numbers, each known to lie within ``radius`` of the float ``middle``.
 
     Arithmetic with balls, arrays and numbers (taken as exact) gives balls that contain every result
-    of numbers within those given. Where nothing is known (overflow, a root or logarithm of a ball
+    of numbers within those given. If nothing is known (overflow, a root or logarithm of a ball
     that reaches 0) the radius is infinite or NaN, and ``upper`` is infinite. Errors do not cancel:
     write a formula so that small results are not differences of large numbers (expm1, log1p).
     """
@@ -131,13 +131,13 @@ class Ball:
 
     @property
     def upper(self) -> NDArray[np.float64]:
-        """No number of the ball is larger; infinite where nothing is known."""
+        """No number of the ball is larger; infinite if nothing is known."""
         end = np.nextafter(self.middle + self.radius * _GROWTH, np.inf)
         return np.where(np.isnan(end), np.inf, end)
 
     @property
     def lower(self) -> NDArray[np.float64]:
-        """No number of the ball is smaller; -infinite where nothing is known."""
+        """No number of the ball is smaller; -infinite if nothing is known."""
         end = np.nextafter(self.middle - self.radius * _GROWTH, -np.inf)
         return np.where(np.isnan(end), -np.inf, end)
 

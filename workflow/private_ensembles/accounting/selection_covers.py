@@ -73,7 +73,7 @@ def permute_and_flip_cover(rate: float) -> Pairs:
     (20, 3)
 
     rate: > 0. Outcomes: the class that loses a vote, the one that gains it, another. Raises
-    ValueError as `exponential_cover`. Source: docs/many-labels.md.
+    ValueError like `exponential_cover`. Source: docs/many-labels.md.
     """
     _check(rate)
     k = math.exp(-rate)

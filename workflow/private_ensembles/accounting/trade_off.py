@@ -1,7 +1,7 @@
 """Gaussian differential privacy of finite pairs: trade-off curves, and the least mu below them.
 
 The trade-off function of a pair (P, P') is T(a) = the least chance of missing P' of a test that
-accuses P wrongly with chance at most a. A mechanism is mu-GDP where every T lies on or above
+accuses P wrongly with chance at most a. A mechanism is mu-GDP if every T lies on or above
 G_mu(a) = Phi(Phi^-1(1 - a) - mu) (Dong, Roth and Su 2022). Proofs: docs/command.md.
 """
 
@@ -33,7 +33,7 @@ def least_mu(
 
     first, second: (pairs, outcomes), rows of probabilities, each p within relative_error p +
     absolute_error of the truth. Both orders of a pair have the same mu. side: "lower" returns what
-    no true mu falls below. Infinite where an outcome is possible on one side only, or may be.
+    no true mu falls below. Infinite if an outcome is possible on one side only, or may be.
     Theorem (docs/command.md): only the sets of outcomes of largest likelihood ratio count, and mu
     is the largest Phi^-1(1 - P(R)) - Phi^-1(1 - P'(R)) among them. Raises ValueError for arrays of
     different shapes and an unknown side.
@@ -61,7 +61,7 @@ def least_mu(
     if side == "upper":
         bound = np.where(real, np.where(np.isinf(separation), np.inf, separation + slack), 0.0)
         return np.where(unknown, np.inf, np.maximum(bound.max(axis=1, initial=0.0), 0.0))
-    # What looks impossible need not be where errors are absolute.
+    # If errors are absolute, what looks impossible need not be.
     endless = np.inf if absolute_error == 0 else 0.0
     with np.errstate(invalid="ignore"):
         bound = np.where(np.isinf(separation), endless, separation - slack)
@@ -116,7 +116,7 @@ def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
 
 
 def _ratio(p: NDArray, q: NDArray) -> NDArray[np.float64]:
-    """P' / P, infinite where P is 0 alone, and last of all where both are."""
+    """P' / P; infinite if P alone is 0, and last in order if both are."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where((p > 0) | (q > 0), q / p, -1.0)
 
@@ -137,5 +137,5 @@ def _relative(p: NDArray, q: NDArray, relative: float, absolute: float) -> NDArr
 
 
 def _quantile(upper: NDArray, lower: NDArray) -> NDArray[np.float64]:
-    """Phi^-1(upper) where upper + lower = 1, from the smaller of the two."""
+    """Phi^-1(upper), with upper + lower = 1, from the smaller of the two."""
     return np.where(upper < lower, ndtri(np.minimum(upper, 0.5)), -ndtri(np.minimum(lower, 0.5)))

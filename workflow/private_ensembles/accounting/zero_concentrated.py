@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.rounding import above
 
-# Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved where that helps.
+# Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved if that helps.
 _WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
 # Orders beyond e^60 are not asked for.
 _FARTHEST = 60.0
@@ -24,11 +24,11 @@ def least_rho(
     renyi: orders (A,) > 1 -> upper bounds (A,) on the largest Rényi divergence of neighbours, nats
     (`audit.renyi_curve`). pure_epsilon: with which the mechanism is purely private, an upper bound
     on the divergence of infinite order, either neighbour coming first. The result exceeds the
-    largest D_a / a that `renyi` gives by `tolerance` of it at most, where rounding allows. Theorem
+    largest D_a / a that `renyi` gives by `tolerance` of it at most, if rounding allows. Theorem
     (docs/command.md): (a - 1) D_a is convex and D_a does not fall, so that between orders a < b
     nothing exceeds max(D_a / a, D_b / b) / (1 - (b - a)^2 / (4 a (a - 1))), below the first order b
     nothing exceeds D_b, and beyond the last order a nothing exceeds pure_epsilon / a; nor does
-    anything exceed pure_epsilon^2 / 2 (Bun and Steinke 2016, Proposition 3.3). Infinite where
+    anything exceed pure_epsilon^2 / 2 (Bun and Steinke 2016, Proposition 3.3). Infinite if
     pure_epsilon is. Raises ValueError for a negative pure_epsilon or a tolerance that is not > 0.
 
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
