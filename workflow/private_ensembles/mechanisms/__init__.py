@@ -27,7 +27,7 @@ def _names() -> frozenset[str]:
 
 
 def load(name: str):
-    """Return the mechanism of this name; ValueError where there is none.
+    """Return the mechanism of this name; ValueError if there is none.
 
     >>> load("gnmax").free
     {'cap': (0.02, 1.0)}

@@ -20,7 +20,7 @@ from private_ensembles.noise.sources import Seeded
 from private_ensembles.votes.cache import Votes, counts
 
 _ROWS = 256  # histograms that are worked on at once
-_NEGLIGIBLE = 1e-18  # what so many members together lose is far below rounding
+_NEGLIGIBLE = 1e-18  # what this many members together lose is far below rounding
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Committee(Mechanism):
     """The committee is no function of the data, and the other teachers never speak.
 
     All labels are post-processing of the members, whatever data the teachers share: composition of
-    so many of them, for any number of queries and classes. Who sits on it may be known. Ties are
+    that many of them, for any number of queries and classes. Who sits on it may be known. Ties are
     broken by lot.
     """
 
@@ -52,19 +52,19 @@ class Committee(Mechanism):
     costs_once = True
 
     def refusal(self, task: Task) -> str | None:
-        """Where all teachers together cost what one does, nobody need be left out."""
+        """Refuse disjoint shards: there all teachers together cost what one does."""
         if task.privacy_model == "disjoint_shards":
             return "on disjoint shards all teachers together cost what one does: majority_private"
         return super().refusal(task)
 
     def further_refusal(self, task: Task) -> str | None:
-        """At least one teacher must fit the budget, and be known by its votes."""
+        """Require that the budget pays for one teacher, and that each teacher's votes are known."""
         if task.counts_only:
             return "needs each teacher's votes, not counts"
         return task.teacher_refusal()
 
     def find(self, task: Task, labels: int, **free: float) -> Members:
-        """The largest committee; of two classes an odd one, which is right as often."""
+        """Find the largest committee; for two classes an odd one, which is right as often."""
 
         def fits(members: int) -> bool:
             return self._together(task, members) <= task.epsilon
@@ -77,17 +77,17 @@ class Committee(Mechanism):
         return Members(members, labels)
 
     def _together(self, task: Task, members: int) -> float:
-        """What so many teachers cost at the task's delta."""
+        """Return what that many teachers cost at the task's delta."""
         one = task.teacher_cost()
         return optimal_homogeneous(one.epsilon, one.delta, members, task.delta).epsilon
 
     def cost(self, task: Task, parameters: Members) -> Cost:
-        """The members' composition, for any number of labels."""
+        """Return the members' composition, which covers any number of labels."""
         found = self._together(task, parameters.members)
         return Cost(found, found)
 
     def terms(self, budget):
-        """What m teachers do, all of whom see all data, in their accountant's adjacency."""
+        """Return the cost of m teachers that all see all data, in their accountant's adjacency."""
         members = min(budget.m, budget.K)
         return replace(
             super().terms(budget),
@@ -99,17 +99,17 @@ class Committee(Mechanism):
         )
 
     def for_budget(self, budget, found):
-        """As many members as teachers are paid for."""
+        """Take as many members as the budget pays for."""
         return Members(min(budget.m, budget.K), 1)
 
     def distribution(self, counts, parameters, secure=False):
-        """Over the draw of the committee, exact up to rounding."""
+        """Return Pr[label] over the draw of the committee, exact up to rounding."""
         return plurality_chances(counts, parameters.members)
 
     def answer(self, votes: Votes, parameters: Members, noise: Source) -> NDArray[np.int64]:
-        """The same committee for all queries.
+        """Let the same committee answer all queries.
 
-        Raises ValueError for votes of which nothing but counts is known.
+        Raises ValueError if only the counts of the votes are known.
         """
         if votes.votes is None:
             raise ValueError("votes: a committee needs each teacher's votes, not counts")
@@ -117,7 +117,7 @@ class Committee(Mechanism):
         return noise.fairest(counts(votes.votes[:, chosen], votes.n_classes))
 
     def sample(self, counts, parameters, noise):
-        """A committee of its own for every row; more than one such label is not for release."""
+        """Draw a new committee for every row; more than one such label is not for release."""
         counts = np.asarray(counts)
         ends = counts.cumsum(axis=1)[:, None]  # teachers in the order of their votes
         chosen = noise.subsets(len(counts), int(counts[0].sum()), parameters.members)
@@ -126,7 +126,7 @@ class Committee(Mechanism):
         return noise.fairest((voted[..., None] == classes).sum(axis=1))
 
     def release(self, counts, parameters, noise):
-        """One label; more need each teacher's votes (`release_votes`)."""
+        """Release one label; more need each teacher's votes (`release_votes`)."""
         if min(len(counts), parameters.labels) > 1:
             raise ValueError(f"counts of {len(counts)} queries: a committee needs the votes")
         return super().release(counts, parameters, noise)
@@ -138,11 +138,11 @@ class Committee(Mechanism):
         return labels
 
     def weaker(self, parameters, factor):
-        """More members than are paid for."""
+        """Return a committee with more members than the budget pays for."""
         return replace(parameters, members=round(parameters.members / factor))
 
     def audited(self, task, parameters):
-        """One label of two classes, against all teachers that are as private as stated."""
+        """Audit one label of two classes against all teachers that are as private as stated."""
         K, members = task.n_teachers, min(parameters.members, task.n_teachers)
 
         def choose(ones: NDArray, generator) -> NDArray:
@@ -180,7 +180,7 @@ def plurality_chances(counts: NDArray, members: int) -> NDArray[np.float64]:
 def _of_many(counts: NDArray, members: int) -> NDArray[np.float64]:
     """Multivariate hypergeometric: independent binomials, given that they add up to `members`.
 
-    Class j wins with s votes where every other one has fewer, or t others have s as well and the
+    Class j wins with s votes if every other one has fewer, or if t others have s as well and the
     lot falls on j, 1 / (t + 1) = the integral of y^t over [0, 1]: polynomials in the votes of the
     others, each equal vote weighed by y, at the nodes of Gauss and Legendre, exact in y.
     """

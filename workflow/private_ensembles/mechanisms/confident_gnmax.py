@@ -46,7 +46,7 @@ class ConfidentGNMax(CheckedMaximum):
     free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
 
     def find(self, task, labels, share=0.3, threshold=0.6):
-        """Both noises, in votes; without `free`, what suits a pool that mostly agrees."""
+        """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
         if share == 0:
             raise ValueError("share = 0: must be above 0, because thresholds have noise")
         rho = rho_within(task.epsilon, task.delta, "exact")
@@ -61,18 +61,18 @@ class ConfidentGNMax(CheckedMaximum):
         if not task.secure:
             return replace(found, continuous=True)
         factor = sufficient_factor(found.moves, task.epsilon, task.delta)
-        return self.weaker(found, factor)  # more noise, where the factor exceeds 1
+        return self.weaker(found, factor)  # more noise, as the factor is at least 1
 
     def at_noise(self, noise, n_classes):
         given = noise["confident"]
         return CheckedNoise(given["threshold"], given["sigma1"], given["sigma2"])
 
     def printed_totals(self, task, secure=False):
-        """Every query answered."""
+        """Return totals as if every query were answered."""
         return {"confident": rounds_cost([task["confident"]], task["delta"], secure=secure)}
 
     def cost(self, task, parameters):
-        """At the caps."""
+        """Return the cost at the caps."""
         if task.secure:
             found = discrete_cost(parameters.moves, task.epsilon, task.delta)
         else:
@@ -80,7 +80,7 @@ class ConfidentGNMax(CheckedMaximum):
         return Cost(found, found)
 
     def sample(self, counts, parameters, noise):
-        """Labels without the caps."""
+        """Draw labels as if there were no caps."""
         given = parameters.threshold, parameters.sigma1, parameters.sigma2
         return mechanisms.confident_gnmax(counts, *given, noise.generator)
 
@@ -90,7 +90,7 @@ class ConfidentGNMax(CheckedMaximum):
         return mechanisms.confident_gnmax(counts, *given, noise.generator, **caps)
 
     def expected(self, counts, labels, task, parameters):
-        """Expected answers and right ones over the pool in random order, exact.
+        """Return the expected answers and right ones, exactly, over the pool in random order.
 
         For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
         after fewer queries than the pool has.
@@ -103,7 +103,7 @@ class ConfidentGNMax(CheckedMaximum):
         return float(scale * (served @ passes)), float(scale * (served @ right))
 
     def search_score(self, counts, labels, task):
-        """By a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
+        """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
 
         Of continuous noise, which serves as a guide to secure noise as well.
         """

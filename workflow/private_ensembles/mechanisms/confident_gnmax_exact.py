@@ -36,7 +36,7 @@ from private_ensembles.pate.mechanisms import NO_ANSWER
 
 # Both parts come so close to their shares of the budget, unless that takes more than a few tries.
 _NEAR, _FEW = 0.03, 3
-# sigma2 grows by it where it leaves nothing to the thresholds, so often at most.
+# sigma2 grows by the factor if it leaves nothing to the thresholds, at most this often.
 _MORE, _TRIES = 1.03, 12
 
 
@@ -44,7 +44,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
     """Starts from what the noisy counts need; sigma2 shrinks to what the labels release.
 
     Secure noise: thresholds on whole numbers, as published; labels on a lattice so fine that they
-    are those of continuous noise but for `fine_distance`.
+    are those of continuous noise except for `fine_distance`.
     """
 
     name = "confident_gnmax_exact"
@@ -55,14 +55,14 @@ class ExactConfidentGNMax(ConfidentGNMax):
     proof = "confident-labels.md#thresholds-first-labels-afterwards"
 
     def further_refusal(self, task):
-        """Very many labels take too long."""
+        """Refuse very many labels, which take too long."""
         most = LabelAccount.most_labels[task.n_classes > 2]
         if task.labels > most:
             return f"for at most {most:,} labels"
         return super().further_refusal(task)
 
     def find(self, task, labels, share=0.3, threshold=0.6):
-        """As the noisy counts need, but for sigma2, and what that leaves to sigma1."""
+        """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves."""
         start = super().find(replace(task, secure=False), labels, share, threshold)
         sigma1, sigma2 = _least_noise(self, task, replace(start, threshold=0.0), share)
         if math.isfinite(sigma1) and (task.secure or sigma2 < start.sigma2):
@@ -72,20 +72,20 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return start
 
     def guess(self, task, **free):
-        """By about the share of noise that so many labels need: a search asks often."""
+        """Guess by about what share of the noise the labels need: a search asks often."""
         labels, free = self.given(task, free)
         start = super().find(replace(task, secure=False), labels, **free)
         return replace(start, sigma2=about(labels) * start.sigma2)
 
     def at_noise(self, noise, n_classes):
-        """None: at given noise it is Confident-GNMax."""
+        """Return None: at given noise it is plain Confident-GNMax."""
 
     def printed_totals(self, task, secure=False):
-        """None, as at given noise."""
+        """Return no totals, as there is none at given noise."""
         return {}
 
     def cost(self, task, parameters):
-        """The least that is proven: of thresholds and labels, or of continuous noisy counts."""
+        """Return the least proven cost: of thresholds and labels, or of continuous noisy counts."""
         found = _cost_together(self, task, replace(parameters, threshold=0.0))
         if not task.secure:
             found = min(found, rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact"))
@@ -104,13 +104,13 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return Pairs(table[:-1], table[1:], errors["relative_error"], spare)
 
     def distribution(self, counts, parameters, secure=False):
-        """Of a query at which the mechanism still runs."""
+        """Return Pr[outcome] of a query at which the mechanism still runs."""
         counts = np.asarray(counts)
         answers = self._answers(counts, parameters, secure)[:, :1]
         return answers * label_distribution(counts, parameters.sigma2)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of the lattice's tails and of the fine lattice's distance; else as for given noise."""
+        """Return the error; secure noise adds lattice tails and the fine lattice's distance."""
         if not secure:
             return super().error(n_teachers, n_classes, parameters)
         found = gaussian_error(n_teachers, n_classes, parameters.sigma2)
@@ -119,7 +119,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return found
 
     def sample(self, counts, parameters, noise):
-        """Labels without the caps."""
+        """Draw labels as if there were no caps."""
         if not noise.secure:
             return super().sample(counts, parameters, noise)
         counts = np.asarray(counts)
@@ -138,7 +138,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
 
 
 def about(labels: int) -> float:
-    """About the share of noise that so many labels need of what their noisy counts do.
+    """Return about what share of the noise of their noisy counts the labels need.
 
     Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
     """
@@ -151,7 +151,7 @@ def _least_noise(
 ) -> tuple[float, float]:
     """sigma1 and sigma2: thresholds take about their share, and sigma1 is the least beside sigma2.
 
-    start: what the noisy counts need. sigma1 is infinite where nothing is found.
+    start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
     budget = task.epsilon, task.delta
     rho, labels = rho_within(*budget, "exact"), start.labels
@@ -176,7 +176,7 @@ def _least_noise(
 def _labels_alone(
     mechanism: ExactConfidentGNMax, task: Task, labels: int, sigma2: float
 ) -> LabelsAlone:
-    """What the labels cost, on a grid for the task's budget."""
+    """Return what the labels cost, on a grid for the task's budget."""
     width = math.sqrt(2 * rho_within(task.epsilon, task.delta, "exact"))
     family, budget = mechanism.label_pairs(task, sigma2), (task.epsilon, task.delta)
     points = grid_fineness(task.n_classes, labels)
@@ -185,7 +185,7 @@ def _labels_alone(
 
 @lru_cache(maxsize=512)
 def _cost_together(mechanism: ExactConfidentGNMax, task: Task, parameters: CheckedNoise) -> float:
-    """What thresholds and labels cost at the task's delta; at most epsilon where that is kept."""
+    """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels, sigma2 = parameters.labels, parameters.sigma2
     counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure)
     found = _labels_alone(mechanism, task, labels, sigma2).beside(counts, task.delta)

@@ -32,17 +32,17 @@ class OptimalNoise(NoiseFunction):
     color = "blue"
 
     def allowance(self, task, teacher):
-        """The budget over one teacher's epsilon, rounded down; below K, which means no noise."""
+        """Return the budget over one teacher's epsilon, rounded down; below K (no noise)."""
         m = task.epsilon / teacher.epsilon * (1 - 1e-12)
         return max(1.0, min(m, math.nextafter(task.n_teachers, 0)))
 
     def own_gamma(self, parameters):
-        """Certified for (m epsilon, delta)."""
+        """Return the optimal gamma, certified for (m epsilon, delta)."""
         teacher = float(parameters.teacher_epsilon), float(parameters.teacher_Delta)
         return _optimal(parameters.K, float(parameters.m), *teacher, float(parameters.delta))
 
     def gamma_at(self, problem, found):
-        """The one that `optimize_gamma` has found; ValueError where it is not private."""
+        """Return the one that `optimize_gamma` has found; ValueError if it is not private."""
         gamma = check_gamma(found["gamma"])
         if not certify_problem(problem, gamma).holds:
             size = f"K = {problem.K}, m = {problem.m}"

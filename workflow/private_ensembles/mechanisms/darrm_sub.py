@@ -22,7 +22,7 @@ class Subsampling(NoiseFunction):
     color = "vermilion"
 
     def allowance(self, task, teacher):
-        """The largest m whose teachers keep the budget; fewer than K, by bisection."""
+        """Find by bisection the largest m, below K, whose teachers keep the budget."""
 
         def fits(m: int) -> bool:
             cost = optimal_homogeneous(teacher.epsilon, teacher.delta, m, task.delta)
@@ -31,18 +31,18 @@ class Subsampling(NoiseFunction):
         return float(bisect_integers(fits, task.n_teachers, 1))
 
     def label_cost(self, parameters):
-        """That of m teachers; of a given gamma what its certificate says."""
+        """Return the cost of m teachers, or what a given gamma's certificate says."""
         if parameters.gamma is not None:
             return super().label_cost(parameters)
         cost = parameters.teacher_epsilon, parameters.teacher_Delta, int(parameters.m)
         return optimal_homogeneous(*cost, parameters.delta).epsilon
 
     def own_gamma(self, parameters):
-        """In closed form, and smaller by what rounding its values may cost.
+        """Return the closed form, made smaller by what rounding its values may cost.
 
         The exact gamma keeps f <= allowance = e^epsilon - 1 + 2 delta (Lemma 3.4), f is linear in
         gamma, and an error of u = 2^-53 in each value moves it by at most (1 + e^epsilon) u. So
-        does gamma (1 - s), rounded, where s allowance is more than a few times that.
+        does gamma (1 - s), rounded, if s allowance is more than a few times that.
         """
         epsilon = self.label_cost(parameters)
         allowance = math.expm1(epsilon) + 2 * parameters.delta

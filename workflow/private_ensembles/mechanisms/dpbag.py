@@ -51,25 +51,25 @@ class DPBag(TableMechanism):
     keeps_budget = False
 
     def cost(self, task, parameters):
-        """Proven for a share of 1: the label as a function of the noisy difference of counts."""
+        """Return the cost; proven for a share of 1, from the noisy difference of counts."""
         claimed = 2 * parameters.rate * parameters.share
         if parameters.share < 1 or claimed >= _LARGEST_EPSILON:
             return Cost(claimed, claimed)
         return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.delta)))
 
     def table(self, n_teachers, parameters):
-        """In closed form; n_teachers: k n."""
+        """Return Pr[label] in closed form; n_teachers: k n."""
         gap = 2 * np.arange(n_teachers + 1) / parameters.k - parameters.n_shards
         ones = mechanism.ones_probability(gap, parameters.rate)
         return np.stack([ones[::-1], ones], axis=1)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """An exponent's rounding weighs as much as its size, at half the noise too; e^-750 is 0."""
+        """Count an exponent's rounding as much as its size, at half the noise too; e^-750 is 0."""
         size = min(2 * parameters.rate * parameters.n_shards, 750.0)
         return {"relative_error": 1e-14 * (1 + size), "absolute_error": 1e-300}
 
     def neighbours(self, n_teachers, parameters):
-        """All of the record's teachers that agree move their votes."""
+        """Let all of the record's teachers that agree move their votes."""
         moved = math.floor(parameters.share * parameters.k)
         first = np.arange(n_teachers + 1 - moved)
         return np.stack([first, first + moved], axis=1)

@@ -17,7 +17,7 @@ class Exponential(Selection):
     Moving a vote changes every exponent by at most rate, so the loss of class j is rate times a
     number in [-1, 1] minus the same constant for all j: the mechanism is epsilon-bounded-range and
     costs rho = epsilon^2 / 8 (Cesar and Rogers 2021; Hoeffding's lemma), four times less than what
-    pure DP alone promises. Pure composition, where better (few labels), is taken instead.
+    pure DP alone promises. If pure composition is better (few labels), it is used instead.
     """
 
     name = "exponential"
@@ -35,7 +35,7 @@ class Exponential(Selection):
 
     @staticmethod
     def choose(counts, generator, *, rate):
-        """The largest of rate n_j plus Gumbel noise."""
+        """Choose the largest of rate n_j plus Gumbel noise."""
         scores = rate * checked(counts, rate)
         return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
 

@@ -23,13 +23,13 @@ class GNMax(GaussianMaximum):
     aggregator = 1
 
     def at_noise(self, noise, n_classes):
-        """Confident-GNMax's labels alone; with two classes the budgets' rows say it all."""
+        """Take Confident-GNMax's labels alone; for two classes the budgets' rows say it all."""
         if n_classes == 2:
             return None
         return GaussianNoise(noise["confident"]["sigma2"])
 
     def cost_at_noise(self, task, parameters):
-        """By the paper's conversion, and exactly for the noise at hand."""
+        """Return the cost by the paper's conversion, and exactly for the noise at hand."""
         claimed = paper_epsilon(1 / parameters.sigma**2, task.delta)
         if task.secure:
             one = replace(parameters, labels=1)

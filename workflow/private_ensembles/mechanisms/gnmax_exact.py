@@ -34,7 +34,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
     """Starts from the analytic sigma, which is never less.
 
     Secure labels of two classes are coins of the table; of more, the largest of counts with noise
-    on a lattice so fine that labels are those of continuous noise but for `fine_distance`.
+    on a lattice so fine that labels differ from those of continuous noise by `fine_distance` only.
     """
 
     name = "gnmax_exact"
@@ -46,7 +46,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
     proof = "many-labels.md#gaussian-noise-in-any-number-of-classes"
 
     def together(self, task, labels):
-        """All but one label of two classes, which the audit knows for an odd number of teachers."""
+        """Charge labels together, except one of two classes, which the audit covers for odd K."""
         return not self._audited(task, labels)
 
     @staticmethod
@@ -54,7 +54,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
 
     def in_parts(self, task, labels):
-        """By the audit of one label, or by the analytic condition."""
+        """Find sigma by the audit of one label, or by the analytic condition."""
         budget = task.epsilon, task.delta
         if self._audited(task, labels):
             return LabelNoise(gaussian.sigma_of_one(*budget, self.method, task.n_teachers))
@@ -64,7 +64,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return LabelNoise(math.sqrt(labels / rho) * (1 + 1e-12), labels)
 
     def cost_in_parts(self, task, parameters):
-        """What is proven of sigma, for continuous noise and for coins."""
+        """Return what is proven of sigma, for continuous noise and for coins."""
         if task.secure and task.n_classes > 2:
             return math.inf
         labels, sigma = parameters.labels, parameters.sigma
@@ -73,14 +73,14 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return analytic_epsilon(sigma, task.delta, labels=labels)
 
     def for_budget(self, budget, found):
-        """The sigma found by `search_gnmax_sigma`."""
+        """Take the sigma found by `search_gnmax_sigma`."""
         task = self.terms(budget)
         if "sigma_exact" not in found:
             return self.calibrate(task)
         return self.proven_of_coins(LabelNoise(found["sigma_exact"]), task)
 
     def label_pairs(self, task, parameters):
-        """Of two classes the table, else all leads and all middles."""
+        """Return the table for two classes, else pairs for all leads and all middles."""
         if task.n_classes == 2:
             return super().label_pairs(task, parameters)
         sigma, classes = float(parameters.sigma), task.n_classes
@@ -88,13 +88,13 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return Family(sigma, task.n_teachers, classes, spare)
 
     def coin_refusal(self, labels, n_classes):
-        """None: more than two classes have the fine lattice."""
+        """Return None: more than two classes have the fine lattice."""
         return super().coin_refusal(labels, 2)
 
     distribution = TableMechanism.distribution
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of the table, whatever it is drawn by, and of the fine lattice."""
+        """Return the error of the table, however labels are drawn, and of the fine lattice."""
         found = gaussian.gaussian_error(n_teachers, n_classes, parameters.sigma)
         if secure and n_classes > 2:
             found["absolute_error"] += fine_distance(parameters.sigma, n_classes)
@@ -109,7 +109,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
     draw = GaussianMaximum.sample
 
     def sample(self, counts, parameters, noise):
-        """As the class says."""
+        """Draw labels as the class's docstring says."""
         counts = np.asarray(counts)
         if noise.secure and counts.shape[1] > 2:
             return noise.largest(noise.add_fine_gaussian(counts, parameters.sigma))

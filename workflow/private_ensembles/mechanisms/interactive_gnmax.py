@@ -28,7 +28,7 @@ class InteractiveGNMax(CheckedMaximum):
     keeps_budget = False
 
     def at_noise(self, noise, n_classes):
-        """A task's confident noise, and a student's score for two classes."""
+        """Take a task's confident noise, and a student's score for two classes."""
         if n_classes > 2:
             return None
         given = noise["confident"]
@@ -36,7 +36,7 @@ class InteractiveGNMax(CheckedMaximum):
         return CheckedNoise(*scales, score=noise["student_score"])
 
     def printed_totals(self, task, secure=False):
-        """Both rounds, every query answered."""
+        """Return totals of both rounds as if every query were answered."""
         rounds = task.get("two_rounds")
         if not rounds:
             return {}
@@ -44,11 +44,11 @@ class InteractiveGNMax(CheckedMaximum):
         return {"interactive": rounds_cost(rounds, task["delta"], secure=secure)}
 
     def consensus(self, counts, parameters, secure):
-        """max_j (n_j - K p_j), K p_j rounded with secure noise."""
+        """Return max_j (n_j - K p_j), with K p_j rounded if noise is secure."""
         return student_excess(counts, _scores(counts, parameters), whole=secure)
 
     def sample(self, counts, parameters, noise):
-        """The teachers' labels."""
+        """Draw the teachers' labels."""
         given = parameters.threshold, parameters.sigma1, parameters.sigma2
         scores = _scores(counts, parameters)
         labels, reinforced = interactive_gnmax(counts, scores, 0.5, *given, noise.generator)

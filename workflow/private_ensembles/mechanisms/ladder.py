@@ -40,11 +40,11 @@ class Ladder(LabelAccount):
 
     @staticmethod
     def coin_refusal(labels, n_classes):
-        """None: the steps hold for the floats as they stand, so that coins of them compose."""
+        """Return None: the steps hold for the floats themselves, so their coins compose."""
         return None
 
     def in_parts(self, task, labels, leak=0.5):
-        """By optimal composition of labels of which no more is known."""
+        """Divide the budget by optimal composition of labels of which no more is known."""
         if labels == 1:
             return LeakyLabel(task.epsilon, task.delta, labels)
         each = leak * task.delta / labels * (1 - 1e-9)
@@ -63,7 +63,7 @@ class Ladder(LabelAccount):
         return ladder_matrix(n_teachers, parameters.label_epsilon, parameters.label_delta)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """The majority's column is rounded; the flips hold as they stand."""
+        """Return the error of the majority's column, which is rounded; the flips are exact."""
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
     def draw(self, counts, parameters, noise):
@@ -73,7 +73,7 @@ class Ladder(LabelAccount):
         return ((counts[:, 1] > counts[:, 0]) ^ flip).astype(np.int64)
 
     def weaker(self, parameters, factor):
-        """Steeper by a larger epsilon."""
+        """Return a steeper ladder, of a larger epsilon."""
         return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
 
 

@@ -31,7 +31,7 @@ class LNMax(LaplaceMaximum):
         return found
 
     def cost(self, task, parameters):
-        """One label's, as PATE 2017 has it."""
+        """Return one label's cost, as PATE 2017 has it."""
         claimed = 2 / parameters.scale
         return Cost(claimed, above(claimed))
 

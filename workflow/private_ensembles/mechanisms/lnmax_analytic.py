@@ -14,7 +14,7 @@ from private_ensembles.mechanisms.families.laplace import (
 )
 from private_ensembles.mechanisms.lnmax_improved import scale_cost, scale_of_many
 
-# Of more labels optimal composition takes long, and Rényi bounds are better.
+# With more labels optimal composition takes long, and Rényi bounds are better.
 _FEW = 30
 
 
@@ -55,7 +55,7 @@ def _leak(delta: float, labels: int) -> float:
 
 
 def _least_epsilon(scale: float, delta: float) -> float:
-    """An epsilon at which the noisy counts cost at most delta, within 1e-12 of the least."""
+    """Return an epsilon at which the noisy counts cost at most delta, within 1e-12 of the least."""
     high = math.nextafter(2 / scale, math.inf) * (1 + 2.0**-40)
 
     def enough(epsilon: float) -> bool:

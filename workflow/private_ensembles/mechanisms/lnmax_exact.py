@@ -21,13 +21,13 @@ class ExactLNMax(CoveredAccount, LNMaxByNoisyCounts):
     proof = "many-labels.md#laplace-noise-in-any-number-of-classes"
 
     def in_parts(self, task, labels):
-        """By the audit of one label of two classes, or by the noisy counts."""
+        """Find the scale by the audit of one label of two classes, or by the noisy counts."""
         if labels == 1 and task.n_classes == 2:
             return LaplaceNoise(self._of_one(task))
         return LNMaxByNoisyCounts.find(self, task, labels)
 
     def cost_in_parts(self, task, parameters):
-        """What is proven of the scale."""
+        """Return what is proven of the scale."""
         audited = parameters.labels == 1 and task.n_classes == 2
         if audited and parameters.scale >= self._of_one(task):
             return task.epsilon

@@ -29,7 +29,7 @@ def scale_cost(scale: float, labels: int, delta: float) -> float:
 
 
 def scale_of_many(epsilon: float, delta: float, labels: int) -> float:
-    """The least scale found with which so many labels cost at most epsilon at delta."""
+    """Return the least scale found with which the labels cost at most epsilon at delta."""
     return 1 / largest_within(epsilon, lambda rate: scale_cost(1 / rate, labels, delta))
 
 

@@ -21,14 +21,14 @@ class PureScale(Parameters):
 
     @property
     def scale(self) -> float:
-        """Of the noise on every count, in votes."""
+        """Return the scale of the noise on every count, in votes."""
         return self.own_scale or above(2 / self.label_epsilon)
 
 
 class PureLNMax(WithinBudget):
     """One moved vote changes two counts by one.
 
-    One label spends no delta, as PATE 2017 has it; of many, composition spends it.
+    One label spends no delta, as in PATE 2017; with many, composition spends it.
     """
 
     name = "lnmax_pure"

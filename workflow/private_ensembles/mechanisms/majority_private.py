@@ -37,19 +37,19 @@ class PrivateMajority(Mechanism):
     costs_once = True
 
     def further_refusal(self, task: Task) -> str | None:
-        """The teachers must keep the budget by themselves."""
+        """Require that the teachers keep the budget by themselves."""
         return task.teacher_refusal()
 
     def find(self, task, labels, **free):
         return Answers(labels)
 
     def cost(self, task, parameters):
-        """One teacher's, for any number of labels."""
+        """Return one teacher's cost, which covers any number of labels."""
         found = task.teacher_cost().epsilon
         return Cost(found, found)
 
     def terms(self, budget):
-        """What one teacher does, for any number of queries, on disjoint shards only (DESIGN 5.6).
+        """Return one teacher's cost, for any number of queries on disjoint shards (DESIGN 5.6).
 
         Shards that are cut from a permutation serve replace_one, so that cost is one teacher's by
         group privacy; a keyed hash serves add_remove, at the accountant's own cost.
@@ -63,7 +63,7 @@ class PrivateMajority(Mechanism):
         return Task(*cost, 1, 1, budget.K, 2, *model, *teacher, budget.secure)
 
     def distribution(self, counts, parameters, secure=False):
-        """Certain; ties go to the first class, as `sample` has it."""
+        """Return the plurality with certainty; ties go to the first class, as in `sample`."""
         counts = np.asarray(counts)
         return (np.arange(counts.shape[1]) == counts.argmax(axis=1)[:, None]).astype(float)
 
@@ -74,17 +74,17 @@ class PrivateMajority(Mechanism):
         return replace(parameters, weaker=1 / factor)
 
     def audited(self, task, parameters):
-        """One teacher's training changes, the others are split evenly."""
+        """Audit votes in which one teacher's training changes and the others are split evenly."""
         epsilon = task.teacher_epsilon * (parameters.weaker or 1.0)
         return OnOneTeacher(task.n_teachers, epsilon, task.teacher_Delta)
 
 
 class OnOneTeacher(OnRows):
-    """The majority where one teacher's vote decides, all others vote as they do.
+    """The majority when one teacher's vote decides and all others keep theirs.
 
     inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
     then on the other. The corners are the worst that the teacher's own claim allows, so they serve
-    to test the sampler, and bear no claim out.
+    to test the sampler, and confirm no claim.
     """
 
     assumed = True
@@ -98,7 +98,7 @@ class OnOneTeacher(OnRows):
         self.errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
 
     def draw(self, given, runs, generator):
-        """The majority of all votes."""
+        """Draw the majority of all votes."""
         others = self.n_teachers // 2
         vote = generator.random(runs) < self.says_one[int(given)]
         return (2 * (others + vote) > self.n_teachers).astype(np.uint8)

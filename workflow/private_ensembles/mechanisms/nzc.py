@@ -38,16 +38,16 @@ class NZC(TableMechanism):
     keeps_budget = False
 
     def cost(self, task, parameters):
-        """The claim, and what is true of it."""
+        """Return the claim, and what is true of it."""
         claimed = claimed_readings(parameters.gamma, 1, task.delta)["scale"]
         return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
 
     def table(self, n_teachers, parameters):
-        """Exact up to rounding and underflow."""
+        """Return Pr[label], exact up to rounding and underflow."""
         return self._distribution(both_counts(n_teachers), parameters)
 
     def many_classes(self, counts, parameters):
-        """That of the exact ArgMax, which noise hardly ever overcomes."""
+        """Return Pr[label] of the exact ArgMax, which noise hardly ever overcomes."""
         return self._distribution(counts, parameters)
 
     @staticmethod

@@ -24,15 +24,15 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 MOST, MOST_TOGETHER, EXACT = 600, 150, 60
 # Beyond EXACT, the share of the bound on every mechanism that may be missing.
 GAP = 0.005
-# Where nothing is known of the teachers; a planner chooses.
+# If nothing is known about the teachers; a planner chooses.
 ACCURACY = 0.7
 
 
 @dataclass(frozen=True)
 class ProfiledLabel(LeakyLabel):
-    """What the label is optimal for; on two classes for any.
+    """What the label is optimal for; with two classes, any profile.
 
-    accuracy: of one teacher; None where a profile of their consensus takes its place. drawn: how
+    accuracy: of one teacher; None if a profile of their consensus takes its place. drawn: how
     many of the votes are drawn, whose label is released; None: it is that of all.
     """
 
@@ -41,15 +41,15 @@ class ProfiledLabel(LeakyLabel):
     drawn: int | None = None
 
     def shown(self):
-        """The profile is the task's and no number."""
+        """Leave out the profile, which is the task's and not a number."""
         return {name: one for name, one in super().shown().items() if name != "profile"}
 
 
 class OptimalLabel(Ladder):
     """No (epsilon, delta)-DP label is right more often for teachers who agree as stated.
 
-    That is the task's profile. free: accuracy in its place, rounded to tenths above 1/C, as the
-    label depends little of it; what is given goes before the profile. On two
+    How they agree is the task's profile. free: accuracy in its place, rounded to tenths above 1/C,
+    as the label depends little on it; a given accuracy goes before the profile. On two
     classes the ladder is optimal whatever it is. Several labels of more classes spend no delta each
     and are charged together, by what each move of a vote does to them. Of more votes than programs
     have room for, one label of more than two classes is that of as many as they have, drawn anew.
@@ -66,11 +66,11 @@ class OptimalLabel(Ladder):
 
     @staticmethod
     def coin_refusal(labels, n_classes):
-        """None: coins of the ladder's floats, and dice of whole units, draw what is proven."""
+        """Return None: coins of the ladder's floats and dice of whole units draw what is proven."""
         return None
 
     def further_refusal(self, task):
-        """Programs of many sorted histograms take too long."""
+        """Refuse programs of many sorted histograms, which take too long."""
         if task.n_classes > 2 and task.labels > 1:
             size = sorted_histograms(task.n_teachers, task.n_classes)
             if size > MOST_TOGETHER:
@@ -79,11 +79,11 @@ class OptimalLabel(Ladder):
         return super().further_refusal(task)
 
     def searched(self, task):
-        """Nothing where the label is the same whatever the accuracy, or the profile is known."""
+        """Return nothing if the label does not depend on the accuracy, or the profile is known."""
         return () if task.n_classes == 2 or task.profile is not None else super().searched(task)
 
     def in_parts(self, task, labels, accuracy=None):
-        """The ladder's parts on two classes, labels without delta on more."""
+        """Take the ladder's parts for two classes, labels without delta for more."""
         if task.n_classes == 2:
             return ProfiledLabel(**asdict(super().in_parts(task, labels)))
         prior = _prior(task, accuracy)
@@ -95,11 +95,11 @@ class OptimalLabel(Ladder):
         return ProfiledLabel(each, 0.0, labels, *prior)
 
     def together(self, task, labels):
-        """More than one label, of any number of classes."""
+        """Charge more than one label together, for any number of classes."""
         return labels > 1
 
     def label_pairs(self, task, parameters):
-        """On more than two classes: all moves, up to the names of the classes."""
+        """Return, for more than two classes, all moves up to the names of the classes."""
         if task.n_classes == 2:
             return super().label_pairs(task, parameters)
         size = task.n_teachers, task.n_classes
@@ -108,7 +108,7 @@ class OptimalLabel(Ladder):
         return Pairs(first, second, 2.0**-52, 1e-300)
 
     def many_classes(self, counts, parameters):
-        """From the solved program."""
+        """Return Pr[label] from the solved program."""
         counts = np.asarray(counts)
         solved = _solved(int(counts[0].sum()), counts.shape[1], parameters)
         if parameters.drawn is None:
@@ -116,14 +116,14 @@ class OptimalLabel(Ladder):
         return drawn_votes.distribution(solved, counts)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of drawn votes, that of the sum over samples."""
+        """Return the error; for drawn votes, that of the sum over samples."""
         found = super().error(n_teachers, n_classes, parameters, secure)
         if n_classes == 2 or parameters.drawn is None:
             return found
         return found | {"relative_error": drawn_votes.RELATIVE_ERROR}
 
     def sample(self, counts, parameters, noise):
-        """Secure labels of more than two classes by exact dice, as certified; drawn votes first."""
+        """Draw secure labels of more than two classes by exact dice, after any draw of votes."""
         counts = np.asarray(counts)
         if not noise.secure or counts.shape[1] == 2:
             return super().sample(counts, parameters, noise)
@@ -138,7 +138,7 @@ class OptimalLabel(Ladder):
         return exact.largest((groups == chosen).astype(np.int64))
 
     def draw(self, counts, parameters, noise):
-        """One uniform number a query; on two classes as the ladder."""
+        """Draw with one uniform number per query; for two classes as the ladder does."""
         if np.shape(counts)[1] == 2:
             return super().draw(counts, parameters, noise)
         below = self.distribution(counts, parameters).cumsum(axis=1)[:, :-1]
@@ -146,7 +146,7 @@ class OptimalLabel(Ladder):
 
 
 def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
-    """Accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
+    """Return accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
     if accuracy is None and task.profile is not None:
         return None, task.profile
     given = ACCURACY if accuracy is None else accuracy
@@ -154,7 +154,7 @@ def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusP
 
 
 def _solved(n_teachers: int, n_classes: int, parameters: ProfiledLabel) -> BestLabel:
-    """The label of these parameters, cached by them; of drawn votes, that of a sample."""
+    """Return the label of these parameters, cached by them; for drawn votes, that of a sample."""
     budget = parameters.label_epsilon, parameters.label_delta
     if parameters.drawn is not None:
         budget = drawn_votes.budget_of_the_drawn(*budget, n_teachers, parameters.drawn)
@@ -171,7 +171,7 @@ def _solved(n_teachers: int, n_classes: int, parameters: ProfiledLabel) -> BestL
 
 
 def _flips(counts, epsilon):
-    """Permute-and-flip, so that no label is right less often."""
+    """Start from permute-and-flip, so that no label is right less often."""
     return PermuteAndFlip.weigh(counts, epsilon / 2)
 
 

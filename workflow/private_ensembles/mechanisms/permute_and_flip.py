@@ -36,7 +36,7 @@ class PermuteAndFlip(Selection):
 
     @staticmethod
     def choose(counts, generator, *, rate):
-        """By Algorithm 1 as it is written."""
+        """Draw by Algorithm 1 as it is written."""
         weights = preferences(counts, rate)
         arrival = generator.random(weights.shape)
         accepted = generator.random(weights.shape) < weights  # the largest always is: weight 1

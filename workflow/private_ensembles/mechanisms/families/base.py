@@ -16,7 +16,7 @@ from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.votes.cache import Votes
 
 Source = Seeded | Secure
-# Fewer labels than wanted cost less each: with many classes fewer may be right more often in all.
+# With fewer labels each may cost more: with many classes, more of them may be right in total.
 CAP = {"cap": (0.02, 1.0)}
 
 
@@ -58,7 +58,7 @@ class Mechanism(ABC):
     Facts. name: also that of its file. order: its place in lists. family, analysis: mechanisms that
     differ only in how their noise is found share a family; analyses in `ANALYSES`. teachers: whose
     votes, "plain" or "private". privacy_models, adjacencies: for which its guarantee can be stated.
-    n_classes: 2 where it serves two classes alone. releasable: its labels may leave the workflow.
+    n_classes: 2 if it serves two classes only. releasable: its labels may leave the workflow.
     data_dependent: its published cost is itself a function of the votes. proof: page#anchor in docs
     that proves its claim. color: the colour that it has in figures. aggregator: place among PATE's
     aggregators, whose noise its configuration gives. keeps_budget: its noise can be found for a
@@ -102,7 +102,7 @@ class Mechanism(ABC):
                 raise ValueError(f"{what} = {value!r}: must be one of {names} for {self.name}")
 
     def refusal(self, task: Task) -> str | None:
-        """Return why the mechanism does not apply to the task, or None where it does."""
+        """Return why the mechanism does not apply to the task, or None if it does."""
         if not self.releasable:
             return "its privacy claim is false, so its labels are not released"
         if not self.keeps_budget:
@@ -116,7 +116,7 @@ class Mechanism(ABC):
         return self.further_refusal(task)
 
     def further_refusal(self, task: Task) -> str | None:
-        """Return what beside the facts above rules the task out: first of all other classes."""
+        """Return what else rules the task out, beyond the facts above: first, other classes."""
         if self.n_classes == 2 and task.n_classes != 2:
             return "for two classes only"
         return None
@@ -153,7 +153,7 @@ class Mechanism(ABC):
         return tuple(self.free)
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
-        """Return `calibrate`'s parameters for so many labels; free: without `cap`."""
+        """Return `calibrate`'s parameters for that many labels; free: without `cap`."""
         raise ValueError(f"{self.name}: its noise is given, not found for a budget")
 
     @abstractmethod
@@ -184,7 +184,7 @@ class Mechanism(ABC):
         return self.distribution(counts, parameters, secure)
 
     def outcome_names(self, n_classes: int) -> tuple[int, ...]:
-        """Return the outcomes of a query: labels, and -1 for no answer where there is one."""
+        """Return the outcomes of a query: labels, and -1 for no answer if there can be none."""
         return tuple(range(n_classes))
 
     def law(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
@@ -196,7 +196,7 @@ class Mechanism(ABC):
         """Draw one outcome per query, (queries,), however many labels are paid for."""
 
     def release(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
-        """Release one label for each of the first `labels` queries, -1 where there is no answer.
+        """Release one label for each of the first `labels` queries, -1 if there is no answer.
 
         Raises ValueError for secure noise of which the parameters prove nothing.
         """
@@ -210,7 +210,7 @@ class Mechanism(ABC):
             raise ValueError(f"noise = secure: {self.name} {reason}")
 
     def secure_refusal(self, parameters: Parameters, n_classes: int) -> str | None:
-        """Return why secure noise at these parameters proves nothing, or None where it does."""
+        """Return why secure noise at these parameters proves nothing, or None if it does."""
         if not self.releasable:
             return "has a false privacy claim, so its labels are not released"
         if parameters.continuous:
@@ -293,7 +293,7 @@ class Mechanism(ABC):
         return self.calibrate(self.terms(budget))
 
     def at_noise(self, noise: Mapping, n_classes: int) -> Parameters | None:
-        """Return the parameters that a task of PATE gives; None where it gives none.
+        """Return the parameters that a task of PATE gives; None if it gives none.
 
         noise: a task's sections, and student_score.
         """

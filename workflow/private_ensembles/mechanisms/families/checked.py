@@ -30,7 +30,7 @@ from private_ensembles.pate.mechanisms import NO_ANSWER
 class CheckedNoise(Parameters):
     """threshold, sigma1 (of the threshold), sigma2 (of the label): in votes.
 
-    queries, labels: caps; the mechanism stops after so many queries or answers. score: what the
+    queries, labels: caps; the mechanism stops after that many queries or answers. score: what the
     student gives class 1 on the query at hand, which is public; None: there is no student.
     """
 
@@ -42,18 +42,18 @@ class CheckedNoise(Parameters):
     score: float | None = None
 
     def for_labels(self, labels):
-        """Queries are asked in proportion."""
+        """Return the same noise for other labels; queries are asked in proportion."""
         queries = max(labels, -(-self.queries * labels // self.labels))
         return replace(self, labels=labels, queries=queries)
 
     @property
     def rho(self) -> float:
-        """Zero-concentrated differential privacy at the caps."""
+        """Return rho of zero-concentrated differential privacy at the caps."""
         return self.queries / (2 * self.sigma1**2) + self.labels / self.sigma2**2
 
     @property
     def moves(self) -> tuple[Moves, ...]:
-        """The noisy counts that a neighbour moves, at the caps."""
+        """Return the noisy counts that a neighbour moves, at the caps."""
         return Releases(self.queries, self.sigma1, self.labels, self.sigma2).moves
 
 
@@ -83,22 +83,22 @@ class CheckedMaximum(Mechanism):
         return np.stack([noise.at_least(needed), noise.at_least(1 - needed)], axis=1)
 
     def distribution(self, counts, parameters, secure=False):
-        """Of a query at which the mechanism still runs."""
+        """Return Pr[label] of a query at which the mechanism still runs."""
         counts = np.asarray(counts)
         answers = self._answers(counts, parameters, secure)[:, :1]
         return answers * label_distribution(counts, parameters.sigma2, secure)
 
     def outcomes(self, counts, parameters, secure=False):
-        """No answer, then the labels."""
+        """List no answer first, then the labels."""
         silent = self._answers(counts, parameters, secure)[:, 1:]
         return np.hstack([silent, self.distribution(counts, parameters, secure)])
 
     def outcome_names(self, n_classes):
-        """No answer, then the labels."""
+        """List no answer first, then the labels."""
         return NO_ANSWER, *range(n_classes)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of both normal tails, at half the noise as well; beyond two classes of quadrature.
+        """Return the error of both normal tails, at half the noise too; or of quadrature.
 
         Secure noise: of both sums.
         """
@@ -113,7 +113,7 @@ class CheckedMaximum(Mechanism):
         return {"relative_error": normal_error(2 * reach), "absolute_error": 1e-300}
 
     def cost(self, task: Task, parameters: CheckedNoise) -> Cost:
-        """By the paper's conversion, and exactly for the noise at hand."""
+        """Return the cost by the paper's conversion, and exactly for the noise at hand."""
         rho = parameters.rho
         if task.secure:
             proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
@@ -127,7 +127,7 @@ class CheckedMaximum(Mechanism):
 
 
 def rounds_cost(rounds: list[Mapping], delta: float, *, secure: bool = False) -> tuple[int, float]:
-    """Queries of all rounds, and what they cost at most, every one answered."""
+    """Return the queries of all rounds, and what they cost if every one is answered."""
     queries = sum(each["queries"] for each in rounds)
     if secure:
         scales = [(each["queries"], each["sigma1"], each["sigma2"]) for each in rounds]

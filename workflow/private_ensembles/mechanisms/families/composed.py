@@ -16,7 +16,7 @@ from private_ensembles.accounting.composition import (
 from private_ensembles.accounting.root import largest
 from private_ensembles.accounting.rounding import above
 
-# Beyond so many labels optimal composition takes long, and Rényi DP comes close to it.
+# Beyond this many labels optimal composition takes long, and Rényi DP comes close to it.
 _FEW = 300
 # Rényi orders that are tried.
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
@@ -46,6 +46,6 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
 def largest_within(budget: float, cost: Callable[[float], float]) -> float:
     """Return the largest x, within 1e-7, with cost(x) <= budget, where the cost grows with x > 0.
 
-    Raises ValueError as `root.largest`.
+    Raises ValueError like `root.largest`.
     """
     return largest(lambda x: cost(x) <= budget, 1.0, relative=1e-7)

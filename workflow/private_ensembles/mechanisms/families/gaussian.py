@@ -54,7 +54,7 @@ def rho_within(epsilon: float, delta: float, analysis: str) -> float:
 
 @lru_cache(maxsize=4096)
 def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
-    """What noisy counts cost at delta with discrete noise; at most epsilon where that is kept."""
+    """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
     if discrete_gaussian.delta(epsilon, moves) <= delta:
         return min(epsilon, discrete_gaussian.epsilon(delta, moves))
     return discrete_gaussian.epsilon(delta, moves)
@@ -113,7 +113,7 @@ class GaussianNoise(Parameters):
 
     @property
     def moves(self) -> tuple[Moves, ...]:
-        """The noisy counts that a neighbour moves."""
+        """Return the noisy counts that a neighbour moves."""
         return (Moves(2 * self.labels, self.sigma),)
 
 
@@ -121,7 +121,7 @@ class GaussianMaximum(Mechanism):
     """Every query is answered by GNMax; sigma by one analysis of the noisy counts.
 
     method: that of `gnmax_sigma`, by which one label is calibrated; conversion: of rho, by which
-    many are. Both say the same but for the grid of orders, which for one label is DaRRM's.
+    many are. Both say the same except for the grid of orders, which for one label is DaRRM's.
     """
 
     paper = "PATE"
@@ -150,14 +150,14 @@ class GaussianMaximum(Mechanism):
         return replace(found, sigma=found.sigma * factor)
 
     def for_budget(self, budget, found: Mapping) -> Parameters:
-        """The sigma found by `search_gnmax_sigma`, whose grid of orders is configured."""
+        """Take the sigma found by `search_gnmax_sigma`, whose grid of orders is configured."""
         quantity = f"sigma_{self.method}"
         if quantity not in found:
             return super().for_budget(budget, found)
         return self._proven(GaussianNoise(found[quantity]), self.terms(budget))
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
-        """By the analysis, and exactly for the noise at hand, as which labels compose."""
+        """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
         if task.secure:
             exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
             if self.conversion == "exact":

@@ -1,7 +1,7 @@
 """Labels that are charged together for what they release: `accounting.adaptive` finds the noise.
 
 What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
-starts, and what remains wherever that is less.
+starts, and what is kept if that is less.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class LabelAccount(TableMechanism):
 
     @abstractmethod
     def in_parts(self, task: Task, labels: int, **free: float) -> Parameters:
-        """Return parameters with which so many labels keep the budget by another proof."""
+        """Return parameters with which that many labels keep the budget by another proof."""
 
     @abstractmethod
     def cost_in_parts(self, task: Task, parameters: Parameters) -> float:
         """Return what the labels cost by that proof."""
 
     def together(self, task: Task, labels: int) -> bool:
-        """Return whether so many labels are charged together; one has an audit of its own."""
+        """Return whether that many labels are charged together; one has an audit of its own."""
         return task.n_classes == 2 and labels > 1
 
     def label_pairs(self, task: Task, parameters: Parameters) -> Family:
@@ -66,14 +66,14 @@ class LabelAccount(TableMechanism):
         return Pairs(table[:-1], table[1:], errors["relative_error"], errors["absolute_error"])
 
     def further_refusal(self, task):
-        """Very many labels take too long."""
+        """Refuse very many labels, which take too long."""
         most = self.most_labels[task.n_classes > 2]
         if self.n_classes in (None, task.n_classes) and task.labels > most:
             return f"for at most {most:,} labels"
         return super().further_refusal(task)
 
     def coin_refusal(self, labels, n_classes):
-        """None of two classes: the account is of the table, whose coins are drawn."""
+        """Return None for two classes: the account is that of the table, whose coins are drawn."""
         most = self.most_labels[0]
         if n_classes == 2 and labels <= most:
             return None
@@ -96,7 +96,7 @@ class LabelAccount(TableMechanism):
         return replace(start, continuous=True)
 
     def guess(self, task, **free):
-        """By the share of noise that all labels wanted need: a search asks often."""
+        """Guess by the share of noise that all labels wanted need: a search asks often."""
         labels, free = self.given(task, free)
         start = self.in_parts(task, labels, **free)
         if not self.together(task, labels):
@@ -105,7 +105,7 @@ class LabelAccount(TableMechanism):
         return self.weaker(start, share) if math.isfinite(share) else start
 
     def cost(self, task, parameters):
-        """The least that is proven."""
+        """Return the least that is proven."""
         found = self.cost_in_parts(task, parameters)
         if self.together(task, int(parameters.labels)):
             found = min(found, cost_together(self, task, parameters))
@@ -120,11 +120,11 @@ class CoveredAccount(LabelAccount):
         """Return pairs whose mixtures dominate all that a moved vote does to one label."""
 
     def together(self, task, labels):
-        """Several labels, whatever the number of classes."""
+        """Charge several labels together, whatever the number of classes."""
         return labels > 1
 
     def label_pairs(self, task, parameters):
-        """Of two classes the table; of more what dominates it, and votes for two classes alone."""
+        """Return the table of two classes; for more, what dominates, and votes for two alone."""
         if task.n_classes == 2:
             return super().label_pairs(task, parameters)
         K = task.n_teachers
@@ -139,7 +139,7 @@ class CoveredAccount(LabelAccount):
 
 
 def grid_fineness(n_classes: int, labels: int) -> float:
-    """Of the grid: few labels have curves with corners, and more than two classes take long."""
+    """Return the fineness: few labels' curves have corners, and more than two classes take long."""
     if n_classes == 2:
         return FINE * min(8.0, max(1.0, 100 / labels))
     return _COARSER * min(2.0, max(1.0, 10 / labels))
@@ -149,7 +149,7 @@ def grid_fineness(n_classes: int, labels: int) -> float:
 def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float:
     """The least share of the noise of `start` that the account proves; infinite if it finds none.
 
-    As `adaptive.least_scale` finds it; a share may exceed 1.
+    `adaptive.least_scale` finds it; a share may exceed 1.
     """
     budget = int(start.labels), task.epsilon, task.delta
     fineness = grid_fineness(task.n_classes, int(start.labels))
@@ -167,7 +167,7 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
 
 @lru_cache(maxsize=512)
 def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -> float:
-    """What the labels cost together at the task's delta; at most epsilon where that is kept."""
+    """Return what the labels cost together at the task's delta; at most epsilon if it is kept."""
     labels = int(parameters.labels)
     fineness = grid_fineness(task.n_classes, labels)
     found = _curve(mechanism, task, replace(parameters, continuous=False), fineness)

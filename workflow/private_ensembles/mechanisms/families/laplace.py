@@ -152,7 +152,7 @@ class LaplaceMaximum(TableMechanism):
         return super().right(counts, labels, parameters, secure)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of the closed form, or of the quadrature."""
+        """Return the error of the closed form, or of the quadrature."""
         if n_classes > 2:
             return {"relative_error": 0.0, "absolute_error": 1e-12}
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
@@ -177,7 +177,7 @@ class WithinBudget(LaplaceMaximum):
     method: str
 
     def find(self, task, labels, **free):
-        """One label by the method, many as they compose."""
+        """Find the scale of one label by the method, of many as they compose."""
         if labels == 1:
             return LaplaceNoise(scale_of_one(task.epsilon, task.delta, method=self.method))
         return self.find_many(task, labels)
@@ -187,7 +187,7 @@ class WithinBudget(LaplaceMaximum):
         """Return the noise of several labels that keep the budget together."""
 
     def cost(self, task, parameters):
-        """The budget where the method allows this noise for one label, else by composition."""
+        """Return the budget if the method allows this noise for one label, else the composition."""
         one = parameters.labels == 1
         if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):
             return Cost(task.epsilon, task.epsilon)

@@ -4,7 +4,7 @@ One label (Lemma 3.4 of DaRRM): with (epsilon, Delta)-DP teachers and a certifie
 (m epsilon, delta)-DP, whichever records the teachers share. Teachers that are trained once answer
 every query with the same randomness, so these guarantees do not compose over queries
 (docs/privacy.md). Many labels: they are post-processing of all K teachers, whose composition covers
-any number of them; where the budget has room for it, no noise is needed at all.
+any number of them; if the budget has room for it, no noise is needed at all.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from private_ensembles.mechanisms.families.task import PRIVACY_MODELS, Budget, T
 
 @dataclass(frozen=True)
 class NoisyMajority(Parameters):
-    """m: allowance of one label; K stands for the plain majority of all teachers.
+    """m: allowance of one label; K means the plain majority of all teachers.
 
     delta: of the label. teacher_epsilon, teacher_Delta: one teacher's cost for the task's
-    adjacency. gamma: (K + 1,), where it is given; None: the mechanism's own at m.
+    adjacency. gamma: (K + 1,), if it is given; None: the mechanism's own at m.
     """
 
     m: float
@@ -43,10 +43,10 @@ class NoisyMajority(Parameters):
 
 
 class NoiseFunction(Mechanism):
-    """gamma for the allowance m of a label; m = K stands for the plain majority of all teachers.
+    """gamma for the allowance m of a label; m = K means the plain majority of all teachers.
 
     One teacher's cost is that of `majority_cost` for the task's adjacency: for replace_one by group
-    privacy of two, which holds where every teacher sees every record as well. What one record does
+    privacy of two, which also holds if every teacher sees every record. What one record does
     to the votes themselves is not bounded, so no histogram is audited (`hides_votes`).
     """
 
@@ -57,7 +57,7 @@ class NoiseFunction(Mechanism):
     hides_votes = False
 
     def further_refusal(self, task: Task) -> str | None:
-        """Odd K, and one label, unless the budget pays for all teachers."""
+        """Require odd K, and one label unless the budget pays for all teachers."""
         if reason := super().further_refusal(task):
             return reason
         if task.n_teachers % 2 == 0:
@@ -88,13 +88,13 @@ class NoiseFunction(Mechanism):
         return self.own_gamma(parameters)
 
     def _everyone(self, task: Task) -> float:
-        """What all K teachers cost together at the task's delta."""
+        """Return what all K teachers cost together at the task's delta."""
         teacher = task.teacher_cost()
         cost = teacher.epsilon, teacher.delta, task.n_teachers
         return optimal_homogeneous(*cost, task.delta).epsilon
 
     def find(self, task: Task, labels: int, **free: float) -> Parameters:
-        """No noise where the budget pays for all teachers, else m and delta of the one label."""
+        """Find no noise if the budget pays for all teachers, else m and delta of the one label."""
         teacher = task.teacher_cost()
         everyone = self._everyone(task) <= task.epsilon
         m = float(task.n_teachers) if everyone else self.allowance(task, teacher)
@@ -102,7 +102,7 @@ class NoiseFunction(Mechanism):
         return NoisyMajority(*given, teacher.epsilon, teacher.delta)
 
     def cost(self, task: Task, parameters: Parameters) -> Cost:
-        """That of all teachers, or of the one label."""
+        """Return the cost of all teachers, or of the one label."""
         found = self.label_cost(parameters)
         if parameters.m == task.n_teachers and parameters.gamma is None:
             found = self._everyone(task)
@@ -113,7 +113,7 @@ class NoiseFunction(Mechanism):
         return parameters.m * parameters.teacher_epsilon * (1 + 1e-15)
 
     def terms(self, budget: Budget) -> Task:
-        """As DaRRM claims: all teachers see all data, in their accountant's adjacency."""
+        """Return what DaRRM claims: all teachers see all data, in their accountant's adjacency."""
         return replace(
             super().terms(budget),
             delta=budget.delta_gamma,
@@ -134,24 +134,24 @@ class NoiseFunction(Mechanism):
         """Return the certified gamma of DaRRM's tables; found: of other jobs."""
 
     def distribution(self, counts, parameters, secure=False):
-        """DaRRM's own, exact, for every source of noise."""
+        """Return DaRRM's own distribution, which is exact for every source of noise."""
         ones = label_probability(self.gamma(parameters))[np.asarray(counts)[:, 1]]
         return np.stack([1 - ones, ones], axis=1)
 
     def sample(self, counts, parameters, noise):
-        """DaRRM's Algorithm 1."""
+        """Draw by DaRRM's Algorithm 1."""
         return release(np.asarray(counts)[:, 1], self.gamma(parameters), noise.generator)
 
     def weaker(self, parameters, factor):
         return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
 
     def audited_bound(self, task, parameters):
-        """That of the worst teachers."""
+        """Return the epsilon of the worst teachers."""
         teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
         return self.audited(task, replace(parameters, **teacher)).worst(task.delta).epsilon
 
     def audited(self, task, parameters):
-        """Against all teachers that are as private as stated."""
+        """Audit one label against all teachers that are as private as stated."""
         teacher = parameters.teacher_epsilon, parameters.teacher_Delta
         gamma = self.gamma(parameters)
 
@@ -177,6 +177,6 @@ class OnTeachers(Audited):
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 
     def draw(self, given, runs, generator):
-        """Teachers vote as the input says, anew in every run."""
+        """Draw labels of teachers that vote as the input says, independently in every run."""
         ones = (generator.random((runs, len(given))) < given).sum(axis=1)
         return self.choose(ones, generator)

@@ -45,7 +45,7 @@ def selection_rate(
     """Largest rate with which the exact audit proves one label (epsilon, delta)-DP.
 
     Over all histograms of n_teachers = K votes on n_classes (classes may be renamed, so the reduced
-    ones suffice); epsilon / 2, which serves any K and C, where nothing larger does. distribution:
+    ones suffice); epsilon / 2, which serves any K and C, if nothing larger does. distribution:
     `Selection.weigh`. Raises ValueError for epsilon not finite and > 0, delta outside [0, 1], and
     too many histograms.
     """
@@ -95,7 +95,7 @@ _rate_of_one = lru_cache(maxsize=256)(selection_rate)
 class SelectionRate(Parameters):
     """label_epsilon: of one label by its rate alone, twice that, unless an audit found the rate.
 
-    rate: where it was found by the audit of one label, which spends leak; None: half of
+    rate: if the audit of one label found it, which spends leak; None: half of
     label_epsilon.
     """
 
@@ -142,25 +142,25 @@ class Selection(CoveredAccount):
         return self.name, 1 / Fraction(self.rate(parameters))
 
     def together(self, task, labels):
-        """As far as time allows; more labels compose by their epsilon."""
+        """Charge labels together as far as time allows; more compose by their epsilon."""
         return super().together(task, labels) and labels <= self.most_labels[task.n_classes > 2]
 
     def further_refusal(self, task):
         return TableMechanism.further_refusal(self, task)
 
     def in_parts(self, task, labels):
-        """One label of two classes by the audit, all else by composition."""
+        """Find the rate of one label of two classes by the audit, else by composition."""
         if labels == 1 and task.n_classes == 2:
             rate = _rate_of_one(task.epsilon, task.delta, self.weigh, task.n_teachers)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
         return SelectionRate(self.epsilon_of_one(task, labels), labels)
 
     def epsilon_of_one(self, task: Task, labels: int) -> float:
-        """Return what one of so many labels may cost."""
+        """Return what one of that many labels may cost."""
         return label_epsilon(task.epsilon, labels, task.delta)
 
     def cost_in_parts(self, task, parameters):
-        """The audited label's own epsilon, or composition."""
+        """Return the audited label's own epsilon, or the composition."""
         if parameters.leak is not None and parameters.leak <= task.delta:
             return parameters.label_epsilon
         return self.composition(task, parameters)
@@ -176,7 +176,7 @@ class Selection(CoveredAccount):
         return self.weigh(counts, self.rate(parameters))
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
-        """Of exponents, as far as floats hold them."""
+        """Return the error of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
     def draw(self, counts, parameters, noise):

@@ -24,32 +24,32 @@ class TableMechanism(Mechanism):
     """
 
     def further_refusal(self, task: Task) -> str | None:
-        """Secure noise is granted for one label of two classes."""
+        """Grant secure noise for one label of two classes only."""
         if task.secure and (reason := self.coin_refusal(task.labels, task.n_classes)):
             return reason
         return super().further_refusal(task)
 
     def secure_refusal(self, parameters, n_classes):
-        """As the refusal of a task."""
+        """Refuse parameters for the same reason as a task."""
         found = super().secure_refusal(parameters, n_classes)
         return found or self.coin_refusal(parameters.labels, n_classes)
 
     @staticmethod
     def coin_refusal(labels: int, n_classes: int) -> str | None:
-        """Return why coins of the table prove nothing of so many labels and classes, or None."""
+        """Return why coins of the table prove nothing of that many labels and classes, or None."""
         if n_classes == 2 and labels == 1:
             return None
         return "has no sampler for noise: secure beyond one label of two classes"
 
     def calibrate(self, task, **free):
-        """As every mechanism, and as `proven_of_coins`."""
+        """Calibrate as every mechanism does, and prove it of the coins."""
         return self.proven_of_coins(super().calibrate(task, **free), task)
 
     def proven_of_coins(self, found: Parameters, task: Task) -> Parameters:
         """Return the parameters; one secure label of two classes is proven of the coins themselves.
 
-        Raises ValueError where they cost more than delta: for parameters that another job found, or
-        where rounding takes more than delta leaves.
+        Raises ValueError if they cost more than delta: for parameters that another job found, or
+        if rounding takes more than delta leaves.
         """
         if task.secure and found.labels == 1 and task.n_classes == 2:
             spent = coins_delta(self.table(task.n_teachers, found), task.epsilon)
@@ -70,14 +70,14 @@ class TableMechanism(Mechanism):
         """Draw one label per query from a seeded stream."""
 
     def distribution(self, counts, parameters, secure=False):
-        """The table, or what serves more classes; the same for every source of noise."""
+        """Return the table, or what serves more classes; it is the same for all noise."""
         counts = np.asarray(counts)
         if counts.shape[1] > 2:
             return self.many_classes(counts, parameters)
         return self.table(int(counts[0].sum()), parameters)[counts[:, 1]]
 
     def sample(self, counts, parameters, noise):
-        """By the mechanism's own sampler, or by exact coins."""
+        """Draw by the mechanism's own sampler, or by exact coins."""
         counts = np.asarray(counts)
         if not noise.secure:
             return self.draw(counts, parameters, noise)

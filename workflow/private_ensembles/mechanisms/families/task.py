@@ -18,14 +18,14 @@ class Task:
     """Labels wanted of an ensemble, and what all of them together may cost.
 
     epsilon, delta: the total budget. queries: how many are in the pool; labels: how many answers
-    are wanted at most. privacy_model: "shared_data" where every teacher may see every record;
-    "disjoint_shards" where one record reaches one teacher only (of each partition, where there are
+    are wanted at most. privacy_model: "shared_data" if every teacher may see every record;
+    "disjoint_shards" if one record reaches one teacher only (of each partition, if there are
     several). adjacency: the neighbouring relation; "add_remove" with disjoint shards needs an
     assignment that moves no other record (`datasets.shards.keyed_hash_shards`). teacher_epsilon,
-    teacher_Delta: what one teacher costs for add_remove, where the teachers are private themselves.
+    teacher_Delta: what one teacher costs for add_remove, if the teachers are private themselves.
     secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
-    have, and accounted for as the discrete noise that it is. counts_only: of the votes nothing but
-    how many each class has is known. profile: how the teachers are thought to agree, of which no
+    have, and accounted for as the discrete noise that it is. counts_only: of the votes only
+    how many each class has is known. profile: how the teachers are thought to agree, on which no
     cost depends.
 
     Raises ValueError for a value out of range.
@@ -70,7 +70,7 @@ class Task:
         return majority_cost(self.teacher_epsilon, self.teacher_Delta, self.adjacency)
 
     def teacher_refusal(self) -> str | None:
-        """Return that one private teacher costs more than the budget, or None where it does not."""
+        """Return that one private teacher costs more than the budget, or None if it does not."""
         cost = self.teacher_cost()
         if cost.epsilon <= self.epsilon and cost.delta <= self.delta:
             return None
