@@ -59,7 +59,7 @@ def audit_sampler(
     sampler that takes its noise from elsewhere may leave the generator alone. runs: labels drawn in
     all, about, each at least a few for every histogram. Of more than 2,000 histograms the first
     round looks at those of `leading_pairs` (replace_one). A bound above a claim refutes it, at the
-    confidence; one below proves nothing. Raises ValueError as `epsilon_lower_bound` and
+    confidence; one below proves nothing. Raises ValueError like `epsilon_lower_bound` and
     `vote_neighbours`.
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4

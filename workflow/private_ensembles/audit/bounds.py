@@ -1,8 +1,8 @@
-"""What one label costs where histograms are too many to list: proven bounds from both sides.
+"""What one label costs if histograms are too many to list: proven bounds from both sides.
 
 From below, any pairs of neighbours prove that no smaller epsilon holds; `leading_pairs` are those
 where noisy maxima are most fragile. From above, whatever is proven of something that the label is
-post-processing of, such as the noisy counts. Where the histograms can be listed, up to renaming the
+post-processing of, such as the noisy counts. If the histograms can be listed, up to renaming the
 classes, both are the exact value up to the stated errors of the probabilities.
 """
 
@@ -26,7 +26,7 @@ _MEET = 1e-6
 class EpsilonBounds:
     """The least epsilon at delta lies in [lower, upper].
 
-    exact: all histograms were looked at, and the two bounds meet, but for rounding.
+    exact: all histograms were looked at, and the two bounds meet, up to rounding.
     """
 
     lower: float
@@ -50,8 +50,8 @@ def epsilon_bounds(
     distribution: counts (H, C) -> Pr[label] (H, L), label-symmetric (renaming the classes renames
     the labels and does nothing else), each probability p within relative_error p + absolute_error.
     upper: an epsilon that is proven otherwise. Up to most_histograms sorted histograms are looked
-    at all, else those of `leading_pairs`. Raises ValueError as `exact_epsilon` and
-    `enumerate_histograms`, and where the lower bound exceeds what is said to be proven.
+    at all, else those of `leading_pairs`. Raises ValueError like `exact_epsilon` and
+    `enumerate_histograms`, and if the lower bound exceeds what is said to be proven.
     """
     listed = sorted_histograms(n_teachers, n_classes) <= most_histograms
     rows, pairs = (reduced_histograms if listed else leading_pairs)(n_teachers, n_classes)

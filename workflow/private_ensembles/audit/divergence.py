@@ -54,7 +54,7 @@ def exact_delta(
     relative_error, absolute_error (default 0) and side (``upper``), see the module's docstring.
 
     Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
-    pairs that are no rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
+    pairs that are not rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
 
     >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
     0.5
@@ -145,7 +145,7 @@ def renyi_curve(
     """Largest Rényi divergence between neighbours at each of ``orders`` (A,) > 1, shape (A,).
 
     D_a = log(sum of P[a]^order P[b]^(1 - order)) / (order - 1), in nats, an upper bound; infinite
-    where a label is impossible on one side only. Raises ValueError as :func:`exact_delta`, and for
+    if a label is impossible on one side only. Raises ValueError like :func:`exact_delta`, and for
     orders that are not finite and > 1.
     """
     table = _Table(prob_matrix, relative_error, absolute_error, "upper")

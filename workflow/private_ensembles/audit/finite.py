@@ -43,8 +43,8 @@ class FiniteMechanism:
     inputs: (H, ...) what each row of the matrix was computed for. matrix: (H, L), Pr[label |
     input]. pairs: (P, 2), neighbouring rows, each pair meant in both orders. relative_error,
     absolute_error: each true probability p and its entry q satisfy |p - q| <= relative_error q +
-    absolute_error. adjacency: what a neighbour is, in one word. Methods raise ValueError where the
-    table is none (`audit.exact_delta`).
+    absolute_error. adjacency: what a neighbour is, in one word. Methods raise ValueError if the
+    table is not one of probabilities (`audit.exact_delta`).
     """
 
     inputs: NDArray
@@ -124,11 +124,11 @@ def audit_function(
 ) -> FiniteMechanism:
     """Ask a function for every histogram, and return what that says about its privacy.
 
-    probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer where
-    there is one) on each; rows add up to 1. It is called once for each number of votes.
+    probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer if
+    there can be none) on each; rows add up to 1. It is called once for each number of votes.
     adjacency: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
 
-    Raises ValueError as `vote_neighbours`, and where what comes back is no such table.
+    Raises ValueError like `vote_neighbours`, and if what comes back is not such a table.
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
@@ -155,7 +155,7 @@ def audit_shared_data(
     *,
     relative_error: float = 1e-12,
 ) -> FiniteMechanism:
-    """As :func:`audit_function` where every teacher sees all data: DaRRM's model, two classes.
+    """Audit a function if every teacher sees all data: DaRRM's model, two classes.
 
     Teachers are independent and each (teacher_epsilon, teacher_Delta)-DP; a neighbour may change
     them all. An input is Pr[teacher says 1] of each, (K,), and a row what is released of such
@@ -170,7 +170,7 @@ def audit_shared_data(
     ones = np.arange(n_teachers + 1)
     values = _asked(probabilities, np.stack([n_teachers - ones, ones], axis=1))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
-    # What sums and products of so many factors are off by (`shared_data`).
+    # What sums and products of this many factors are off by (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
     pairs = np.arange(2 * len(first)).reshape(2, -1).T
     teachers = teacher_corners(teacher_epsilon, teacher_Delta)[corner_multisets(n_teachers)]

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_MOST = 5_000_000  # histograms; beyond it, memory and time are gone before an answer is there
+_MOST = 5_000_000  # histograms; beyond it, memory or time run out before there is an answer
 
 
 def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
@@ -34,7 +34,7 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
 def neighbour_pairs(histograms: ArrayLike) -> NDArray[np.int64]:
     """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
 
-    Raises ValueError where the rows are not all histograms in lexicographic order.
+    Raises ValueError if the rows are not all histograms in lexicographic order.
     """
     rows = np.asarray(histograms)
     if rows.ndim != 2 or not np.array_equal(
@@ -59,7 +59,7 @@ def vote_neighbours(
     """All inputs (H, C) of K teachers over C classes, and all pairs (P, 2) of neighbours.
 
     replace_one: histograms of K votes, of which one moves. add_remove: histograms of K votes beside
-    those of K - 1 and of K + 1, between which one vote is removed or added. Raises ValueError as
+    those of K - 1 and of K + 1, between which one vote is removed or added. Raises ValueError like
     `enumerate_histograms`, for another adjacency, and for add_remove with one teacher.
 
     >>> rows, pairs = vote_neighbours(2, 2, "add_remove")
@@ -92,7 +92,7 @@ def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArra
     If renaming the classes renames the labels and changes nothing else, every pair of neighbours
     has the same divergence as one whose first histogram is sorted in descending order and where,
     among equal counts, the last one loses the vote and the first one gains it. So every maximum
-    over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError as
+    over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError like
     `enumerate_histograms`, the limit applying to sorted histograms times moves.
     """
     return _with_moves(enumerate_sorted_histograms(n_teachers, n_classes))
@@ -101,7 +101,7 @@ def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArra
 def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
     """All histograms up to renaming the classes, counts descending: rows in lexicographic order.
 
-    Raises ValueError as `enumerate_histograms`, the limit applying to these.
+    Raises ValueError like `enumerate_histograms`, the limit applying to these.
     """
     _check(n_teachers, n_classes)
     return _extend(n_teachers, n_classes, descending=True)
@@ -110,7 +110,7 @@ def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.i
 def sorted_histograms(n_teachers: int, n_classes: int) -> int:
     """Number of histograms up to renaming the classes: partitions of K into at most C parts.
 
-    Raises ValueError as `enumerate_histograms`, but for no number of histograms.
+    Raises ValueError like `enumerate_histograms`, but without a limit on histograms.
     """
     _check(n_teachers, n_classes)
     ways = [1] + [0] * int(n_teachers)  # of writing each number with parts up to the size so far
@@ -121,7 +121,7 @@ def sorted_histograms(n_teachers: int, n_classes: int) -> int:
 
 
 def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDArray, NDArray]:
-    """A few histograms (H, C) and pairs (P, 2) for lower bounds where there are too many of them.
+    """A few histograms (H, C) and pairs (P, 2) for lower bounds if there are too many of them.
 
     With a votes for the first class and b for the second, a >= b, the rest goes to the third class,
     or is spread evenly over the others; b is as large as it can be, or as equal as it can be to the
@@ -147,7 +147,7 @@ def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
     """prob_matrix (K + 1, 2) of Pr[release 1 | n of K teachers say 1], n = 0..K.
 
     For a probability near 1 the other column is exact only to 1e-16: pass both columns to the audit
-    where small probabilities matter.
+    if small probabilities matter.
     """
     ones = np.asarray(probability_of_one, dtype=np.float64)
     if ones.ndim != 1 or len(ones) < 2:

@@ -2,7 +2,7 @@
 
 A teacher that is epsilon-DP answers all queries from one training. Its answers on two data sets are
 a function of one randomised bit (Kairouz, Oh & Viswanath 2015), so that with two classes and Q
-queries it is one of 4^Q behaviours: what it votes where the bit is 1, and where it is 0. A label is
+queries it is one of 4^Q behaviours: what it votes if the bit is 1, and if it is 0. A label is
 the list a(l) = Pr[release 1 | l teachers say 1], l = 0..K, drawn anew for every query. Theorems and
 proofs: docs/darrm-many-labels.md. Results are upper bounds in floating point.
 """
@@ -20,7 +20,7 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, multiple_above
 
 LARGEST_K = 11  # 7,726,160 choices of behaviours, half a GiB
 _LARGEST_LOSS = 600.0
-# What a teacher votes on both queries where its bit is 1, and where it is 0.
+# What a teacher votes on both queries if its bit is 1, and if it is 0.
 _VOTES = tuple(itertools.product((0, 1), repeat=2))
 BEHAVIOURS = tuple(itertools.product(_VOTES, repeat=2))
 
@@ -29,8 +29,8 @@ def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
     """Return w, such that any number Q of labels costs at most Q w teacher_epsilon together.
 
     w is the largest of l max(0, 1 - a(l - 1) / a(l)) + (K - l) max(0, 1 - a(l + 1) / a(l)), over l
-    and both labels: of how many teachers a label tells, where it tells most. Queries may depend on
-    labels before. At most K, and rounded up. probability_of_one: (K + 1,) in [0, 1].
+    and both labels: how many teachers a label can reveal at most. Queries may depend on
+    earlier labels. At most K, and rounded up. probability_of_one: (K + 1,) in [0, 1].
 
     Raises ValueError for another shape or range.
 
@@ -73,7 +73,7 @@ def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) ->
     _check_epsilon(teacher_epsilon, K)
     other = 1 - values
     pairs = [(values, values)]
-    # Where both labels are treated alike, exchanging them exchanges behaviours.
+    # If both labels are treated alike, exchanging them exchanges behaviours.
     if not np.array_equal(other, values[::-1]):
         pairs += [(values, other), (other, other)]
     worst = 0.0

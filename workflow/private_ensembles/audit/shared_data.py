@@ -1,4 +1,4 @@
-"""The audit where every teacher sees all the data: K independent private teachers, two classes.
+"""The audit if every teacher sees all the data: K independent private teachers, two classes.
 
 DaRRM's model (`shared_data`): a neighbouring data set changes the output distribution of every
 teacher, teacher i says 1 with probability p_i on one and p'_i on the other, and (p_i, p'_i) is any
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 _LARGEST_EPSILON = 700.0
-LARGEST_K = 15  # 170,544 choices of corners; beyond it memory grows out of hand
+LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand
 
 
 @dataclass(frozen=True)

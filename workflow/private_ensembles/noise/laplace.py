@@ -15,6 +15,6 @@ def difference_tail(gap: ArrayLike) -> NDArray[np.float64]:
 
 
 def log_difference_tail(gap: ArrayLike) -> NDArray[np.float64]:
-    """log of :func:`difference_tail`, where that underflows as well."""
+    """log of :func:`difference_tail`, also if that underflows."""
     gap = np.asarray(gap, dtype=np.float64)
     return np.log((2 + gap) / 4) - gap

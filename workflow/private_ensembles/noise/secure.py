@@ -59,7 +59,7 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     """Add independent discrete Gaussian noise N_Z(0, sigma^2) to whole numbers, any shape: int64.
 
     OpenDP's exact sampler (Canonne, Kamath & Steinke 2020, Algorithm 3, in rational arithmetic).
-    Raises ValueError for counts that are no integers of 31 bits and for sigma not finite and > 0.
+    Raises ValueError for counts that are not integers of 31 bits and for sigma not finite and > 0.
     """
     return _noisy(counts, sigma, 1)
 
@@ -71,7 +71,7 @@ def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     True
 
     Returns FINEST times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws them. The
-    largest of them is the largest of continuous ones but for a probability that
+    largest of them is the largest of continuous ones except with a probability that
     `accounting.discrete_gaussian.fine_distance` bounds. Raises ValueError for counts that are no
     integers below 2^16 in size and for sigma not in (0, 2^16).
     """
@@ -82,7 +82,7 @@ def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
-    """Units of the counts plus discrete noise of so many units times sigma."""
+    """Units of the counts plus discrete noise of that many units times sigma."""
     counts = np.asarray(counts)
     _check(sigma)
     if counts.dtype.kind not in "iu" or (counts.size and np.abs(counts).max() >= 1 << 30):
@@ -94,7 +94,7 @@ def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
 
 @cache
 def _gaussian(sigma: float):
-    import opendp.prelude as dp  # late: half a second that reproducible runs do without
+    import opendp.prelude as dp  # late: saves reproducible runs half a second
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
@@ -102,13 +102,13 @@ def _gaussian(sigma: float):
 
 
 def largest(noisy: np.ndarray) -> np.ndarray:
-    """Return the place of each row's largest number, int64 (Q,), by a fair die where rows tie.
+    """Return the place of each row's largest number, int64 (Q,), with a fair die for ties.
 
     noisy: whole numbers (Q, C). Continuous noise never ties; with dice all classes stay on a par.
     """
     tied = noisy == noisy.max(axis=1, keepdims=True)
     labels = tied.argmax(axis=1)
-    for query in np.flatnonzero(tied.sum(axis=1) > 1):  # few, and each needs a die of its own
+    for query in np.flatnonzero(tied.sum(axis=1) > 1):  # few ties, each with its own die
         labels[query] = secrets.choice(np.flatnonzero(tied[query]).tolist())
     return labels
 

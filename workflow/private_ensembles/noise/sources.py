@@ -1,7 +1,7 @@
 """Where a mechanism's noise comes from: a seeded stream, or the operating system's entropy.
 
 A sampler asks its source and does not care which it is. `Seeded` draws can be repeated from the
-seed; `Secure` ones by nobody, and without floating-point samplers (see `secure`).
+seed; `Secure` ones by nobody, and they use no floating-point samplers (see `secure`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Seeded:
     """Draws from a NumPy generator.
 
     by_class: Gaussian noise is drawn class by class, not query by query, as the labels of DaRRM's
-    tables were. Who draws fewer queries then gets other draws for them.
+    tables were. With fewer queries the draws for each are then different.
     """
 
     generator: np.random.Generator
@@ -59,7 +59,7 @@ class Secure:
         return exact.add_discrete_gaussian(counts, sigma)
 
     def add_fine_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return them in units of 2^-40 votes: all but continuous noise, for `largest`."""
+        """Return them in units of 2^-40 votes: nearly continuous noise, for `largest`."""
         return exact.add_fine_gaussian(counts, sigma)
 
     def largest(self, noisy: NDArray) -> NDArray[np.int64]:

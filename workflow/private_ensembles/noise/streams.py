@@ -57,7 +57,7 @@ def generator(seed: int, *path: int | str) -> np.random.Generator:
 def system_generator() -> np.random.Generator:
     """Return a PCG64 generator that the operating system's entropy seeds: no run repeats another.
 
-    For noise in floating point that nobody may know; where an exact sampler exists, take that one
+    For noise in floating point that nobody may know; if there is an exact sampler, take that one
     (`noise.secure`).
     """
     return np.random.Generator(np.random.PCG64(secrets.randbits(128)))

@@ -17,7 +17,7 @@ class BaggedVotes:
     """Two-class votes of k partitions of the records into n shards, one teacher a shard.
 
     bits: uint8 (k, n, ceil(Q / 8)), the votes on Q queries as `np.packbits` packs them. shards:
-    int (k, N), the shard that holds each record in each partition, -1 where a partition leaves the
+    int (k, N), the shard that holds each record in each partition, -1 if a partition leaves the
     record out. first: the number of the first partition. provenance: JSON-able.
     """
 
@@ -77,7 +77,7 @@ def pack(votes):
 
 
 def concatenate(parts):
-    """Join files of consecutive partitions into one. Raises ValueError where they do not fit."""
+    """Join files of consecutive partitions into one. Raises ValueError if they do not fit."""
     parts = sorted(parts, key=lambda part: part.first)
     if not parts:
         raise ValueError("parts: must be at least one")

@@ -17,12 +17,12 @@ _PIECE = 1 << 22  # votes that are counted at a time
 
 @dataclass(frozen=True)
 class Votes:
-    """Votes of one ensemble on a list of queries; not for release, for they carry no noise.
+    """Votes of one ensemble on a list of queries; not for release, because they carry no noise.
 
     Exactly one of votes and counts is given. votes: unsigned integers (queries, teachers), each
     below n_classes. counts: unsigned integers (queries, n_classes), how many teachers chose each
     class; every row has the same sum, the number of teachers. labels: int64 (queries,), the truth,
-    -1 where unknown. provenance: how the votes came about, JSON-able.
+    -1 if unknown. provenance: how the votes came about, JSON-able.
     """
 
     n_classes: int
@@ -83,7 +83,7 @@ class Votes:
         return int(self.counts[0].sum(dtype=np.int64))
 
     def of(self, queries):
-        """The same of some queries, an array of their places."""
+        """The same votes on some of the queries only, given by an array of their places."""
         chosen = {
             name: None if array is None else array[queries]
             for name, array in (("votes", self.votes), ("counts", self.counts))
@@ -129,8 +129,8 @@ def write_votes(path, votes):
 def read_votes(path):
     """The Votes in the file at `path`, every promise of the format checked.
 
-    Raises ValueError, one line that names the file, for a file that is no npz, is truncated, holds
-    pickles, lacks a key, or has a wrong shape, type or value; OSError where it cannot be opened.
+    Raises ValueError, one line that names the file, for a file that is not an npz, is truncated,
+    holds pickles, lacks a key, or has a wrong shape, type or value; OSError if it cannot be opened.
     """
     arrays = io.read_npz(path, required=("labels", "n_classes", "provenance"))
     try:
@@ -154,7 +154,7 @@ def read_votes(path):
 
 
 def _whole(name, array, n_dimensions):
-    """`array` as an integer array of so many dimensions; floats are refused, even whole ones."""
+    """`array` as an integer array of that many dimensions; floats are refused, even whole ones."""
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} has type {array.dtype}: must be whole numbers")

@@ -23,25 +23,25 @@ _PIECE = 1 << 24
 _ROWS = 256
 _LABEL = "label"
 _SAY = "say votes_kind=votes or votes_kind=counts"
-# The accounting's tables grow with the classes; more than these are hardly ever meant.
+# The accounting's tables grow with the classes; more than these are hardly ever intended.
 _MOST_CLASSES = 10_000
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
 
 def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> Votes:
-    """Return the votes, or counts, in a file, with labels where it has them (-1 elsewhere).
+    """Return the votes, or counts, in a file, with labels if it has them (else -1).
 
     kind: ``votes`` (queries x teachers, each entry a class 0, 1, ...) or ``counts`` (queries x
     classes, each row adding up to the number of teachers); ``auto`` takes an npz by the name of its
-    array, a CSV by its header, and else votes. Where the kind is told, by its name or by `kind`,
+    array, a CSV by its header, and else votes. If the kind is told, by its name or by `kind`,
     whole numbers may be floats (2.0), and semicolons or tabs may separate them. n_classes: stated,
-    for one that is inferred from the votes tells of them.
+    because a number inferred from the votes would reveal something about them.
 
-    Raises ValueError, one line that names the file, for anything that is no such matrix: wrong
+    Raises ValueError, one line that names the file, for anything that is not such a matrix: wrong
     shapes, numbers that are not whole, NaN, votes or labels out of range, fewer than two teachers,
     rows of counts with different sums, another number of classes in the file, more counts than
-    memory holds, pickles; OSError where it cannot be opened.
+    memory holds, pickles; OSError if it cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
@@ -256,7 +256,7 @@ def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
 
 
 def _fits(n_queries: int, n_classes: int) -> None:
-    """ValueError, before any work, where this machine has not the memory for so many counts."""
+    """ValueError, before any work, if this machine lacks the memory for that many counts."""
     needed = n_queries * n_classes * _BYTES_OF_A_COUNT
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > there:
@@ -267,7 +267,7 @@ def _fits(n_queries: int, n_classes: int) -> None:
 
 
 def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
-    """Return a matrix of floats as integers; ValueError where they are no whole numbers."""
+    """Return a matrix of floats as integers; ValueError if they are not whole numbers."""
     for start, piece in _pieces(matrix):
         piece = piece.astype(np.float64)
         wrong = ~(np.isfinite(piece) & (piece == np.floor(piece)) & (np.abs(piece) < 2.0**31))

@@ -1,8 +1,8 @@
 """Votes of an ensemble that does not exist, drawn from a stated profile of its teachers' consensus.
 
-They stand where the real votes are private (PATE's Glyph: 5,000 teachers, 150 classes), to show
-what costs and computations are like at that size, and where an ensemble is planned that nobody has
-trained yet. Nothing computed from them is a claim about real data.
+They take the place of votes that are private (PATE's Glyph: 5,000 teachers, 150 classes), to show
+what costs and computations are like at that size, and of an ensemble that is planned but not yet
+trained. Nothing computed from them is a claim about real data.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class ConsensusProfile:
     s, drawn once per query from Beta(*easy) or Beta(*hard), and for another class with
     probabilities (1 - s) times a draw of Dirichlet(confusion / (n_classes - 1), ...): the smaller
     confusion, the fewer classes it is taken for. Given these the teachers are independent. So the
-    plurality is right where s exceeds the share of the strongest wrong class, the more surely the
+    plurality is right if s exceeds the share of the strongest wrong class, the more surely the
     larger the consensus is. True classes have geometrically falling frequencies, the first
     `imbalance` times the last. A share `mislabelled` of the queries carries another label than the
     true class, any with the same probability; teachers vote for the true class all the same.
