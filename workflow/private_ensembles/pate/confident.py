@@ -1,9 +1,9 @@
 """Privacy of GNMax, Confident- and Interactive-GNMax as PATE's Table 2 states it: in expectation.
 
 The label of a query costs its data-dependent Rényi bound times the chance that it is answered. That
-is what the paper reports and what its numbers are compared with. It is no guarantee: an
-expectation, and of one direction (DESIGN 5.11, 5.15;
-:mod:`private_ensembles.pate.release_accounting` has one). All data-dependent fields are not for
+is what the paper reports and what its numbers are compared with. It is not a guarantee: it is an
+expectation, and of one direction (DESIGN 5.11, 5.15); a guarantee is in
+:mod:`private_ensembles.pate.release_accounting`. All data-dependent fields are not for
 release. Fields named sanitized_* say what would be published: a normal draw with that mean and
 standard deviation, of which the standard deviation itself is private.
 """
@@ -82,8 +82,8 @@ class ConfidentPrivacy(RoundPrivacy):
     epsilon is the least over orders of threshold_rdp + label_rdp + conversion, at `order`.
     sanitized_epsilon is that sum plus gnss_rdp at `sanitized_order`, the mean of what is published;
     sanitized_sd the standard deviation of its noise; sanitized_upper = sanitized_epsilon + z
-    sanitized_sd with Phi(z) = upper_confidence. What rounds have as well is added up here, but for
-    beta, smooth_sensitivity and sigma_ss, which are None where there are several.
+    sanitized_sd with Phi(z) = upper_confidence. What rounds have as well is added up here, except
+    beta, smooth_sensitivity and sigma_ss, which are None if there are several.
     orders_left_out: orders at which condition C5 or C6 fails, so that nothing can be sanitised.
     """
 
@@ -139,7 +139,7 @@ def confident_gnmax_privacy(
     for Theorem 23 as printed, to compare only): ``classic`` and ``paper`` give what the paper
     computes. `noise` as in :mod:`.tails`, `options` as in :func:`compose_rounds`.
 
-    Raises ValueError as `confident_round` and `compose_rounds`.
+    Raises ValueError like `confident_round` and `compose_rounds`.
 
     >>> import numpy as np
     >>> counts = np.array([[240, 10], [130, 120]] * 50)
@@ -175,20 +175,20 @@ def compose_rounds(
     conversion ("improved"), formula ("exact"), tuning ("search"), target_epsilon (3), order, beta,
     sigma_ss, orders (ORDERS, for the search), upper_confidence (0.95).
 
-    tuning: how order, beta and sigma_ss are chosen where not given. ``search`` minimises the cost
+    tuning: how order, beta and sigma_ss are chosen if not given. ``search`` minimises the cost
     plus two standard deviations as the paper does (`formula` = ``paper``: at the order of the least
-    epsilon; ``exact``: over the order as well); what it picks depends on the votes and tells of
-    them, without a bound. ``rule_of_thumb`` does not look at votes: order = 1 + 2 log(1/delta) /
-    target_epsilon, at which the conversion takes half of a budget guessed beforehand, and
-    `sanitize.rule_of_thumb` for the rest; ``appendix_b6`` has the paper's own beta and sigma_ss
-    at that order. order, beta, sigma_ss (the latter one a round) pin them.
+    epsilon; ``exact``: over the order as well); what it picks depends on the votes and reveals
+    something about them, which nothing bounds. ``rule_of_thumb`` does not look at votes: order = 1
+    + 2 log(1/delta) / target_epsilon, at which the conversion takes half of a budget guessed
+    beforehand, and `sanitize.rule_of_thumb` for the rest; ``appendix_b6`` has the paper's own beta
+    and sigma_ss at that order. order, beta, sigma_ss (the latter one a round) pin them.
 
     query_cap, answer_cap: limits of each round fixed beforehand (default: all queries), for the
     data-independent costs.
 
     Raises ValueError for delta or upper_confidence outside (0, 1), orders <= 1, target_epsilon <=
     0, caps < 0, and parameters whose number is not that of the rounds, TypeError for unknown
-    options. Warns (RuntimeWarning) where orders are left out.
+    options. Warns (RuntimeWarning) if orders are left out.
     """
     chosen = _Options(rounds, delta, **options)
     grid = chosen.grid

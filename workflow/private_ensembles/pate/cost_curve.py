@@ -1,4 +1,4 @@
-"""beta(q), what one GNMax label costs where its plurality is missed with chance q (PATE, B.1-B.4).
+"""beta(q), what one GNMax label costs if its plurality is missed with chance q (PATE, B.1-B.4).
 
 Names follow the paper: q0 is the largest q for which the data-dependent bound is used, q1 =
 B_L(q0), and [q1, q0] is the plateau on which the local sensitivity is greatest. All q are handled
@@ -64,7 +64,7 @@ class CostCurve:
         return np.where(np.asarray(log_q) <= self.log_q0(), self.bound(log_q), self.ceiling)
 
     def _closed(self, log_q: ArrayLike, votes: int) -> NDArray[np.float64]:
-        # As if q were made up of m - 1 equal gaps, and each were closed by so many votes.
+        # As if q were made up of m - 1 equal gaps, and each were closed by this many votes.
         others = np.log(self.n_classes - 1)
         each = np.minimum(np.asarray(log_q, dtype=np.float64) - others, 0.0)
         return np.minimum(others + self.tails.log_overtakes_after(each, votes), 0.0)
@@ -81,7 +81,7 @@ class CostCurve:
     def log_q0(self) -> float:
         """log of the largest q <= 1/2 at which the data-dependent bound is below lambda/sigma^2.
 
-        -inf where there is none. The bound grows with q (condition C5, see `check_conditions`), so
+        -inf if there is none. The bound grows with q (condition C5, see `check_conditions`), so
         a search on ever finer grids finds where it meets the constant.
         """
 
@@ -104,14 +104,14 @@ class CostCurve:
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019
     def log_q1(self) -> float:
-        """log B_L(q0); -inf where the data-dependent bound applies nowhere."""
+        """log B_L(q0); -inf if the data-dependent bound applies nowhere."""
         return float(self.lower(self.log_q0())) if np.isfinite(self.log_q0()) else -np.inf
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019
     def plateau(self) -> float:
         """Local sensitivity on [q1, q0], the greatest: ceiling - beta(q1); 0 without a q0.
 
-        Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; where beta jumps at q0
+        Algorithm 3 has beta(B_U(q1)) = beta(q0) in place of the ceiling; if beta jumps at q0
         (condition C5 allows it, though GNMax's does not) that is too little for q just above q1.
         """
         if not np.isfinite(self.log_q0()):
@@ -152,7 +152,7 @@ class CostCurve:
         return tuple(violated)
 
     def helps(self, teachers: int) -> bool:
-        """Whether any histogram of so many votes uses the data-dependent bound (B.2's check).
+        """Whether any histogram of that many votes uses the data-dependent bound (B.2's check).
 
         The most favourable one is unanimous: q0 >= q([n, 0, ..., 0]).
         """

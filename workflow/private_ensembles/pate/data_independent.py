@@ -23,7 +23,7 @@ from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
 
 @dataclass(frozen=True)
 class Releases:
-    """So many thresholds with noise sigma1 (None: no threshold) and labels with noise sigma2.
+    """Numbers of thresholds with noise sigma1 (None: no threshold) and of labels with sigma2.
 
     Raises ValueError for a negative number or noise <= 0.
     """

@@ -3,7 +3,7 @@
 GNMax (PATE, section 4.1) adds independent N(0, sigma^2) to each class's count of votes and releases
 the class of the largest. Neighbouring data sets change one teacher, hence move one vote: one count
 falls by 1 and another rises by 1 (shared or disjoint training data alike, as long as one record
-reaches one teacher). sigma is in votes, epsilon in nats. All of this is of continuous noise; the
+reaches one teacher). sigma is in votes, epsilon in nats. All of this is for continuous noise; the
 discrete noise of `noise: secure` is accounted for in `accounting.discrete_gaussian`.
 """
 
@@ -122,7 +122,7 @@ def sigma_quantities(
     """Return all of :data:`METHODS` at one budget as rows of quantity, value, source.
 
     grid: order_max and order_step of :func:`search_sigma`. Quantities: sigma_<method> (votes) and,
-    where one is searched, order_<method>.
+    if an order is searched, order_<method>.
     """
     sources = {
         "rdp": "DaRRM appendix D.2.1: PATE section 4.1, classic conversion, grid of orders",
@@ -192,7 +192,7 @@ def order_grid(
 def sigma_curve(
     epsilon: float, delta: float, orders: np.ndarray, *, conversion: str = "classic"
 ) -> np.ndarray:
-    """Return sigma^2 (A,) that each of ``orders`` (A,) asks for; infinite where none is enough.
+    """Return sigma^2 (A,) that each of ``orders`` (A,) asks for; infinite if none is enough.
 
     ``classic``: sigma^2 = lambda / (epsilon - log(1/delta) / (lambda - 1)), the curve of DaRRM's
     Figure 10; ``improved``: the same with the improved conversion. Plain floating point, for
@@ -221,7 +221,7 @@ def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
 def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return the class of the largest count after noise, (Q,), for counts and noise (Q, C).
 
-    The first class of those that tie: no matter with continuous noise.
+    The first class of those that tie, which does not matter with continuous noise.
     """
     return np.argmax(counts + noise, axis=1)
 

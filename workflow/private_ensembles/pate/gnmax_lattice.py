@@ -10,7 +10,7 @@ t + 1. That is the integral over u in [0, 1] of u^t, so that
 a polynomial of degree C - 1 in u, which Gauss-Legendre quadrature with ceil(C / 2) nodes
 integrates exactly, all terms positive.
 
-Where sigma is large every h-th y is enough, counted h times. As a function of a real y the summand
+If sigma is large, every h-th y is enough, counted h times. As a function of a real y the summand
 is a product of C sums of Gaussian weights, each of which grows by e^{b^2 / (2 sigma^2)} at most at
 y + ib. So both sums, over all y and over every h-th one, are trapezoidal rules of the same
 integral, with the relative error that `gnmax_quadrature` proves at steps 1 / sigma and h / sigma.
@@ -48,7 +48,7 @@ def lattice_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]
     """Pr[GNMax with discrete noise releases class j] of every query, (queries, classes).
 
     counts: votes per class, (queries, classes); sigma: noise in votes, > 0. Errors:
-    `lattice_error`. Raises ValueError as `check_counts` and `check_sigma`.
+    `lattice_error`. Raises ValueError like `check_counts` and `check_sigma`.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
     if counts.shape[1] == 1:

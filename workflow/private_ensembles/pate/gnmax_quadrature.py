@@ -33,8 +33,8 @@ def gnmax_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]:
     """Pr[GNMax releases class j] for every query, (queries, classes); rows sum to 1.
 
     counts: votes per class, (queries, classes); sigma: noise in votes, > 0. Every probability has a
-    relative error below 1e-10, unless it is below 1e-300, and below 4e-12 where it is at least
-    1e-15; `gnmax_log_distribution` gives each one's own bound. Raises ValueError as
+    relative error below 1e-10, unless it is below 1e-300, and below 4e-12 if it is at least
+    1e-15; `gnmax_log_distribution` gives each one's own bound. Raises ValueError like
     `check_counts` and `check_sigma`.
     """
     return np.exp(gnmax_log_distribution(counts, sigma)[0])
@@ -47,7 +47,7 @@ def gnmax_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.f
     array([0.837, 0.496])
 
     merged: the votes, of `merge`, which serves every sigma. labels: (queries,) classes. The other
-    classes' integrals, which take most of the time, are left out. Raises ValueError as
+    classes' integrals, which take most of the time, are left out. Raises ValueError like
     `check_sigma`.
     """
     of, wanted = merged.of(labels)
@@ -59,7 +59,7 @@ def gnmax_log_distribution(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """log Pr[GNMax releases class j] and a bound on its error, each (queries, classes).
 
-    Pr[j] lies within exp(log_probability -+ error); -inf where the class trails by more than 55
+    Pr[j] lies within exp(log_probability -+ error); -inf if the class trails by more than 55
     sigma, for then the probability is below 1e-323. The error is the sum of three:
 
     Discretisation. The trapezoidal rule with step h on the whole line has an error of at most 2 M /
@@ -71,7 +71,7 @@ def gnmax_log_distribution(
     least as fast as the last two fall: a geometric series.
     Rounding. log_ndtr and the squares are good to a few round-offs of their own size.
 
-    Raises ValueError as `check_counts` and `check_sigma`.
+    Raises ValueError like `check_counts` and `check_sigma`.
     """
     sigma = check_sigma(sigma)
     merged = merge(counts)

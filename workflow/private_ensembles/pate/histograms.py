@@ -58,7 +58,7 @@ class Merged:
 
 
 def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Items (n,) in parts of about equal size, so much at a time as fits in a laptop's cache.
+    """Items (n,) in parts of about equal size, as much at a time as fits in a laptop's cache.
 
     sizes: (n,) numbers that each item takes.
     """
@@ -70,7 +70,7 @@ def blocks(
 ) -> Iterator[tuple[slice, slice, NDArray[np.int64]]]:
     """Rows a few at a time, as fit in a core's cache: rows, their pairs, starts among those.
 
-    first: (rows,) where each row starts among so many `pairs`. width: numbers that a pair takes.
+    first: (rows,) where each row starts among that many `pairs`. width: numbers that a pair takes.
     """
     ends = np.append(first[1:], pairs)
     cuts = np.flatnonzero(np.diff(ends * width // _BLOCK)) + 1
@@ -79,7 +79,7 @@ def blocks(
 
 
 def merge(counts: ArrayLike) -> Merged:
-    """Merge a vote matrix, integers (queries, classes). Raises ValueError as `check_counts`."""
+    """Merge a vote matrix, integers (queries, classes). Raises ValueError like `check_counts`."""
     counts = check_counts(counts)
     order = np.argsort(-counts, axis=1, kind="stable")
     descending = np.take_along_axis(counts, order, axis=1)

@@ -103,7 +103,7 @@ class JointProfile(Profile):
     """S(d) of the total cost, in both directions, of one round's steps: sum over queries of sym.
 
     Raises ValueError for a round without a threshold or with leads that are not whole votes, and
-    where condition C5 or C6 fails at this order.
+    if condition C5 or C6 fails at this order.
     """
 
     def __init__(self, one: Round, order: float) -> None:
@@ -154,7 +154,7 @@ class JointProfile(Profile):
         slope = expit(odds + most).max(axis=0)
         move = _neighbours(np.abs(np.diff(self.step.by_move(margins, 0.0), axis=1)))
         # |expit(a + o) - expit(b + o)| over o in [0, most] is largest where a + o and b + o lie
-        # evenly about 0, or as near to that as the interval lets them.
+        # evenly about 0, or as near to that as the interval allows.
         a, b = odds[:, :-1], odds[:, 1:]
         at = np.clip(-(a + b) / 2, 0.0, most)
         return slope, move, _neighbours(np.abs(expit(a + at) - expit(b + at)))

@@ -46,7 +46,7 @@ class LabelWalk:
         return sensitivity, cost
 
     def drop_below(self, least: float) -> None:
-        """Count as 0 from now on, of rising queries, what stays below `least`."""
+        """From now on, count as 0 those rising queries that stay below `least`."""
         self._rising.drop_below(least)
 
 
@@ -70,7 +70,7 @@ class Votes:
 
     @functools.cached_property
     def log_q(self) -> NDArray[np.float64]:
-        """Proposition 7."""
+        """log q of each row by Proposition 7."""
         return self._log_q(self.rows[:, 0], self.rows[:, 1:])
 
     @functools.cached_property

@@ -37,7 +37,7 @@ def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     q = min(1, sum over the other classes of (2 + x) / (4 e^x)), x = gap / scale: each term is the
     exact chance that the difference of two Laplace draws exceeds the gap (PATE 2017, Lemma 4).
     Rounded up; -inf for a single class. counts: (queries, classes); scale in votes.
-    Raises ValueError as `check_counts`, `check_scale`.
+    Raises ValueError like `check_counts`, `check_scale`.
     """
     scale = check_scale(scale)
 
@@ -79,14 +79,14 @@ def lnmax_independent_rdp(
 def lnmax_rdp_of_log_q(
     log_q: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:
-    """Rényi cost of one label where Pr[it is not the plurality] <= q, (queries, orders).
+    """Rényi cost of one label if Pr[it is not the plurality] <= q, (queries, orders).
 
     The smaller of :func:`lnmax_independent_rdp` and PATE 2017, Theorem 3 (PATE 2018, Theorem 6 with
     mu_1 = mu_2 = infinity): with c = e^(2 / scale) and l = lambda - 1, (1 - q) ((1 - q) / (1 - c
     q))^l + q c^l, which bounds e^(l times the cost) and grows with q up to 1 / (1 + c) (for any
     real l > 0: with r = (1 - q) / (1 - c q) in [1, c] its derivative is l c r^(l+1) - (l+1) r^l +
     c^l, least at r = 1 and there l (c - 1) - 1 + c^l >= 0). The latter only for q < 1 / (1 + c).
-    Rounded up. Raises ValueError as :func:`lnmax_independent_rdp`, and for log q > 0.
+    Rounded up. Raises ValueError like :func:`lnmax_independent_rdp`, and for log q > 0.
     """
     independent = lnmax_independent_rdp(scale, orders, bounds=bounds)
     scale, orders = check_scale(scale), check_orders(orders)
@@ -107,7 +107,7 @@ def lnmax_rdp(
     """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
 
     Not for release, and no guarantee: `lnmax_symmetric_rdp` has the other direction, too. Raises
-    ValueError as `lnmax_log_q` and `lnmax_rdp_of_log_q`.
+    ValueError like `lnmax_log_q` and `lnmax_rdp_of_log_q`.
     """
     return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
 
@@ -160,7 +160,7 @@ def lnmax_privacy(
     """Cost of LNMax on all queries; ``classic``, ``paper`` and PAPER_ORDERS are PATE 2017's way.
 
     There epsilon = min over l of (sum of alpha(l) + log(1/delta)) / l, l = 1..8. counts: (queries,
-    classes); scale in votes. Raises ValueError as :func:`lnmax_rdp`, for delta outside (0, 1) and
+    classes); scale in votes. Raises ValueError like :func:`lnmax_rdp`, for delta outside (0, 1) and
     an unknown conversion.
     """
     grid = check_orders(ORDERS if orders is None else orders)

@@ -52,7 +52,7 @@ def lnmax_distribution(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     - Below, where all noisy counts together lie with probability under e^-40, nothing is added.
     - All terms are positive, so rounding costs a few round-offs per factor of the product.
 
-    Raises ValueError as `check_counts` and `check_scale`.
+    Raises ValueError like `check_counts` and `check_scale`.
     """
     scale = check_scale(scale)
     merged = merge(counts)
@@ -66,7 +66,7 @@ def lnmax_right(merged: Merged, labels: ArrayLike, scale: float) -> NDArray[np.f
     array([0.763, 0.483])
 
     merged: the votes, of `merge`, which serves every scale. labels: (queries,) classes. The other
-    classes' integrals are left out, which saves time. Raises ValueError as `check_scale`.
+    classes' integrals are left out, which saves time. Raises ValueError like `check_scale`.
     """
     of, wanted = merged.of(labels)
     return _of_pairs(merged, check_scale(scale), wanted)[of]
@@ -105,7 +105,7 @@ def _integrand(
     """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (chosen, nodes)."""
     density = 0.5 * np.exp(-np.abs(z))
     log_below = z - math.log(2)
-    # A piece lies between two neighbouring counts: z changes its sign nowhere, but for rounding.
+    # A piece lies between two neighbouring counts: z changes its sign nowhere, except by rounding.
     beyond = z[:, -1] >= 0
     log_below[beyond] = np.where(z[beyond] < 0, log_below[beyond], np.log1p(-density[beyond]))
     everyone = np.add.reduceat(multiplicity[:, None] * log_below, first, axis=0)
@@ -161,7 +161,7 @@ def _pieces(merged: Merged, gap: NDArray[np.float64]):
 
 
 def _groups(merged: Merged, gap, rows, tops, bottoms):
-    """Pieces that need equally many nodes, so many at a time as fit in the cache of a laptop."""
+    """Pieces that need equally many nodes, as many at a time as fit in the cache of a laptop."""
     nodes = np.empty(len(rows), dtype=np.int64)
     size = merged.sizes
     wide = (_RHO + 1 / _RHO) / 2 - 1

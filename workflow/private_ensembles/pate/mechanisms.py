@@ -2,8 +2,8 @@
 
 counts: votes per class, integers (queries, classes), every row adding up to the teachers. Labels
 are int64, -1 for no answer. generator: a NumPy generator, or None for noise from the operating
-system's entropy by exact discrete samplers (see `noise.secure`). Renyi bounds hold for both, all
-else has an account of its own (docs/discrete-noise.md). Continuous ties have probability 0;
+system's entropy by exact discrete samplers (see `noise.secure`). Renyi bounds hold for both,
+everything else has its own account (docs/discrete-noise.md). Continuous ties have probability 0;
 discrete ones are broken by fair dice.
 
 Noise is drawn query by query, so an answer depends on the queries before it, if at all, and never
@@ -36,7 +36,7 @@ def lnmax(
     """Release every query's label by LNMax (PATE, section 3.1): argmax_j n_j + Lap(scale).
 
     scale: of the Laplace noise, in votes, > 0. query_cap: later queries get no answer. Returns
-    (queries,). Raises ValueError as `check_counts`, for scale or query_cap out of range, and for
+    (queries,). Raises ValueError like `check_counts`, for scale or query_cap out of range, and for
     generator None: its noise is continuous only.
     """
     counts, scale = check_counts(counts), check_scale(scale)
@@ -50,7 +50,7 @@ def lnmax(
 def gnmax(counts: ArrayLike, sigma: float, noise: Seeded | Secure) -> NDArray[np.int64]:
     """Release every query's label by GNMax (PATE, section 4.1): argmax_j n_j + N(0, sigma^2).
 
-    sigma in votes, > 0. Returns (queries,). Raises ValueError as `check_counts` and for sigma out
+    sigma in votes, > 0. Returns (queries,). Raises ValueError like `check_counts` and for sigma out
     of range.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
@@ -69,11 +69,11 @@ def confident_gnmax(
 ) -> NDArray[np.int64]:
     """Release labels by Confident-GNMax (PATE, Algorithm 1).
 
-    A query is answered by GNMax with sigma2 where max_j n_j + N(0, sigma1^2) >= threshold, else not
+    A query is answered by GNMax with sigma2 if max_j n_j + N(0, sigma1^2) >= threshold, else not
     at all. All in votes; sigmas > 0. After query_cap queries or answer_cap answers the mechanism
-    stops. Returns (queries,), -1 where there is no answer.
+    stops. Returns (queries,), -1 if there is no answer.
 
-    Raises ValueError as `check_counts` and for a threshold, sigma or cap out of range.
+    Raises ValueError like `check_counts` and for a threshold, sigma or cap out of range.
     """
     counts = check_counts(counts)
     passed, labels = _check_and_label(
@@ -97,14 +97,14 @@ def interactive_gnmax(
     """Release labels by Interactive-GNMax (PATE, Algorithm 2): (labels, reinforced), (queries,).
 
     scores: the student's p, (queries, classes), rows summing to 1; public, as the student is
-    trained on released labels only. With M teachers, a query is answered by GNMax with sigma2 where
+    trained on released labels only. With M teachers, a query is answered by GNMax with sigma2 if
     max_j (n_j - M p_j) + N(0, sigma1^2) >= threshold; otherwise the student's own label is
-    reinforced where max_j p_j > confidence; otherwise there is no answer. One teacher moves max_j
+    reinforced if max_j p_j > confidence; otherwise there is no answer. One teacher moves max_j
     (n_j - M p_j) by at most 1, so the cost is Confident-GNMax's. answer_cap counts the teachers'
     answers only: a reinforced label has looked at votes for the threshold alone.
 
     Secure noise is whole, so M p_j is rounded to a whole number there, which is public as well.
-    Raises ValueError as `confident_gnmax`, and for scores or confidence out of range.
+    Raises ValueError like `confident_gnmax`, and for scores or confidence out of range.
     """
     counts = check_counts(counts)
     scores = check_scores(scores, counts)

@@ -58,7 +58,7 @@ def log_of_union_bound(
 
     log_tail: gaps to the largest count, (queries, classes) in votes, >= 0 -> log of the chance that
     noise makes up for each, good to a few round-offs of its size. Rounded up; -inf for a single
-    class. With ties, any of the largest classes serves. Raises ValueError as `check_counts`.
+    class. With ties, any of the largest classes serves. Raises ValueError like `check_counts`.
     """
     counts = check_counts(counts)
     if counts.shape[1] == 1:
@@ -80,16 +80,16 @@ def gnmax_log_q(
     sigma)) / 2 with continuous noise; with `secure` noise the lattice's own, half of a tie included
     (of m classes level with the plurality a fair die takes it m / (m + 1) of the time, at most m /
     2). Rounded as :func:`log_of_union_bound`. counts: (queries, classes); sigma in votes, > 0;
-    noise as in :mod:`.tails`. Raises ValueError as `check_counts`, `tails_of`.
+    noise as in :mod:`.tails`. Raises ValueError like `check_counts`, `tails_of`.
     """
     return log_of_union_bound(counts, tails_of(noise, sigma).log_overtakes)
 
 
 def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
-    """Rényi cost of one GNMax label where Pr[it is not the plurality] <= q, (queries, orders).
+    """Rényi cost of one GNMax label if Pr[it is not the plurality] <= q, (queries, orders).
 
     The smaller of Proposition 8's lambda / sigma^2 and Theorem 6 with Proposition 10's
-    mu_2 = sigma sqrt(log 1/q), mu_1 = mu_2 + 1, eps_i = mu_i / sigma^2, the latter only where its
+    mu_2 = sigma sqrt(log 1/q), mu_1 = mu_2 + 1, eps_i = mu_i / sigma^2, the latter only if its
     conditions hold: q < 1, mu_1 >= lambda, mu_2 > 1 and
     q <= e^{(mu_2 - 1) eps_2} / (mu_1 / (mu_1 - 1) * mu_2 / (mu_2 - 1))^{mu_2}. Rounded up; within
     rounding of a condition it counts as violated.
@@ -132,7 +132,7 @@ def theorem_6(
 
     q = e^-L, A = (1 - q) / (1 - x), x = q e^gain_a < 1, B = e^gain_b; all (queries, 1), the gains
     >= 0. The caller's gains may be off by 10 roundings, and minus_log_x = L - gain_a by 6 spread
-    + 4, where spread >= 1 and spread minus_log_x <= L. Infinite or NaN where it overflows.
+    + 4, where spread >= 1 and spread minus_log_x <= L. Infinite or NaN if it overflows.
 
     A is 1 + y with y = x (1 - e^-gain_a) / (1 - x), so the logarithm is of 1 plus positive numbers,
     and errors are relative throughout. They add up to fewer roundings than `counted`, proven line
@@ -155,7 +155,7 @@ def gnmax_rdp(
 
     Not for release, and no guarantee: `gnmax_symmetric_rdp` has the other direction, too. counts:
     votes per class, (queries, classes); sigma: noise in votes; orders: lambda > 1;
-    noise as in :mod:`.tails`. Raises ValueError as `gnmax_log_q`, `check_orders`.
+    noise as in :mod:`.tails`. Raises ValueError like `gnmax_log_q`, `check_orders`.
 
     >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
     [[1.2e-05], [0.005]]
@@ -168,7 +168,7 @@ def log_answer_probability(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """log Pr[a query passes the noisy threshold] and log Pr[it fails], each (queries,).
 
-    Algorithm 1 answers where max_j n_j + noise >= threshold (in votes); noise as in :mod:`.tails`.
+    Algorithm 1 answers if max_j n_j + noise >= threshold (in votes); noise as in :mod:`.tails`.
     """
     tails = tails_of(noise, sigma1)
     margin = check_counts(counts).max(axis=1) - tails.threshold(threshold)

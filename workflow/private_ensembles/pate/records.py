@@ -10,8 +10,8 @@ class Guarded:
     """Base of dataclasses (`repr=False`) that hold public numbers and private ones.
 
     public: the fields that may be published, in the order in which they are shown. What is not
-    named there is not for release. called: what private fields are called where they are shown, if
-    their own name does not say what they are.
+    named there is not for release. called: the names under which private fields are shown, if their
+    own name does not say what they are.
     """
 
     public: ClassVar[tuple[str, ...]] = ()

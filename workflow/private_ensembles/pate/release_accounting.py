@@ -36,7 +36,7 @@ REPORTS = ("data_independent", "sanitized", "both")
 
 @dataclass(frozen=True)
 class Publication:
-    """How the data-dependent cost is published; nothing of it depends on votes.
+    """How the data-dependent cost is published; nothing here depends on votes.
 
     order: Rényi order of everything; beta, sigma_ss: GNSS; sigma_log: noise on ln SS in units of
     beta; gnss_rdp and sensitivity_rdp: what the two publications cost at the order.
@@ -50,7 +50,7 @@ class Publication:
     sensitivity_rdp: float
 
     def cost(self, order: float) -> float:
-        """Rényi cost of both publications at any order; infinite where beta is too large."""
+        """Rényi cost of both publications at any order; infinite if beta is too large."""
         gnss = gnss_rdp(order, self.beta + BETA_SLACK, self.sigma_ss)
         return gnss + order / (2 * self.sigma_log**2) * (1 + 1e-15)
 
@@ -63,11 +63,11 @@ class ReleasePrivacy(Guarded):
     certain), published_epsilon (an estimate, off by normal noise), published_sensitivity,
     published_upper (the one-sided upper confidence bound), publication, report, the caps, and the
     data-independent costs. data_independent_epsilon: by Rényi orders at the caps, the cost of
-    publishing included where something is published; exact_data_independent_epsilon: of the labels
-    alone, as one Gaussian mechanism, or on the lattice where the round's noise is `secure`.
+    publishing included if something is published; exact_data_independent_epsilon: of the labels
+    alone, as one Gaussian mechanism, or on the lattice if the round's noise is `secure`.
 
     Not for release: joint_rdp, epsilon (the cost of labels and publication at these votes),
-    smooth_sensitivity, sanitized_sd. None where nothing is sanitised.
+    smooth_sensitivity, sanitized_sd. None if nothing is sanitised.
     """
 
     public: ClassVar[tuple[str, ...]] = (
@@ -213,7 +213,7 @@ def choose_publication(
     """The publication's parameters, from public ones only: numbers, not votes.
 
     Raises ValueError for delta outside (0, 1), target_epsilon <= 0, parameters out of range, a beta
-    at which GNSS costs infinitely much, and where conditions C5 and C6 hold at no order tried.
+    at which GNSS costs infinitely much, and if conditions C5 and C6 hold at no order tried.
     """
     wanted = guessed_order(delta, target_epsilon)
     if order is None:

@@ -4,8 +4,8 @@ GNMax, Confident-GNMax and Interactive-GNMax (PATE, 4.1-4.3) differ only in what
 looks at: nothing, the largest count max_j n_j, or max_j (n_j - K p_j) for a student's public scores
 p. One teacher's vote moves each of these by at most 1, so their costs are alike.
 
-The expectation over the threshold's outcome is the paper's (Table 2). It is no guarantee, being an
-expectation and of one direction, and what depends on the votes is not for release (DESIGN 5.11).
+The expectation over the threshold's outcome is the paper's (Table 2). It is not a guarantee, being
+an expectation and of one direction, and what depends on the votes is not for release (DESIGN 5.11).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Round:
         return Releases(0 if self.leads is None else tried, self.sigma1, answered, self.sigma2)
 
     def curve(self, order: float) -> CostCurve | None:
-        """The label's cost curve, or None where it is constant: no votes use Theorem 6."""
+        """The label's cost curve, or None if it is constant: no votes use Theorem 6."""
         if self.counts.shape[1] == 1:
             return None
         curve = CostCurve(self.sigma2, float(order), self.counts.shape[1], self.noise)
@@ -108,7 +108,7 @@ class Round:
         return () if curve is None else curve.check_conditions()
 
     def profile(self, order: float) -> SensitivityProfile | None:
-        """Sensitivities of the expected label cost; None where it is constant."""
+        """Sensitivities of the expected label cost; None if it is constant."""
         curve = self.curve(order)
         if curve is None:
             return None
@@ -160,7 +160,7 @@ def answer_probability(
 
 
 def gnmax_round(counts: ArrayLike, sigma: float, *, noise: str = "reproducible") -> Round:
-    """Every query is answered by GNMax. Raises ValueError as `check_counts`, `tails_of`."""
+    """Every query is answered by GNMax. Raises ValueError like `check_counts`, `tails_of`."""
     tails_of(noise, sigma)  # checks both
     return Round(check_counts(counts), None, None, None, float(sigma), noise)
 
@@ -173,9 +173,9 @@ def confident_round(
     *,
     noise: str = "reproducible",
 ) -> Round:
-    """Algorithm 1: answered where max_j n_j + noise of scale sigma1 >= threshold.
+    """Algorithm 1: answered if max_j n_j + noise of scale sigma1 >= threshold.
 
-    Raises ValueError as `check_counts`, `tails_of` and for a threshold that is not finite.
+    Raises ValueError like `check_counts`, `tails_of` and for a threshold that is not finite.
     """
     counts = check_counts(counts)
     leads = counts.max(axis=1).astype(float)
@@ -191,11 +191,11 @@ def interactive_round(
     *,
     noise: str = "reproducible",
 ) -> Round:
-    """Algorithm 2: answered where max_j (n_j - K p_j) + noise of scale sigma1 >= threshold.
+    """Algorithm 2: answered if max_j (n_j - K p_j) + noise of scale sigma1 >= threshold.
 
     scores: the student's p, (queries, classes), each in [0, 1], rows adding up to 1; public, as the
     student was trained on released labels only. K p_j is rounded with `secure` noise, as the
-    sampler does. What a confident student reinforces costs nothing more. Raises ValueError as
+    sampler does. What a confident student reinforces costs nothing more. Raises ValueError like
     :func:`confident_round`, and for other scores.
     """
     counts = check_counts(counts)

@@ -15,7 +15,7 @@ from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.rdp import check_orders
 
 FORMULAS = ("exact", "paper")
-# Keeps sigma_SS finite where every query's cost is too small for a float.
+# Keeps sigma_SS finite if every query's cost is too small for a float.
 _LEAST_SENSITIVITY = 1e-290
 
 
@@ -24,9 +24,9 @@ def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact")
 
     ``exact``: lambda e^(-2 beta) / (2 sigma^2 r) + (ln(r) / 2 + lambda beta) / (1 - lambda), with
     r = 1 - lambda + lambda e^(-2 beta) > 0, that is beta < ln(lambda / (lambda - 1)) / 2.
-    It is attained where SS(D') = e^(-beta) SS(D) and |f(D) - f(D')| = SS(D'), so it cannot be
+    It is attained if SS(D') = e^(-beta) SS(D) and |f(D) - f(D')| = SS(D'), so it cannot be
     improved (docs/gnss.md). ``paper``: Theorem 23 as printed, which fails for lambda beta > 1/4;
-    for comparison only. Infinite where beta is too large for the order.
+    for comparison only. Infinite if beta is too large for the order.
 
     Raises ValueError for order <= 1, beta <= 0, sigma <= 0 or another formula.
     """
@@ -38,7 +38,7 @@ def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact")
 
 
 def gnss_terms(order: float, beta: float, *, formula: str = "exact") -> tuple[float, float]:
-    """A and B of `gnss_rdp` = A / sigma^2 + B; (inf, inf) where beta is too large for the order.
+    """A and B of `gnss_rdp` = A / sigma^2 + B; (inf, inf) if beta is too large for the order.
 
     Raises ValueError for order <= 1, beta <= 0 or another formula.
     """
@@ -104,8 +104,8 @@ def tune_gnss(
 
     smooth: SS as a function of beta. at_least: what it is at least, quickly, which may grow with
     every SS that is worked out; only how long this takes depends on it. Not for release: what is
-    chosen depends on the votes, and how much the choice tells of them is bounded by nothing here
-    (`rule_of_thumb` does not look).
+    chosen depends on the votes, and nothing here bounds how much the choice reveals about them
+    (`rule_of_thumb` does not look at them).
 
     ``paper``: beta from the 20 points (0.30, 0.31, ..., 0.49) / lambda, which every printed beta of
     Table 2 is one of. ``exact``: from (0.05, 0.07, ..., 0.95) times the largest beta.
@@ -204,7 +204,7 @@ def appendix_b6(
     factor sqrt((lambda + 1) / epsilon) with factor from 2 to 4, which puts (lambda + 1) /
     sigma_SS^2, to the paper the dominant part of the cost, between epsilon / 16 and epsilon / 4.
 
-    Raises ValueError as :func:`guessed_order` and for a factor outside [2, 4].
+    Raises ValueError like :func:`guessed_order` and for a factor outside [2, 4].
     """
     order = guessed_order(delta, target_epsilon)
     if not 2 <= factor <= 4:

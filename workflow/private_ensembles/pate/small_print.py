@@ -81,7 +81,7 @@ def _two_outcomes(gap: float, moved: float, sigma: float, order: float) -> float
 
 @dataclass(frozen=True)
 class UnanimousCondition:
-    """Theorem 6's conditions where all K teachers agree (DaRRM, Algorithm 6, line 8).
+    """Theorem 6's conditions if all K teachers agree (DaRRM, Algorithm 6, line 8).
 
     log_q and its limit, mu1 of Proposition 10; q_small: q <= limit; order_covered: mu1 >= order;
     applies: all conditions; improves: the data-dependent bound is below order / sigma^2.
@@ -134,7 +134,7 @@ ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
 
 
 def round_two(answers: int) -> Releases:
-    """The second round, where so many queries were answered in both together."""
+    """The second round, where that many queries were answered in both together."""
     return Releases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
 
 

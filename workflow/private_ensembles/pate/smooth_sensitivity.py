@@ -61,8 +61,8 @@ class Profile(abc.ABC):
     def at_least(self, beta: float) -> float:
         """What `smooth` is at least, by the distances worked out so far.
 
-        Who chooses by it which distances are asked for should do so only where they are worked out
-        one by one: of those worked out together, a sum's last digit depends on which.
+        A caller that chooses by it which distances are asked for should do so only if they are
+        worked out one by one: of those worked out together, a sum's last digit depends on which.
         """
         return max((math.exp(-beta * d) * s for d, s in self._known.items()), default=0.0)
 
@@ -102,10 +102,10 @@ class SensitivityProfile(Profile):
     """S(d) of the labels' total cost.
 
     counts: (queries, classes); curve: one (sigma, order); weights: (queries,) >= 0, such as the
-    chance of an answer, default 1. Values hold where `curve.check_conditions()` is empty. Where no
-    histogram of so many teachers uses the data-dependent bound, the cost is constant and S is 0.
+    chance of an answer, default 1. Values hold where `curve.check_conditions()` is empty. If no
+    histogram of that many teachers uses the data-dependent bound, the cost is constant and S is 0.
 
-    Raises ValueError as `check_counts`, for other weights and another number of classes.
+    Raises ValueError like `check_counts`, for other weights and another number of classes.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class SensitivityProfile(Profile):
             self._walk.drop_below(NOTHING * self.at(0)[0] / self._weights.sum())
 
     def at_order(self, order: float) -> SensitivityProfile:
-        """The same votes' at another order: what does not depend on it is worked out once."""
+        """The profile of the same votes at another order; what it shares is worked out once."""
         other = copy.copy(self)
         other.__dict__.pop("_known", None)
         other._begin(replace(self.curve, order=float(order)))

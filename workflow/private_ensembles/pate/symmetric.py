@@ -28,9 +28,9 @@ def nearby_log_q(
 
     counts: (queries, classes). log_q: counts -> log of the union bound q, a sum of tails of the
     gaps to the largest count; the tails belong to the difference of two independent draws of one
-    unimodal noise. Then no move raises q more than one from the largest count to the second. Where
+    unimodal noise. Then no move raises q more than one from the largest count to the second. If
     these are less than two votes apart, the answer is 0, for q = 1: any class may have the largest
-    count nearby. -inf for a single class. Raises ValueError as `check_counts`.
+    count nearby. -inf for a single class. Raises ValueError like `check_counts`.
     """
     counts = check_counts(counts)
     if counts.shape[1] == 1:
@@ -48,7 +48,7 @@ def gnmax_symmetric_rdp(
     """Rényi cost of every query's GNMax label in both directions, (queries, orders).
 
     Not for release. `gnmax_rdp` at the worst histogram within one vote, as it grows with q.
-    noise as in :mod:`.tails`. Raises ValueError as `gnmax_rdp`.
+    noise as in :mod:`.tails`. Raises ValueError like `gnmax_rdp`.
 
     >>> from private_ensembles.pate.rdp import gnmax_rdp
     >>> votes = [[9, 2]]
@@ -65,7 +65,7 @@ def lnmax_symmetric_rdp(
 ) -> NDArray[np.float64]:
     """Rényi cost of every query's LNMax label in both directions, (queries, orders).
 
-    Not for release. `lnmax_rdp` at the worst histogram within one vote. Raises ValueError as
+    Not for release. `lnmax_rdp` at the worst histogram within one vote. Raises ValueError like
     `lnmax_rdp`.
     """
     log_q = nearby_log_q(counts, lambda votes: lnmax_log_q(votes, scale))
