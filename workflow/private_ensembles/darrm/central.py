@@ -44,15 +44,15 @@ class CentralSearch:
     utility from above; the point itself, scaled down until nothing is violated, bounds it from
     below. The tolerance falls as the violations do.
 
-    A rough gamma violates ever new rows where the utility hardly weighs it. So a general gamma pays
-    a little for its second differences, a share of the utility that is small beside the gap that
-    suffices: the bound holds all the same, since multipliers from whatever program prove one. Once
-    such a gamma is private, it pays less, until the bound has come down to it.
+    A rough gamma violates ever more rows where the utility hardly weighs it. So a general gamma
+    pays a little for its second differences, a share of the utility that is small beside the gap
+    that suffices: the bound holds all the same, since multipliers from whatever program prove one.
+    Once such a gamma is private, it pays less, until the bound has come down to it.
 
     monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
 
     x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.Search`; proof : x's worst
-    case over all corners, where a look at them proved it, and whether it is exact.
+    case over all corners, if a look at them proved it, and whether it is exact.
     """
 
     solver = "interior"
@@ -168,7 +168,7 @@ class CentralSearch:
         return self.bound - self.value <= self._enough()
 
     def _enough(self) -> float:
-        """The gap that suffices: less where nearly every label is right, for errors count then."""
+        """The gap that suffices: less if nearly every label is right, for then errors count."""
         lacking = self.objective.total - self.value
         return max(GAP * min(self.bound, 10 * lacking), LEAST_GAP * self.bound)
 
@@ -178,7 +178,7 @@ class CentralSearch:
         return bool(np.mean(np.cumsum(cost) < self._enough()) > OPEN)
 
     def _fill(self) -> None:
-        """Raise sum(gamma) as far as it costs next to nothing, where the utility leaves it open.
+        """Raise sum(gamma) as far as it costs next to nothing, if the utility leaves it open.
 
         A little way BACK from the largest sum, rows that are slack at the x so far are slack again:
         few are violated, and bounds far below the allowance make the look at all corners short.
@@ -273,7 +273,7 @@ class CentralSearch:
     def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
         """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
 
-        The searches over all corners, which take longer, are asked where x exceeds 1 by `enough` at
+        The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
         most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
         """
         problem = self.problem

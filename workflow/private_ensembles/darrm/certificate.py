@@ -85,7 +85,7 @@ def certify_problem(
 ) -> Certificate:
     """`certify` for a problem that exists already; gamma as returned by `check_gamma`.
 
-    known : gamma's worst case over all corners as `eight_corner_worst_case` returns it, where it
+    known : gamma's worst case over all corners as `eight_corner_worst_case` returns it, if it
     has been worked out before.
     """
     half = gamma[(problem.K + 1) // 2 :]
@@ -128,7 +128,7 @@ def scale_to_allowance(
 
     f is linear in gamma and the allowance is positive, so some factor always serves: the ratio of
     the two, less what pays for rounding. known : as in `certify_problem`. Returns the scaled gamma
-    and its certificate. Raises ValueError as `check_gamma`.
+    and its certificate. Raises ValueError like `check_gamma`.
     """
     gamma = check_gamma(gamma)
     certificate = certify_problem(problem, gamma, known)

@@ -23,10 +23,10 @@ TOLERANCE = 1e-9  # of the multipliers of many teachers, relative to the utility
 
 
 def certificates(solution: GammaSolution) -> list[dict]:
-    """What is proven of an optimised gamma: `privacy`, and `optimality` where it can be written.
+    """What is proven of an optimised gamma: `privacy`, and `optimality` if it can be written.
 
-    An empirical prior's votes and a sampled objective do not stand in the file, so that nobody
-    could recompute the utility; there is no certificate of optimality then.
+    An empirical prior's votes and a sampled objective are not in the file, so nobody could
+    recompute the utility; then there is no certificate of optimality.
 
     >>> from private_ensembles.darrm.optimize import optimize_gamma
     >>> [found["kind"] for found in certificates(optimize_gamma(K=3, m=1, epsilon=0.1))]

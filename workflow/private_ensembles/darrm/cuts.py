@@ -9,7 +9,7 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.darrm.separation import edge_assignments, edge_rows
 
 VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
-FIRST = 4  # every so many of the edges is in use at the start
+FIRST = 4  # one in this many of the edges is in use at the start
 FAR = 0.05  # from binding, relative, with which a row that has no price rests
 
 

@@ -34,9 +34,9 @@ def box_bounds(
     """Bounds on f over all moves, at most the known ones, for a box of rows and numbers of ones.
 
     V, W : (rows, n + 1), values in [-1, 1]; ones : which numbers of ones, of 0..n; known : (rows,
-    columns) bounds, tightened where they exceed the floor. The theorem of docs/method.md, 3, for
-    none or all of the teachers at an end moved, and where that leaves it open whether f exceeds the
-    floor, for PARTS parts of them: where all gain most by one and the same move these are exact.
+    columns) bounds, tightened where they exceed the floor. The theorem of docs/method.md, 3, is
+    used for none or all of the teachers at an end moved and, if that leaves open whether f exceeds
+    the floor, for PARTS parts of them: if all gain most by one and the same move these are exact.
     """
     n = V.shape[1] - 1
     b = np.arange(ones.start, ones.stop)
@@ -68,7 +68,7 @@ def _excess(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
 def _few(
     cells: tuple[NDArray[np.int64], ...], entries: int
 ) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """The cells so many at a time that what is worked out for them fits a processor's cache."""
+    """The cells in parts so small that what is worked out for one fits a processor's cache."""
     size = max(1, ENTRIES // entries)
     for start in range(0, len(cells[0]), size):
         yield tuple(part[start : start + size] for part in cells)
@@ -222,7 +222,7 @@ def _columns(table: NDArray[np.float64], start: int, stop: int) -> NDArray[np.fl
 
 @functools.lru_cache(maxsize=2048)
 def _tails(problem: PrivacyProblem, n: int) -> NDArray[np.float64]:
-    """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 where negligible."""
+    """Bounds on Pr[Bin(n, Delta) >= k] for k = 0, 1, ...: (n Delta)^k / k!; 0 if negligible."""
     logs = [k * math.log(max(n, 1) * problem.Delta) - math.lgamma(k + 1) for k in range(n + 1)]
     terms = moved_weights(problem).shape[1]
     return np.append(np.exp(np.minimum(logs[:terms], 0.0)), 0.0)

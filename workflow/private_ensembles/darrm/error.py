@@ -18,7 +18,7 @@ POINTS = 1 << 11
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """An expected error: `error`, and the half width of its 99 % interval (0 where exact)."""
+    """An expected error: `error`, and the half width of its 99 % interval (0 if exact)."""
 
     error: float
     half_width: float
@@ -41,7 +41,7 @@ def error_of_pmf(gamma: ArrayLike, alpha: ArrayLike) -> NDArray[np.float64]:
 
 
 def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-    """Exact error where every teacher says 1 with the same probability p.
+    """Exact error if every teacher says 1 with the same probability p.
 
     gamma : (K + 1,); p : any shape, values in [0, 1]. Returns p's shape.
     """
@@ -63,7 +63,7 @@ def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> fl
 def expected_error_estimate(
     gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1", *, seed: int = 0
 ) -> ErrorEstimate:
-    """Expected error of gamma under a prior, exact where a formula exists.
+    """Expected error of gamma under a prior, exact if there is a formula.
 
     Exact: (sum_l c_l - sum_l c_l gamma_l) / 2 with c_l of `prior.objective` (DaRRM, Eq. 197-201).
     With all p_i >= 1/2 the lead alpha_l - alpha_{K-l} is never negative (there is a bijection from

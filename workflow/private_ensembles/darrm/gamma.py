@@ -14,7 +14,7 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
 def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
     """gamma as a float64 array (K + 1,), K odd.
 
-    Raises ValueError where it has another rank, an even K, a value outside [0, 1] or NaN, or is
+    Raises ValueError if it has another rank, an even K, a value outside [0, 1] or NaN, or is
     not exactly symmetric around K/2 (Lemma 3.4 covers symmetric functions only).
     """
     values = np.asarray(gamma, dtype=np.float64)
@@ -58,7 +58,7 @@ def gamma_constant(
     if delta_prime is not None:
         composed = general(epsilon, Delta, K, delta_prime)
         tau, lam = composed.epsilon / epsilon, composed.delta
-    # e^{tau epsilon} may overflow where e^{m epsilon} does not: divide through by it.
+    # e^{tau epsilon} may overflow even if e^{m epsilon} does not: divide through by it.
     decay = math.exp(-tau * epsilon)
     growth = math.exp(m * epsilon)
     numerator = math.expm1(m * epsilon) + 2 * problem.delta

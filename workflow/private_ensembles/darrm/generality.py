@@ -32,14 +32,14 @@ def gamma_from_probabilities(
 
     Returns
     -------
-    (K + 1,), in [0, 1], symmetric around K/2: what `certify` and `release` take. Where the
+    (K + 1,), in [0, 1], symmetric around K/2: what `certify` and `release` take. If the
     algorithm is symmetric, `release.label_probability` of it equals prob_of_one to 1e-12.
 
     Raises
     ------
     ValueError : another shape, even K, a value outside [0, 1] or NaN; an algorithm that is worse
         than a coin at some l (before symmetrising: the lemma asks it of every l); one with
-        Pr[1 | l] + Pr[1 | K - l] != 1 where symmetrize = `no` (the lemma gives it a gamma, but not
+        Pr[1 | l] + Pr[1 | K - l] != 1 if symmetrize = `no` (the lemma gives it a gamma, but not
         a symmetric one, and the privacy condition of Lemma 3.4 covers no other).
     """
     if symmetrize not in SYMMETRIZE:

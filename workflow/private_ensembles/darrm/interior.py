@@ -46,7 +46,7 @@ def centre(
         rows @ x + s = right, x + z = 1, rows.T @ y + v - u = cost - curvature @ x, all >= 0,
 
     whose steps need one n x n matrix. The multipliers bound the optimum by weak duality whatever
-    the tolerance and the curvature. Ends early, with its best point, where rounding allows no more.
+    the tolerance and the curvature. Ends early, with its best point, if rounding allows no more.
     """
     n = len(cost)
     right = np.ones(len(rows)) if right is None else right
@@ -81,7 +81,7 @@ def centre(
         target = mean * (sum(ahead) / (mean * sum(map(len, products)))) ** 3
         wanted = [target - p - a * b for p, a, b in zip(products, down, up, strict=True)]
         down, up = _step(rows, residuals, primal, dual, factor, wanted)
-        # Where x changes the prices, both must go the same way for what is lacking to shrink.
+        # If x changes the prices, both must go the same way for what is lacking to shrink.
         lengths = [TO_THE_BOUNDARY * _length(primal, down), TO_THE_BOUNDARY * _length(dual, up)]
         if curvature.any():
             lengths = [min(lengths)] * 2
@@ -92,7 +92,7 @@ def centre(
 def _gap(
     cost: NDArray, right: NDArray, x: NDArray, y: NDArray, used: NDArray, priced: NDArray
 ) -> float:
-    """The dual bound less the utility, relative to the bound; more where x violates a row."""
+    """The dual bound less the utility, relative to the bound; more if x violates a row."""
     bound = float(y @ right + np.maximum(cost - priced, 0).sum())
     violation = max(0.0, float((used - right).max()) - VIOLATION)
     return abs(bound - float(cost @ x)) / max(abs(bound), 1e-300) + violation / VIOLATION

@@ -1,4 +1,4 @@
-"""A growing linear program, solved by Gurobi where its licence allows and by HiGHS elsewhere."""
+"""A growing linear program, solved by Gurobi if its licence allows, and else by HiGHS."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def dual_bound(
 class CutProgram:
     """maximise cost @ x subject to 0 <= x <= upper and the rows added so far.
 
-    solver : auto (Gurobi, and HiGHS where Gurobi cannot be had), gurobi or highs. Raises ValueError
-    for another name and SolverUnavailable where gurobi was asked for and cannot be had.
+    solver : auto (Gurobi, or HiGHS if Gurobi is not available), gurobi or highs. Raises ValueError
+    for another name and SolverUnavailable if gurobi was asked for and is not available.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class CutProgram:
             self.backend.add_rows(rows, right)
 
     def solve(self) -> NDArray[np.float64]:
-        """The optimal x; falls back on HiGHS where `auto` meets a solver that gives up."""
+        """The optimal x; with `auto`, falls back on HiGHS if the solver gives up."""
         try:
             x, self.duals = self.backend.solve()
         except SolverUnavailable:

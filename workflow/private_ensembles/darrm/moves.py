@@ -21,7 +21,7 @@ class BestMoves:
     """The largest f met, above the floor if `counts` is there, and a bound on what is left.
 
     value : f, or the floor; row : of the tables, where it is; counts : teachers at each corner of
-    the ends, None where no f met exceeds the floor; left_over : bound on f where effort or
+    the ends, None if no f met exceeds the floor; left_over : bound on f if effort or
     steps left more than `value` possible, else -inf; spent : table entries worked out.
     """
 
@@ -48,8 +48,8 @@ def best_moves(
     (D,0), aQ at (0,D), bP of the ones at (1-D,1) and bQ at (1,1-D), f = P(aP, bP) - c P'(aQ, bQ),
     with aP + aQ <= a and bP + bQ <= b: for every (aP, bP) a running maximum over (aQ, bQ).
 
-    Every `step`-th aP and bP, the last ones, and their complements as aQ and bQ suffice but for
-    what a concave f can exceed its chords by. Where all zeros gain most by one and the same move,
+    Every `step`-th aP and bP, the last ones, and their complements as aQ and bQ suffice except
+    for what a concave f can exceed its chords by. If all zeros gain most by one and the same move,
     whatever the ones do, no other is tried for them, and likewise for the ones (docs/method.md, 3).
     So coarse steps settle most rows, and only those that may exceed the largest f met are tried in
     finer ones, down to steps of 1, which are exact.
@@ -61,7 +61,7 @@ def best_moves(
     bounds = np.full(len(V), np.inf)
     for step in steps:
         for part in _alike(plain, rows):
-            # Where all teachers at an end make the same move, its two ends are all that is tried.
+            # If all teachers at an end make the same move, its two ends are all that is tried.
             gaps = [0 if plain[k, part[0]] else min(step, ends[k]) for k in (0, 1)]
             nodes = [
                 _nodes(size, gap or max(size, 1)) for size, gap in zip(ends, gaps, strict=True)

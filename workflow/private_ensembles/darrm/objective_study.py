@@ -45,7 +45,7 @@ def study_objectives(
     is sum |c_hat - c| / sum c; utility is that of the gamma optimised for c_hat under the true c,
     and utility_loss what it lacks to the bound on every private gamma, relative (3e-9 at best:
     `search.SECOND_OBJECTIVE`). A negative estimated coefficient counts as 0. utility is missing
-    where no estimated coefficient is positive.
+    if no estimated coefficient is positive.
 
     Raises ValueError for parameters out of range.
     """

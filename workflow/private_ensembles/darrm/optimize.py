@@ -93,10 +93,10 @@ def optimize_gamma(
     monotone : restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone
 
     Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
-    best monotone gamma. Where the utility leaves gamma undetermined, sum(gamma) is maximised
+    best monotone gamma. If the utility leaves gamma undetermined, sum(gamma) is maximised
     among the optima.
 
-    Raises ValueError for a parameter out of range, and where the budget is so small that rounding
+    Raises ValueError for a parameter out of range, and if the budget is so small that rounding
     alone uses it up (m epsilon and delta below about 1e-14 K).
     """
     started = time.perf_counter()

@@ -67,7 +67,7 @@ def three_corner_costs(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArr
     """f at every assignment of teachers to the corners (D,0), H, (1,1-D).
 
     Returns an array (K+1, K+1) indexed [teachers at H, teachers at (1,1-D)]; the rest are at
-    (D,0); -inf where the counts exceed K. If gamma is non-decreasing in |l - K/2|, G is
+    (D,0); -inf if the counts exceed K. If gamma is non-decreasing in |l - K/2|, G is
     non-decreasing in each p_i, so f is largest on the lower-right frontier of the feasible
     region, whose vertices are these three: their maximum is then exact (DESIGN 5.2).
     """
@@ -109,7 +109,7 @@ def pure_move_costs(
     """The largest f over MOVES, and which it is, for every number of teachers at H and the ones.
 
     Two arrays (K+1, K+1) indexed [teachers at H, teachers at the ones]; the rest are at the zeros;
-    -inf where the counts exceed K. mirrored : H's mirror image in the place of H.
+    -inf if the counts exceed K. mirrored : H's mirror image in the place of H.
     """
     K = problem.K
     p, q = (problem.low, problem.high) if mirrored else (problem.high, problem.low)

@@ -28,7 +28,7 @@ CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 
 
 def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
-    """delta, or 1 - (1 - Delta)^m where it is None (DaRRM, section 6.1)."""
+    """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1)."""
     # Rounding must not take delta below Delta at m = 1.
     return max(Delta, -math.expm1(m * math.log1p(-Delta))) if delta is None else delta
 
@@ -83,7 +83,7 @@ class PrivacyProblem:
 
     @cached_property
     def allowance(self) -> float:
-        """c - 1 + 2 delta, rounded down; 0 where rounding leaves nothing."""
+        """c - 1 + 2 delta, rounded down; 0 if rounding leaves nothing."""
         value = (self.c - 1) + 2 * self.delta
         return max(0.0, value - 4 * UNIT_ROUNDOFF * (abs(self.c - 1) + 2 * self.delta))
 

@@ -52,8 +52,8 @@ class LinearObjective:
 class AbsoluteObjective:
     """E|sum lead_l| - E|sum lead_l (1 - gamma_l)| over sampled leads: twice the error avoided.
 
-    Eq. 196's true expected error, with its absolute value, is concave in gamma as a utility; where
-    the lead never changes sign it equals `LinearObjective`.
+    Eq. 196's true expected error, with its absolute value, is concave in gamma as a utility; if
+    the lead never changes sign, it equals `LinearObjective`.
     """
 
     def __init__(self, leads: NDArray) -> None:
@@ -86,7 +86,7 @@ class Search:
     relaxation : only the three corners' rows, so that `upper_bound` is all that it is good for.
 
     upper_bound : no private gamma has a larger utility, in exact arithmetic (docs/method.md, 6).
-    proof : none; what the last look at all corners proved is kept where it was made.
+    proof : None; what the last look at all corners proved is kept where it was made.
     """
 
     proof = None
@@ -199,7 +199,7 @@ class Search:
         return reached
 
     def _tangent(self, x: NDArray) -> int:
-        """Add the objective's tangent at x where it cuts off the program's optimum."""
+        """Add the objective's tangent at x if it cuts off the program's optimum."""
         if not self.concave:
             return 0
         gradient, value = self.objective.gradient(x), self.objective.value(x)

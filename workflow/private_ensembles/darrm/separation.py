@@ -68,7 +68,7 @@ def exact_corners(
     """Assignments to all corners that exceed `limit`, far apart, and all that the look tells.
 
     Few teachers at H and its mirror image leave gamma's jumps as they are: those assignments are
-    looked at first, and alone where they exceed `limit`.
+    looked at first, and alone if they exceed `limit`.
     """
     seen = look(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
     return _far_apart([counts for _, counts in seen.found]), seen

@@ -132,9 +132,9 @@ def bounds_above(
     sizes: list[float],
     floor: float,
 ) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
-    """`full_bound` where it may exceed `floor`: in what part of the box, and the bounds there.
+    """`full_bound` where it may exceed `floor`: in which part of the box, and the bounds there.
 
-    Order by order: where what the next ones can add at most does not reach the floor, they are not
+    Order by order: if what the next ones can add at most does not reach the floor, they are not
     worked out.
     """
     n = V.shape[1] - 1
@@ -189,7 +189,7 @@ def _slices(problem: PrivacyProblem, g: NDArray[np.float64]) -> Iterator[NDArray
 
 
 def _hull(above: NDArray[np.bool_]) -> tuple[slice, slice]:
-    """The smallest box that holds every True; nothing where there is none."""
+    """The smallest box that holds every True; nothing if there is none."""
     rows, columns = (np.nonzero(above.any(axis=axis))[0] for axis in (1, 0))
     if not len(rows):
         return slice(0, 0), slice(0, 0)

@@ -40,7 +40,7 @@ def composition_parameters(
 
     The majority of `subsamples` of the K teachers costs (m epsilon, delta), that of all K costs
     (tau epsilon, lambda), both by Theorem 2.3 with slack delta_prime. Returns subsamples, m, tau,
-    lambda, epsilon (= m times the teachers'), delta. Raises ValueError as `composition.general`.
+    lambda, epsilon (= m times the teachers'), delta. Raises ValueError like `composition.general`.
     """
     drawn = general(epsilon, Delta, subsamples, delta_prime)
     every = general(epsilon, Delta, K, delta_prime)
@@ -55,7 +55,7 @@ def composition_parameters(
 
 
 def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
-    """|Pr[majority = 1] - p| where each of K teachers says 1 with probability p; shape of p.
+    """|Pr[majority = 1] - p| if each of K teachers says 1 with probability p; shape of p.
 
     DaRRM, Lemma 3.2 (m = 1): on some data set every private algorithm errs by this much. It bounds
     no algorithm on a given data set: docs/lemma-3.2.md.
@@ -150,7 +150,7 @@ def relative_cost(
     A `Certificate` compares f with its allowance, both near e^{m epsilon} - 1, so a closed form
     that breaks the condition where both probabilities are tiny passes after scaling by a billionth.
     Here every operation adds or multiplies positive numbers: each step is good to a few units in
-    the last place, and the second number bounds their product. Raises ValueError as
+    the last place, and the second number bounds their product. Raises ValueError like
     `PrivacyProblem`, and for a says_one that decreases.
     """
     s = np.asarray(says_one, dtype=np.float64)
@@ -185,7 +185,7 @@ def relative_cost(
 def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dict:
     """Whether gamma_dsub is (m epsilon, 1 - (1 - Delta)^m)-DP for all teachers, not i.i.d. alone.
 
-    Theorem 4.1 proves i.i.d. pure teachers only. relative_cost: see there; verdict: `holds` where
+    Theorem 4.1 proves i.i.d. pure teachers only. relative_cost: see there; verdict: `holds` if
     it is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`. scaling,
     method: what the certificate of a use of it asks for (`proof`).
     """

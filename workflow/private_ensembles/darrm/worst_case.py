@@ -148,7 +148,7 @@ def look(
 ) -> Look:
     """Look for the worst of all assignments, and for all that exceed `limit` (see `Look`).
 
-    effort, prune : as in `eight_corner_worst_case`; first : where some with at most so many
+    effort, prune : as in `eight_corner_worst_case`; first : if some with at most that many
     teachers at H and its mirror image exceed the limit, the others are not looked at.
     """
     counts = _likely_worst(problem, g)
