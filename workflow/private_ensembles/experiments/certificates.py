@@ -1,7 +1,7 @@
 """Certificates of labels and totals that `verify/verify.py` checks without this package.
 
-What a mechanism's label costs, with its noise where that has a closed form, else with a table of
-its probabilities; that a claim does not hold, where it does not; and what several labels cost
+They state what a mechanism's label costs, by its noise if that has a closed form, else by a table
+of its probabilities; that a claim does not hold, if it does not; and what several labels cost
 together. Format and theorems: docs/certificates.md.
 """
 
@@ -29,9 +29,9 @@ from private_ensembles.mechanisms.families.noise_function import NoiseFunction
 from private_ensembles.mechanisms.families.task import Task
 
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
-# is raised by what its chords cost more than the package's.
+# is raised by as much as its chords cost more than the package's.
 FEW_LABELS, FEW_TEACHERS, POINTS, CHORDS = 100, 15, 8, 5e-3
-# Of a label's loss the grid covers so many standard deviations.
+# Of a label's loss the grid covers this many standard deviations.
 _REACH = 12
 
 
@@ -73,7 +73,7 @@ def certificates(
 def of_teachers(mechanism: Mechanism, task: Task, parameters: Parameters) -> list[dict]:
     """The claim of one label of private teachers, by gamma or by composing a committee.
 
-    One teacher's own cost is the accountant's, of which nothing is known
+    One teacher's own cost is the accountant's, which is not certified
     here: a majority of teachers that costs no more has no certificate.
     """
     teacher = task.teacher_epsilon, task.teacher_Delta

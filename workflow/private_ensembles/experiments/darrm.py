@@ -61,7 +61,7 @@ def parameters(
     """The parameters of every mechanism's label.
 
     gamma: (K + 1,), the optimised one; sigma: by quantity, as `search_gnmax_sigma` writes them.
-    Raises ValueError where gamma's own certificate does not hold.
+    Raises ValueError if gamma's own certificate does not hold.
     """
     found = {"gamma": gamma, **sigma}
     return {one.name: one.for_budget(budget, found) for one in mechanisms.of_one_label()}
@@ -110,7 +110,7 @@ def run(
 
     All mechanisms and training seeds see the same queries; every release has its own stream.
     noise : secure draws the releases from the system's entropy; queries are public and stay.
-    Raises ValueError where Q exceeds the number of test images.
+    Raises ValueError if Q exceeds the number of test images.
     """
     K, draws = settings["K"], settings["draws"]
     terms = claims(budget_of(settings, noise))

@@ -34,13 +34,13 @@ def gamma_shapes(
     solutions: contents of ``results/darrm/gamma/*.json``, which share K, epsilon and Delta and
     differ in m. subsamples, delta_prime (Figure 6): how many teachers gamma_sub draws at each
     solution, default m, and the slack of general composition for gamma_const, default simple
-    composition. Double subsampling is drawn where Delta = 0, as in the paper.
+    composition. Double subsampling is drawn if Delta = 0, as in the paper.
 
     Columns: m, subsamples, family, quantity, x, y, with quantity ``gamma`` (x = l, the number of
     teachers that say 1; y = gamma(l)), ``error`` (x = p, the probability with which every teacher
     says 1; y = total variation distance to the majority), ``expected_error`` (x missing; y = mean
     error under ``prior``) or ``scaling`` (x missing; y = the share by which gamma must be scaled
-    down to be certified: 0, or about 1e-12 where it meets the allowance exactly). At m = 1 the
+    down to be certified: 0, or about 1e-12 if it meets the allowance exactly). At m = 1 the
     family ``worst_data_set_bound`` has the bound of Lemma 3.2 as its ``error``. Raises ValueError
     for solutions of unequal K, epsilon or Delta, or two of the same m.
     """
@@ -89,7 +89,7 @@ def prior_shapes(
 
     Columns: m, family, quantity, x, y, half_width, actual, method; quantity ``gamma`` (x = l, y =
     gamma(l)), ``scaling`` (as in `gamma_shapes`) or ``expected_error`` (y = mean error
-    under ``actual``, half_width of its 99 % interval, 0 where exact). Raises ValueError for
+    under ``actual``, half_width of its 99 % interval, 0 if exact). Raises ValueError for
     solutions that do not match.
     """
     pairs = list(zip(*(list(solutions[name]) for name in ("U", "P")), strict=True))
@@ -117,7 +117,7 @@ def prior_shapes(
 
 
 def _mean_error(gamma: np.ndarray, distribution: str) -> dict[str, object]:
-    """Mean error of gamma where the p_i follow ``distribution``: y, half_width, method."""
+    """Mean error of gamma if the p_i follow ``distribution``: y, half_width, method."""
     kind, _, value = distribution.partition(":")
     if kind == "fixed":
         return {"y": float(error_at(gamma, float(value))), "half_width": 0.0, "method": "exact"}

@@ -52,7 +52,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
     accuracy_mean, accuracy_sd   over all draws of all training seeds
     sd_queries                   over draws within a training seed (root mean square over seeds)
     sd_training                  of ``expected_accuracy`` over training seeds
-    standard_error, freedom      of accuracy_mean less the mean of another training's draws, but for
+    standard_error, freedom      of accuracy_mean less the mean of another training's draws, without
                                  those draws' own, and its degrees of freedom (`standard_errors`):
                                  missing for one training seed
     expected_accuracy            exact, over all test images; mean over training seeds
@@ -134,7 +134,7 @@ def privacy_loss(
 
     ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
     teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
-    teachers that are trained anew for every label (docs/darrm-many-labels.md).
+    teachers that are trained again for every label (docs/darrm-many-labels.md).
     Raises ValueError for m, Q or K not integers >= 1.
     """
     rows = []

@@ -118,7 +118,7 @@ def account(votes, settings, k_values):
 
     rows: k, accounting (`personalised`, `data_independent`: SAA's and DPBag-'s, or `conjectured`),
     epsilon, delta, releasable (most labels with accounted epsilon <= epsilon), first_exceeding (one
-    more, what the paper prints; None where the queries end first), rms_m (of the most expensive
+    more, what the paper prints; None if the queries end first), rms_m (of the most expensive
     record over these labels), plain_epsilon (holds for everyone after as many labels, whatever the
     votes), release. The number of labels is a function of the votes and nothing accounts for it:
     with a personalised budget, when to stop is itself private.

@@ -3,7 +3,7 @@
 The solver that scikit-learn had by default in 2019, liblinear, minimises |w|^2 / 2 + b^2 / 2 + C
 sum_r log(1 + exp(-s_r (w . x_r + b))): the intercept b is pulled to 0 together with the weights,
 which shards of few records feel. `teachers.logistic` leaves it free. Here all shards of a partition
-are fitted at once and to 1e-9, where liblinear stops earlier. The counts are those of the
+are fitted at once and to 1e-9, while liblinear stops earlier. The counts are those of the
 supplement's unproven equation 3 (`dpbag.conjectured_counts`): compared with print, never released.
 """
 
@@ -28,9 +28,9 @@ _KEY = ["dataset", "stand_in", "solver", "n", "k", "accounting", "epsilon", "del
 def cast_votes(thirds: Thirds, *, n, partitions, n_queries, C, seed, path, progress=None):
     """Let teachers with a penalised intercept vote, as `experiments.dpbag.cast_votes` does.
 
-    The same shards as there. C: weight of the records against the penalty. A shard whose records
-    share a label has a constant teacher. progress: called with the partitions done. Returns a
-    BaggedVotes.
+    The shards are the same as there. C: weight of the records against the penalty. A shard whose
+    records share a label has a constant teacher. progress: called with the partitions done. Returns
+    a BaggedVotes.
     """
     features, labels = thirds.teachers
     queries = thirds.queries[0][:n_queries]
@@ -50,7 +50,7 @@ def _fit(features: np.ndarray, labels: np.ndarray, C: float) -> np.ndarray:
     the records' multipliers a, theta = sum_r a_r x_r, of which a shard has fewer than features. The
     objective grows by |theta - theta*|^2 / 2 at least, so its gradient's norm bounds the distance
     to the minimiser: at most _DISTANCE. Infinite intercepts for shards of one label. Raises
-    RuntimeError where a fit does not come so near.
+    RuntimeError if a fit does not come so near.
     """
     rows = np.concatenate([features, np.ones((*labels.shape, 1))], axis=2)
     gram = rows @ rows.mT
@@ -90,7 +90,7 @@ def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) 
     """Count the labels of one split of the data: n, k, epsilon, delta and first_exceeding.
 
     settings: as for `experiments.dpbag.account`. sizes: numbers k of partitions, increasing. Twice
-    as many queries are asked as SAA buys at most; first_exceeding is None where they end first.
+    as many queries are asked as SAA buys at most; first_exceeding is None if they end first.
     """
     delta, order_max = settings["delta_of_counts"], settings["order_max"]
     noise, budgets = noise_of(settings, n), settings["epsilon"]

@@ -77,9 +77,9 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
     counts: rows of ``results/dpbag/privacy/*/*.csv``. affordable: `affordable_labels`. Returns one
     row per _LABEL_KEY with
 
-    releasable_mean, _sd         most labels within the budget; missing where the accounting is
+    releasable_mean, _sd         most labels within the budget; missing if the accounting is
                                  `conjectured`, which releases nothing
-    first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing where
+    first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing if
                                  a split's queries end first
     first_exceeding_error, _freedom    standard error of the difference to a printed mean and its
                                  degrees of freedom (`error_of_difference`); missing for one split

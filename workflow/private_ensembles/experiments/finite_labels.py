@@ -17,7 +17,7 @@ _LEFT, _END = 1e-15, 50.0
 
 
 def finite_label(audited: Audited) -> FiniteMechanism | None:
-    """Return the table behind an audit; None where it has none, or was made from the claim.
+    """Return the table behind an audit; None if it has none, or was made from the claim.
 
     >>> from private_ensembles import mechanisms
     >>> from private_ensembles.mechanisms.families.task import Task
@@ -40,7 +40,7 @@ def finite_label(audited: Audited) -> FiniteMechanism | None:
 
 
 def gaussian_columns(audited: Audited) -> dict[str, object]:
-    """Return `mu` and `misses` of one label for `ledger_row`; nothing where there is no table."""
+    """Return `mu` and `misses` of one label for `ledger_row`; nothing if there is no table."""
     found = finite_label(audited)
     if found is None:
         return {}
@@ -51,7 +51,7 @@ def label_pld(audited: Audited, *, interval: float = 1e-3):
     """Return one label of a registered mechanism as dp_accounting's PrivacyLossDistribution.
 
     interval: as `accounting.export.to_pld` takes it. The curve ends where the label is purely
-    private, or where delta is 1e-15, or at epsilon = 50. Raises ValueError as `to_pld`.
+    private, where delta is 1e-15, or at epsilon = 50. Raises ValueError like `to_pld`.
     """
     ends = (audited.worst(delta).epsilon for delta in (0.0, _LEFT))
     end = next((end for end in ends if math.isfinite(end)), _END)

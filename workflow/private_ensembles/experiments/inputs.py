@@ -11,7 +11,7 @@ from private_ensembles.votes.cache import read_votes
 def read_inputs(files: Mapping[str, str | Path]) -> dict[str, object]:
     """Read votes (.npz), contents of JSON, and tables (.csv: rows of texts by column), by name.
 
-    Raises ValueError, naming the file, for another suffix and for votes that are none.
+    Raises ValueError, naming the file, for another suffix and for votes that are not valid.
     """
     return {name: _read(Path(path)) for name, path in files.items()}
 

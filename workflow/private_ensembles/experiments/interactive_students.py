@@ -50,13 +50,13 @@ def interactive_students(
     which the first round is the beginning. settings: delta, confident, answer_cap, orders,
     first_share, threshold, confidence, student (of `students.run_student`). checkpoint: start of
     the files that killed trainings go on from. conditions: other keywords of
-    `student.training.Conditions`, but for `path` and `observe`.
+    `student.training.Conditions`, except for `path` and `observe`.
 
     Returns one row for each of `first` (round one alone), `interactive` (both rounds) and
     `confident` (all of `bought`): task, student_seed, aggregator, asked, answered (by teachers),
     reinforced (labels that the first student gave itself), right (of all labels), epsilon (as
     published: expected, one direction), certain_epsilon (at the caps, whatever the votes), and the
-    student's accuracy, correct, evaluated. Raises ValueError as `run_student`.
+    student's accuracy, correct, evaluated. Raises ValueError like `run_student`.
     """
     queries, labels = bought
     n_first = first_queries(len(queries), settings["first_share"])

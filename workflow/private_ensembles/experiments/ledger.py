@@ -1,7 +1,7 @@
 """The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
 
 Nothing here looks at votes. A verdict is made of two numbers, each worked out on its own, or names
-the proof that stands in for the second (`ledger_row.verdict`).
+the proof that takes the place of the second (`ledger_row.verdict`).
 """
 
 import math
@@ -40,7 +40,7 @@ def ledger(
 
     settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
     published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
-    and DPBag's tables of labels. Raises ValueError where a gamma is not private at its budget.
+    and DPBag's tables of labels. Raises ValueError if a gamma is not private at its budget.
     """
     rows: list[LedgerRow] = []
     for name, budget in settings["budgets"].items():
@@ -73,7 +73,7 @@ class Given:
 def setting(budget: Mapping, gamma: np.ndarray) -> Given:
     """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
 
-    gamma: (K + 1,), the optimised one; ValueError where it is not private.
+    gamma: (K + 1,), the optimised one; ValueError if it is not private.
     """
     K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
     cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
@@ -124,11 +124,11 @@ def _audit(audited: Audited, delta: float) -> dict[str, object]:
 
 
 def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
-    """The same claims of private teachers where one record is replaced: two changes to a teacher.
+    """The same claims of private teachers if one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
     costs then follows from add_remove by group privacy of two: of what is stated of the teacher,
-    and of the accountant's whole curve where the budget says how the teachers are trained. Bounds
+    and of the accountant's whole curve if the budget says how the teachers are trained. Bounds
     only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
     """
     private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
@@ -151,8 +151,8 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
 def _of_replaced(
     mechanism: Mechanism, words: str, cost: tuple[float, float], budget: Mapping, given: Given
 ) -> LedgerRow:
-    """One label of teachers that have this cost, (epsilon, Delta), where a record is replaced."""
-    # Where everything leaks a task has no budget; a bit less is as good.
+    """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
+    # If everything leaks, a task has no budget; a bit less is as good.
     Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
     stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
     spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
@@ -172,7 +172,7 @@ def _of_replaced(
 
 
 def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
-    """The task with what its teachers' training proves of one, where labels cost no more than that.
+    """The task with what its teachers' training proves of one, if labels cost no more than that.
 
     DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
     """
@@ -298,7 +298,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
 
     settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
     rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
-    the labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
+    labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
     """
     n, delta = settings["n"], settings["delta"]
     bagged = mechanisms.load("dpbag")

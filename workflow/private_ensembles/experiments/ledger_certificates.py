@@ -1,7 +1,7 @@
 """Certificates of the ledger's rows that are not about a budget: aggregators, DPBag, NZC.
 
 A row's certificate is of its proven epsilon, or that its claim is false. Rows without one are
-listed with what stands in the way. Format and theorems: docs/certificates.md.
+listed with the reason. Format and theorems: docs/certificates.md.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _of_bags(noise: BaggingNoise, labels: int) -> Proof:
 def _of_nzc(given: Mapping, scale: float, queries: int) -> list[Proof]:
     """At a lead of one a label is that of one vote, with noise on the scale of constant + 1.
 
-    What one label does not keep, several do not.
+    A budget that one label exceeds is exceeded by several.
     """
     if given["noise"] != "laplace":
         return []

@@ -18,17 +18,17 @@ GAUSSIAN = ("mu", "miss_1", "miss_5", "miss_10")
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """A mechanism in one setting, for one neighbouring relation; epsilons in nats, None: no such.
+    """A mechanism in one setting, for one neighbouring relation; epsilons in nats or None.
 
     claimed_epsilon: what the paper (or the literature) says at delta. proven_epsilon: the least
     upper bound that this module proves at delta. exact_epsilon: the audit's value at delta, an
-    upper bound up to rounding. lower_epsilon: what is proven not to be enough, where the exact
+    upper bound up to rounding. lower_epsilon: what is proven not to be enough, if the exact
     value is not known. data_dependent: the cost is a function of the votes. release: labels (and
     costs) may leave the workflow. verdict: one of VERDICTS. proof: the page of docs/ and the
-    section with the theorem that the verdict rests on; empty where nothing is proven of the claim.
-    mu: of Gaussian differential privacy, bounded from above; infinite where there is none. miss_1,
+    section with the theorem that the verdict rests on; empty if nothing is proven of the claim.
+    mu: of Gaussian differential privacy, bounded from above; infinite if there is none. miss_1,
     miss_5, miss_10: how often a neighbour is missed at least by a test that accuses wrongly in 1,
-    5, 10 % of cases. Both are of one label at its exact distribution, None where exact_epsilon is.
+    5, 10 % of cases. Both are of one label at its exact distribution, None if exact_epsilon is.
     """
 
     mechanism: str
@@ -115,7 +115,7 @@ def verdict(
 
     ``fails``: the exact epsilon, or what is proven not to be enough, exceeds it. ``holds``: the
     exact epsilon does not, or a proven one is smaller. ``proven``: the claim is the proven epsilon
-    itself, so that no second number bears it and all rests on the proof. ``unproven``: nothing
+    itself, so that no second number supports it and all rests on the proof. ``unproven``: nothing
     refutes it, and what is proven is larger.
     """
     if claimed is None:

@@ -41,7 +41,7 @@ def students(
         row["teachers"], row["queries"] = cell["teachers"], cell["asked"]
         for key in _CLAIMS:
             row[key] = quantities.get((task, name, key), np.nan)
-        # Without any noise a label is exactly what NZC releases; the truth is no mechanism.
+        # Without any noise a label is exactly what NZC releases; the truth is not a mechanism.
         claimed, proven, true = (
             None if np.isnan(row[f"{which}_epsilon"]) else row[f"{which}_epsilon"]
             for which in ("claimed", "proven", "true")
@@ -64,7 +64,7 @@ def label_accuracy(
 
     Rows lnmax, nzc, clean of each task. accuracy_first, _last, _random: by rule for ties, of which
     there are `tied` queries: all that can make NZC's labels differ from clean ones. unprotected:
-    queries with a lead of at most 2, where one vote can change an NZC label.
+    queries with a lead of at most 2, on which one vote can change an NZC label.
     """
     quantities = privacy.set_index(["task", "aggregator", "quantity"])["value"]
     rows = []

@@ -41,10 +41,10 @@ class Application:
 def plan_for(
     votes: Votes, settings: Mapping, budget: Mapping, seed: int, meter: Meter | None = None
 ) -> Application:
-    """Plan the release of labels for votes of this size; nothing else of them is looked at.
+    """Plan the release of labels for votes of this size; nothing else about them is used.
 
     settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
-    noise. meter: counts mechanisms. Raises ValueError for values out of range, or where no
+    noise. meter: counts mechanisms. Raises ValueError for values out of range, or if no
     mechanism applies.
     """
     wanted = budget["labels_wanted"]
@@ -114,7 +114,7 @@ def public_facts(application: Application) -> dict[str, object]:
 
 
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
-    """Release the labels, (queries,), -1 where there is none; secure noise where the task says so.
+    """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
 
     Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
     """
@@ -137,7 +137,7 @@ def private_table(
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
     correct (equal to the file's labels, among queries of known label), all three on at most
     `planner.LARGEST_SAMPLE` queries at equal distances in the file. No cost is among them: what
-    the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
+    the labels cost holds for any votes, and is in `public_table`. meter: counts mechanisms.
     """
     import pandas as pd
 

@@ -35,7 +35,7 @@ def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np
     """Which of the pool's queries are asked, (queries,) distinct indices in the order asked.
 
     One permutation of the pool per draw, cut off: fewer queries are the first of more. Raises
-    ValueError where the pool has too few.
+    ValueError if the pool has too few.
     """
     if not 1 <= queries <= pool:
         raise ValueError(f"queries = {queries}: must be 1 to the pool's {pool}")
@@ -176,7 +176,7 @@ def buy_labels(
     counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
     Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
     `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
-    (int64, -1 where there was no answer). How many are right is known only where the truth is.
+    (int64, -1 if there was no answer). How many are right is known only if the truth is.
 
     noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
     which has none and is here for comparison, in floating point.
@@ -235,7 +235,7 @@ def account(
     data_independent_epsilon, exact_...                  at the caps: every query answered
     tuned_beta, tuned_sigma_ss                           what the paper's search finds on our votes
     printed_order, beta, smooth_sensitivity, sigma_ss    at the printed parameters, or the tuned
-                                                         ones where none are printed
+                                                         ones if none are printed
     gnss_rdp_paper, gnss_rdp                             cost of publishing, Theorem 23 and exact
     sanitized_epsilon, sanitized_sd                      as published
     sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound

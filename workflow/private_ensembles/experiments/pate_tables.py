@@ -32,7 +32,7 @@ def students(
     privacy: rows of results/pate/privacy (task, aggregator, draw, quantity, value). labels: rows of
     results/pate/labels (task, aggregator, answered, correct: of the labels actually bought).
     trained, baselines: rows of results/pate/students and results/pate/baselines (accuracy, correct,
-    evaluated), empty where no task has a student. tasks: by name, stand_in, synthetic, K.
+    evaluated), empty if no task has a student. tasks: by name, stand_in, synthetic, K.
 
     Accuracies are fractions, epsilon in nats. `answered`, the privacy quantities and their sd are
     over draws of the queries, student_accuracy and its sd over training seeds.

@@ -1,8 +1,8 @@
 """Which mechanism should I use? Mechanisms ranked by expected right labels within a total budget.
 
 What a mechanism costs holds whatever the votes (`mechanisms`), so ranking on a public or synthetic
-profile of the votes costs nothing. Ranking on private votes would: which parameters won tells of
-them.
+profile of the votes costs nothing. Ranking on private votes would cost privacy: which parameters
+won reveals something about them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Plan:
 
     answers, correct: expected numbers of labels and of right ones. epsilon: what the labels cost
     together at the task's delta, at most the budget. published: the right labels with noise by the
-    published analysis; NaN where there is none beside, or it does not apply.
+    published analysis; NaN if there is none beside, or it does not apply.
     """
 
     mechanism: str
@@ -53,7 +53,7 @@ def plan(
     names: Sequence[str] | None = None,
     meter: Meter | None = None,
 ) -> list[Plan]:
-    """Rank the mechanisms for a task on votes that stand for those to come, the best first.
+    """Rank the mechanisms for a task, the best first, on votes that represent those to come.
 
     Mechanisms that differ only in how their noise is found (`Mechanism.family`) are one line: the
     best of them, and what the published one would have given.

@@ -1,8 +1,8 @@
 """The record of what was released from somebody's own votes, so that a release is made once.
 
 Every release costs what its row says, and all of them together at most the sum (basic composition;
-each may depend on what those before it showed). The record lies beside the labels and holds nothing
-but what they and the plan say. It is only ever added to: no rule has it as an output, so Snakemake
+each may depend on what those before it showed). The record is beside the labels and holds only
+what they and the plan say. It is only ever added to: no rule has it as an output, so Snakemake
 removes it neither before a job nor with --delete-all-output.
 """
 
@@ -73,7 +73,7 @@ def release_of(chosen: Mapping, labels: Path) -> Release:
 
 
 def read(path: str | Path = RELEASES) -> list[Release]:
-    """Return all releases on record, the oldest first; none where there is no record.
+    """Return all releases on record, the oldest first; none if there is no record.
 
     Raises ValueError, naming the file, for a record that cannot be understood.
     """
@@ -121,7 +121,7 @@ def append(release: Release, path: str | Path = RELEASES) -> None:
 def together(releases: Sequence[Release | Total]) -> Total:
     """Return what releases cost together: the sums, rounded up.
 
-    Where adjacencies differ, what holds for add_remove is brought to replace_one by group privacy.
+    If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy.
     """
     adjacencies = {one.adjacency for one in releases}
     if len(adjacencies) > 1:
@@ -149,10 +149,10 @@ def _replacing(one: Release | Total) -> Total:
 def permission(
     config: Mapping, path: str | Path = RELEASES, allow: str = "--config again=yes"
 ) -> str | None:
-    """Return what to say before labels are drawn, None where these are the first.
+    """Return what to say before labels are drawn, None if these are the first.
 
     config: the checked configuration. allow: the option that sets `again`, for the message. Raises
-    ValueError where labels were released before and `again` does not say that they may be once
+    ValueError if labels were released before and `again` does not say that they may be once
     more.
     """
     earlier = read(path) if config["noise"] == "secure" else []  # a rehearsal releases nothing
@@ -173,7 +173,7 @@ def permission(
 def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
     """Say what a further release costs before Snakemake removes the files of the one before.
 
-    jobs: those of Snakemake that will run. Where the further release was not allowed, prints one
+    jobs: those of Snakemake that will run. If the further release was not allowed, prints one
     line `error: ...` and ends the process with status 1.
     """
     if not any(job.rule.name == "apply_votes" for job in jobs):

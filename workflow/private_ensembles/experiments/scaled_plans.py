@@ -1,8 +1,8 @@
 """What a plan becomes with fewer labels or another budget: its noise is scaled, not searched for.
 
-A plan is dear: its noise is found to a thousandth, its thresholds are searched for. Around it the
-known noise is made larger or smaller by what composition says, and one proof says that it keeps the
-budget (`Mechanism.cost`). What is expected of that is a little less than of a plan of its own.
+A plan is expensive: its noise is found to a thousandth, and its thresholds are searched for. For
+other labels and budgets the known noise is scaled as composition says, and one proof says that it
+keeps the budget (`Mechanism.cost`). This gives a little less than a plan of its own would.
 Fewer labels with the same noise are the first of more labels, so they cost no more
 (post-processing).
 """
@@ -26,15 +26,15 @@ from private_ensembles.mechanisms.families.task import Task
 if TYPE_CHECKING:  # pandas comes with an extra
     import pandas as pd
 
-# A little more noise than composition says; more of it where that is not enough.
+# A little more noise than composition says; more of it if that is not enough.
 _SPARE = (1.004, 1.03, 1.15)
-# Noise stays as it is where half of it gains less than this share of right labels.
+# Noise stays as it is if half of it gains less than this share of right labels.
 _WORTH = 0.03
-# Of more labels a proof takes many seconds: their plans stand alone.
+# With more labels a proof takes many seconds: their plans come alone.
 MOST = 1000
-# Of the labels planned, for which a plan is scaled, one after the other.
+# Shares of the labels planned for which a plan is scaled, one after the other.
 SHARES = (0.4, 0.2, 0.1)
-# Of its budget, at which `around` looks.
+# Multiples of its budget at which `around` looks.
 BUDGETS = (0.5, 2.0)
 
 
@@ -49,8 +49,8 @@ class Scaled:
 def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
     """Return the plan for other `labels`, at most those planned, or another `epsilon`.
 
-    known: a plan that applies. wanted: its task but for these two. counts, labels: the profile's
-    votes, as in `planner.plan`. None where the noise is not of a kind that scales to a smaller
+    known: a plan that applies. wanted: its task except for these two. counts, labels: the profile's
+    votes, as in `planner.plan`. None if the noise is not of a kind that scales to a smaller
     budget. The epsilon of what comes back is an upper bound, at most that of `wanted`.
 
     >>> import numpy as np
@@ -104,7 +104,7 @@ def _within(
 
 
 def _each(labels: int) -> float:
-    """About the noise of one of so many labels, as a share of what its noisy counts need.
+    """Return about what share of the noise of its noisy counts one of the labels needs.
 
     Measured (docs/many-labels.md); the limit for many labels is sqrt(2 / pi).
     """
@@ -116,10 +116,10 @@ def fewer_labels(
 ) -> pd.DataFrame:
     """Return the plans of several budgets and what becomes of each with fewer labels.
 
-    plans: as `planner_study.plans`, of the same task but for epsilon; those that do not apply are
-    left out. A plan for less is a plan for more: where a smaller budget gives more right labels,
-    its plan stands. Columns as `planner_study.plan_rows`, without published and not_applicable, and
-    `wanted` is the number of labels.
+    plans: as `planner_study.plans`, of the same task except for epsilon; those that do not apply
+    are left out. A plan for less is a plan for more: if a smaller budget gives more right labels,
+    its plan is kept. Columns as `planner_study.plan_rows`, without published and not_applicable,
+    and `wanted` is the number of labels.
     """
     import pandas as pd
 
@@ -141,7 +141,7 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     """Return rows that say what some plans become with fewer labels, and at other budgets.
 
     plans: those of the task that apply. Columns as `plan_rows`, and over: ``labels`` or
-    ``epsilon``, whichever the row varies; the plan itself is among both, alone where it is of more
+    ``epsilon``, whichever the row varies; the plan itself is among both, alone if it is of more
     than `MOST` labels.
     """
     rows = []
@@ -159,7 +159,7 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
 
 
 def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
-    """Return the plan at another budget: made anew where more than its noise is to be chosen."""
+    """Return the plan at another budget: a new one if more than its noise has to be chosen."""
     mechanism = mechanisms.load(known.plan.mechanism)
     if len(mechanism.searched(wanted)) < 2:
         return scale(known, wanted, counts, labels)

@@ -1,7 +1,7 @@
 """How far a difference of two means may lie from 0 when its variance is estimated from few runs.
 
 The variance of such a difference is a sum of parts, each a multiple of a variance that was
-estimated with some degrees of freedom: infinitely many where it is known. With few of them three
+estimated with some degrees of freedom: infinitely many if it is known. With few of them three
 standard errors are no longer what they are of a normal variable, and Student's quantile of the same
 level takes their place (docs/reproduce.md).
 """
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 class StandardError(NamedTuple):
-    """A standard error and its degrees of freedom; both NaN where it is not known."""
+    """A standard error and its degrees of freedom; both NaN if it is not known."""
 
     size: float
     freedom: float

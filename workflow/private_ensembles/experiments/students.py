@@ -90,7 +90,7 @@ def run_student(
     settings["pool"] test inputs) and labels (-1 for none), or None for the baseline, which has the
     whole private training part with its true labels. settings: method, pool, parameters. watched:
     whether it is evaluated after every epoch. conditions: keywords of
-    `student.training.Conditions`, but for `observe`. Returns the student, its summary (labels,
+    `student.training.Conditions`, except for `observe`. Returns the student, its summary (labels,
     accuracy, correct, evaluated) and its accuracy by epoch (empty for forests). Evaluation labels
     reach the observer alone, never the training.
     """

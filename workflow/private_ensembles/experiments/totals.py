@@ -38,7 +38,7 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
     settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
     in DaRRM's Table 2: delta_total = 1 - (1 - delta)^Q (1 - delta_prime). Columns: budget,
     mechanism, queries, epsilon and delta (one label's claim), delta_total, general, optimal, pld,
-    label (NaN where neighbours are not listed: private teachers), teachers_once (publishing all
+    label (NaN if neighbours are not listed: private teachers), teachers_once (publishing all
     private teachers, which answers any number of queries; NaN for plain ones), privacy_model,
     adjacency, holds_for: what the compositions suppose. Labels of teachers that are trained once
     and vote on every query share those teachers' randomness, which is all of it with DaRRM: there
@@ -104,7 +104,7 @@ def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
 
 
 def largest_loss(curve: Curve) -> float:
-    """Where a label's curve delta(epsilon) ends but for a leak that no epsilon covers."""
+    """Where a label's curve delta(epsilon) ends, except for a leak that no epsilon covers."""
     leak = float(curve(np.array([_FAR]))[0])
 
     def ends(epsilon: float) -> bool:
