@@ -46,7 +46,7 @@ def _delta(task: str) -> float:
 def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
     """Recompute printed numbers from printed numbers: item, task, row, column, value, exact, how.
 
-    value: what the paper's own formula gives; exact: what holds in its place, where that differs.
+    value: what the paper's own formula gives; exact: what holds in its place, if that differs.
     Also the two examples of strong composition (section 4.1), the conversion of appendix B.6, and
     what the text claims in words (`claims`).
     """

@@ -1,13 +1,13 @@
 """The papers' printed numbers beside ours, and what may be said about each pair.
 
 Nothing here knows how a number was reproduced, or of which paper: tables come in as data frames,
-declarations say what of them stands where, and one row per printed number goes out with a status
+declarations say which number belongs where, and one row per printed number goes out with a status
 (`published.statuses`).
 
-A random number is within the tolerance if it lies within as many standard errors of the difference
-of both means as contain 99.73 % of such differences: three where the errors are known, Student's
-quantile where they were estimated from few runs (`experiments.standard_errors`, docs/reproduce.md).
-A deviation that is known stands for the error of a single draw. A verdict says little where another
+A random number is within the tolerance if it is within as many standard errors of the difference
+of both means as contain 99.73 % of such differences: three if the errors are known, Student's
+quantile if they were estimated from few runs (`experiments.standard_errors`, docs/reproduce.md).
+A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 """
 
@@ -156,7 +156,7 @@ def _explained(cause: Explanation | Agreeing) -> dict[str, object]:
 
 
 def _error(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
-    """The standard error of the difference; deviations of unknown origin stand for errors.
+    """The standard error of the difference; deviations of unknown origin are taken for errors.
 
     A printed random number without its own spread leaves ours alone to judge by.
     """

@@ -1,4 +1,4 @@
-"""What of ours stands beside a paper's printed numbers, as ``workflow/published/*.yaml`` say it.
+"""Which numbers of ours belong to a paper's printed ones, as ``workflow/published/*.yaml`` say.
 
 A text with braces is filled in: in `Beside` from the row of our table (``{table}``: its name),
 elsewhere from the number's key. Rules about printed numbers: `published.rules`.
@@ -52,7 +52,7 @@ class Number(Entry):
     printed number. compared: whether fidelity.csv holds the number against the printed one. shown:
     whether the page shows the printed one beside it, under `title` (by default "printed" and the
     first word of the printed column). instead: whether it takes the place of what an earlier table
-    says there, and is compared where that is not.
+    says there, and is compared if that is not.
     """
 
     value: str
@@ -71,7 +71,7 @@ class Number(Entry):
     def of(self, row: Mapping[str, Any]) -> tuple[float, float, StandardError]:
         """Return a row's number, its standard deviation and its error in the printed unit.
 
-        NaN for none, and for what a table lacks: some quantities have a column only where a task
+        NaN for none, and for what a table lacks: some quantities have a column only if a task
         has them.
         """
         names = self.value, self.sd, self.error, self.freedom, self.runs
@@ -95,7 +95,7 @@ class Beside(Entry):
     """Rows of one of our tables (or several alike) beside an item of the paper (or several).
 
     where: column -> value or pattern that a row must have; ``$name`` is the run's own setting.
-    numbers: printed column -> ours. explains: the rows are not what the paper states; where those
+    numbers: printed column -> ours. explains: the rows are not what the paper states; if those
     differ from the print and these agree, the number is explained.
     """
 
@@ -113,7 +113,7 @@ class Paper(Entry):
 
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
     ``{differences}``. doubts: what else is said of numbers that are not compared, all that fit.
-    remarks: what was tried where a number differs. inputs: parameters that are printed again.
+    remarks: what was tried if a number differs. inputs: parameters that are printed again.
     limits: what is known of numbers that were not run. units: how digits are meant that do not say
     so.
     """
@@ -135,7 +135,7 @@ class Paper(Entry):
     remarks: list[Noted] = []
 
     def tables(self) -> list[str]:
-        """Return the names of our tables that stand beside printed numbers, in their order."""
+        """Return the names of our tables that belong to printed numbers, in their order."""
         return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
 
     def alternatives(

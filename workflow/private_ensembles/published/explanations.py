@@ -58,7 +58,7 @@ def smooth_sensitivity_is_rounded(cell: Mapping[str, str]) -> bool:
 
 
 def divided_by_the_order(cell: Mapping[str, str]) -> bool:
-    """The text divides log(1/delta) by the order, where Theorem 5 divides by one less."""
+    """The text divides log(1/delta) by the order, while Theorem 5 divides by one less."""
     from private_ensembles.pate.table2 import mnist_conversion
 
     return equals_printed(mnist_conversion()["by_order"], cell["published"])

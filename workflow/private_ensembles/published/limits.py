@@ -1,7 +1,7 @@
 """What follows of printed numbers without data: the least and the largest that each could be.
 
 A paper's YAML in ``workflow/published`` refers to them by name. Every function takes a printed
-number (a row of `read_published`) and returns its limits; where both are one number, that is what
+number (a row of `read_published`) and returns its limits; if both are one number, that is what
 follows. They import late: a run needs few of them.
 """
 
@@ -92,7 +92,7 @@ def lnmax_of_pate(cell: Mapping[str, str]) -> Limits:
 
 
 def confident_of_pate(cell: Mapping[str, str]) -> Limits:
-    """Appendix B.6's way at the printed order: the thresholds alone, and the dearest answers.
+    """Appendix B.6's way at the printed order: the thresholds alone, and the costliest answers.
 
     A threshold costs order / (2 sigma1^2) whatever the votes, an answer 0 to order / sigma2^2; the
     conversion adds ln(1 / delta) / (order - 1).
@@ -106,9 +106,9 @@ def confident_of_pate(cell: Mapping[str, str]) -> Limits:
 
 
 def error_without_a_majority(cell: Mapping[str, str]) -> Limits:
-    """DaRRM's error where every teacher says 1 half of the time, with one gamma less another's.
+    """DaRRM's error if every teacher says 1 half of the time, with one gamma less another's.
 
-    At that probability the gammas do not matter, which is the point: those of subsampling stand for
+    At that probability the gammas do not matter, which is the point: those of subsampling serve for
     the optimised ones.
     """
     from private_ensembles.darrm.error import error_at

@@ -16,7 +16,7 @@ from private_ensembles.published.rules import first_that_fits
 
 
 def differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
-    """Name the parameters that differ, empty where none does: "K = 5, not 11; prior = ...".
+    """Name the parameters that differ, empty if none does: "K = 5, not 11; prior = ...".
 
     ours, theirs: nested mappings. names: dotted names of what counts, each a value or a group of
     them. What `ours` does not hold was not used, and is not compared.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-# Beside the package, wherever the workflow lies.
+# Beside the package, wherever the workflow is.
 FOLDER = Path(__file__).resolve().parents[2] / "published"
 
 
@@ -42,12 +42,12 @@ def half_unit(printed: str) -> Decimal:
 def equals_printed(value: float, printed: str) -> bool:
     """Tell whether ``value`` rounds to the digits printed; a tie may have gone either way.
 
-    Exact decimal arithmetic on the exact value of the float. Raises ValueError where ``printed`` is
-    no number.
+    Exact decimal arithmetic on the exact value of the float. Raises ValueError if ``printed`` is
+    not a number.
     """
     if not math.isfinite(value):
         return False
-    # A float next to a tie stands for the tie: 0.0005 has no exact float.
+    # A float next to a tie is taken for the tie: 0.0005 has no exact float.
     gap = abs(Decimal(repr(float(value))) - Decimal(printed))
     return gap <= half_unit(printed)
 
@@ -55,7 +55,7 @@ def equals_printed(value: float, printed: str) -> bool:
 def read_published(paths: Iterable[Path | str]) -> pd.DataFrame:
     """Read the CSVs of printed numbers, all cells as text.
 
-    Raises ValueError naming the file for missing columns, a cell that is no number, or a number
+    Raises ValueError naming the file for missing columns, a cell that is not a number, or a number
     that occurs twice.
     """
     wanted = [*KEY, "published", "published_sd"]

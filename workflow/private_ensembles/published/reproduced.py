@@ -19,8 +19,8 @@ from private_ensembles.published.printed import Key
 class Reproduced(NamedTuple):
     """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
 
-    error: its part of the standard error of a difference of two means, NaN where the deviation
-    itself is that; freedom: degrees of freedom, NaN where nothing was estimated. draws: how many
+    error: its part of the standard error of a difference of two means, NaN if the deviation
+    itself is that; freedom: degrees of freedom, NaN if nothing was estimated. draws: how many
     are behind the printed standard deviation.
     """
 
@@ -83,8 +83,8 @@ def reproduced_numbers(
     """Gather what was computed beside a paper's numbers, stand-ins left out.
 
     tables: by name, those that were made. settings: the run's, by the names of the paper's
-    parameters. Where two tables give the same number the later one's counts, and it is not
-    comparable if either is not, but for one that is declared to stand instead of the other.
+    parameters. If two tables give the same number, the later one's counts, and it is not
+    comparable if either is not, except for one that is declared to replace the other.
     """
     found: dict[Key, Reproduced] = {}
     for name, place in _comparable(paper, tables, settings):

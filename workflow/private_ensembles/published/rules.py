@@ -93,7 +93,7 @@ class Agreeing(Noted):
 class Limited(Noted):
     """Numbers of which something follows without data: `function` gives their least and largest.
 
-    Where both are one number it is compared as ours; test: pins the limits down.
+    If both are one number, it is compared as ours; test: pins the limits down.
     """
 
     function: Annotated[str, _one_of(LIMITS)]
@@ -107,7 +107,7 @@ class Limited(Noted):
 class Unit(Noted):
     """Numbers whose digits do not say how they are meant.
 
-    half: half of their unit; side: ``below`` where ours must be less, ``above`` where it must be
+    half: half of their unit; side: ``below`` if ours must be less, ``above`` if it must be
     more.
     """
 
@@ -133,7 +133,7 @@ class Rivals(Rule):
     constants: dict[str, float] = {}
 
     def other(self, key: Key, other: Key) -> str:
-        """Name the mechanism of the number at `other`, empty where it is no rival to `key`'s."""
+        """Name the mechanism of the number at `other`, empty if it is no rival to `key`'s."""
         name = getattr(other, self.by)
         alike = key._replace(**{self.by: name}) == other and key != other
         return name if alike and any(fnmatchcase(name, one) for one in self.others) else ""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Status(NamedTuple):
     """sign: beside the word, as colour alone tells too little. meaning: in plain words.
 
-    verb: of so many numbers ("3 match"), for those that were compared; empty for the others.
+    verb: what follows their number ("3 match"), for those that were compared; else empty.
     """
 
     sign: str
