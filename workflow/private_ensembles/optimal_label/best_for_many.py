@@ -54,7 +54,7 @@ class LabelForMany(LabelTable):
         return Pairs(*(self.probabilities[one] for one in rows), 2.0**-52, 1e-300)
 
     def total(self, labels: int, delta: float) -> Bounds:
-        """Return bounds on the epsilon of so many such labels at delta, adaptively chosen."""
+        """Return bounds on the epsilon of that many such labels at delta, adaptively chosen."""
         program = Program(self.histograms.n_teachers, self.histograms.n_classes, 1.0, 0.0)
         return adaptive_epsilon(self.pairs(program), labels, delta)
 
@@ -202,7 +202,7 @@ def _repaired(
 def divergence_above(program: Program, units: NDArray[np.int64], order: float) -> float:
     """Return a bound on the largest Rényi divergence of a move, in nats, rounding included.
 
-    Infinite where a class that one side may release has no unit on the other, and beyond floats.
+    Infinite if a class that one side may release has no unit on the other, and beyond floats.
     """
     p = units / (UNITS * program.histograms.sizes.astype(np.float64))
     logs = np.full(p.shape, -np.inf)

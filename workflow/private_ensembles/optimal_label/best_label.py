@@ -24,7 +24,7 @@ from private_ensembles.optimal_label.program import Program
 from private_ensembles.optimal_label.sorted_histograms import TieGroups
 from private_ensembles.votes.synthetic import ConsensusProfile
 
-# Up to so many moves times classes a factorisation is faster, and finds the optimum itself.
+# Up to this many moves times classes a factorisation is faster, and finds the optimum itself.
 FACTORISED = 100_000
 # Rounds of rows, and steps between two of them.
 _ROUNDS, _STEPS = 40, 400
@@ -58,9 +58,9 @@ class LabelTable:
     def shares(self, counts: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return units and tie groups of histograms (Q, C) in any order, (Q, C) each.
 
-        units: those of a tie group stand at its first class, all others are 0: a class drawn by
+        units: those of a tie group are at its first class, all others are 0: a class drawn by
         these weights, and then one of its tie group by a fair die, has exactly the probability
-        that is certified. Raises ValueError as `distribution`.
+        that is certified. Raises ValueError like `distribution`.
         """
         groups = self.histograms.groups_of(counts)
         classes = np.arange(groups.shape[1])
@@ -103,13 +103,13 @@ def best_label(
     (0.648, True)
 
     One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels
-    are maximised where each of K teachers is right with that probability and all errors are as
-    likely. profile: in its place, where queries are easy or hard, and taken for few other classes
+    are maximised if each of K teachers is right with that probability and all errors are equally
+    likely. profile: in its place, if queries are easy or hard, and taken for few other classes
     or many, as it says. lead: in its place the least probability of the leader over all histograms
     with such a lead or a larger one, in votes, is maximised, for which nothing has to be known of
     the teachers. epsilon: in (0, 700]; delta: in [0, 1). gap: the share of the bound that may be
     missing, in (0, 1), found in less time; by default the optimum itself up to FACTORISED, and GAP
-    beyond. start: a private label to begin with where there is a gap, Pr[label] (H, C) of
+    beyond. start: a private label to begin with if there is a gap, Pr[label] (H, C) of
     histograms and epsilon; what is returned is never right less often; the exponential mechanism by
     default. Raises ValueError for arguments out of range, unless one of accuracy, profile and lead
     is given, and for `lead` with a gap or at sizes beyond FACTORISED. Source: docs/best-label.md.
@@ -140,7 +140,7 @@ def _right_most_often(
     gap: float,
     begin: Callable[[NDArray, float], NDArray] | None,
 ) -> tuple[NDArray, Certificate]:
-    """By factorisations, or by steps where they are not wanted or HiGHS gives up."""
+    """By factorisations, or by steps if they are not wanted or HiGHS gives up."""
     if exact:
         try:
             return _factorised(program)

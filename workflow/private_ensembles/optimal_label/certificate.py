@@ -17,10 +17,10 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
 from private_ensembles.optimal_label.objective import WEIGHT_ROUNDINGS
 from private_ensembles.optimal_label.program import Program
 
-# Probabilities of tie groups are whole multiples of one part in so many.
+# Probabilities of tie groups are whole multiples of one part in this many.
 UNITS = 1 << 52
 _TRIES = 60
-# Of the uniform label, where it is needed: a few units for every class.
+# The share of the uniform label, if it is needed: a few units for every class.
 _LEAST_SHARE = 2.0**-44
 # Of the violation as floats show it: e^epsilon, two quotients, a product, a difference.
 _ROUNDING = 16 * UNIT_ROUNDOFF
@@ -70,8 +70,8 @@ def probabilities(program: Program, units: NDArray[np.int64]) -> NDArray[np.floa
 def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
     """Return units (G,) near p that are private, their `needed_delta` and the share of the uniform.
 
-    Where p needs v > delta, (1 - s) p + s / C needs at most (1 - s) v - s (e^epsilon - 1) / C. The
-    uniform label, s = 1, is private for every epsilon. Raises ArithmeticError where floats cannot
+    If p needs v > delta, (1 - s) p + s / C needs at most (1 - s) v - s (e^epsilon - 1) / C. The
+    uniform label, s = 1, is private for every epsilon. Raises ArithmeticError if floats cannot
     tell the two apart, as for an epsilon near 1e-15.
     """
     C = program.n_classes

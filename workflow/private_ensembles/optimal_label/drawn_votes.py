@@ -23,7 +23,7 @@ from private_ensembles.optimal_label.sorted_histograms import tie_groups
 RELATIVE_ERROR = 1e-11
 # Table entries that are worked on together.
 _CHUNK = 1 << 21
-# Larger numbers of samples are no floats.
+# Larger numbers of samples do not fit a float.
 _LARGEST_LOGARITHM = 700.0
 
 
@@ -49,12 +49,12 @@ def budget_of_the_drawn(
 
 
 def most_drawn(n_teachers: int, n_classes: int, histograms: int) -> int:
-    """Return the most votes with at most so many sorted histograms, and samples that are floats.
+    """Return the most votes with at most that many sorted histograms, and samples that are floats.
 
     >>> most_drawn(250, 10, 600)
     20
 
-    0 where there is no such number.
+    0 if there is no such number.
     """
     drawn = 0
     while drawn < n_teachers:
@@ -66,7 +66,7 @@ def most_drawn(n_teachers: int, n_classes: int, histograms: int) -> int:
 
 
 def distribution(label: BestLabel, counts: ArrayLike) -> NDArray[np.float64]:
-    """Return Pr[label] where `label` is released of some votes of histograms (Q, C), (Q, C).
+    """Return Pr[label] if `label` is released for some votes of histograms (Q, C), (Q, C).
 
     Each within RELATIVE_ERROR of itself. The chance that the sample is an arrangement of a sorted
     histogram, one class of which has v votes, is that class' binomial coefficient times those of

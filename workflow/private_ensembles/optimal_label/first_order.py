@@ -56,7 +56,7 @@ def nearest(program: Program, p: NDArray[np.float64], steps: int) -> NDArray[np.
 
 
 def improve(program: Program, at: Iterates, steps: int, weights: NDArray | None = None) -> Iterates:
-    """Return the iterates so many steps further, for the rows that the program has now.
+    """Return the iterates that many steps further, for the rows that the program has now.
 
     weights: (G,) the objective; the program's by default.
     """

@@ -17,7 +17,7 @@ def solve(
     least: tie groups whose smallest probability is maximised in place of the program's weights; the
     objective returned is then the mean of these groups that no mechanism can make larger. Neither
     has to be exact: `certificate` repairs the one and bounds with the other. Raises RuntimeError
-    where HiGHS ends otherwise.
+    if HiGHS ends otherwise.
     """
     rows, size = program.rows, program.size
     weights, blocks, lower, upper = _program(program, least)
@@ -38,7 +38,7 @@ def best_point(
     """Return about the x in [0, 1] that maximises weights @ x, and multipliers of the rows.
 
     Rows are lower <= matrix @ x <= upper, of which multipliers are >= 0 where the upper end binds.
-    Raises RuntimeError where HiGHS finds no optimum.
+    Raises RuntimeError if HiGHS finds no optimum.
     """
     import highspy  # late: a tenth of a second that tables of two classes do without
 
@@ -75,7 +75,7 @@ def best_point(
 
 
 def _program(program: Program, least: NDArray | None):
-    """Weights and rows, totals and, where the least of some p is maximised, t - p <= 0 for each.
+    """Weights and rows, totals and, if the least of some p is maximised, t - p <= 0 for each.
 
     Rows are divided by e^epsilon, their largest entry. HiGHS' tolerances are absolute: without it
     an epsilon above 15 left bounds that were off by a few percent.

@@ -21,7 +21,7 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of one weight, relative: five roundings of correctly rounded factors.
 WEIGHT_ROUNDINGS = 5
-# Larger numbers of arrangements are no floats.
+# Larger numbers of arrangements do not fit a float.
 _LARGEST_LOGARITHM = 700.0
 
 
@@ -35,7 +35,7 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
     accuracy: of one teacher, in (1/C, 1). A mechanism that releases each class of a tie group with
     probability p releases the right class with probability sum of weights p. Each weight is off by
     at most WEIGHT_ROUNDINGS relative round-offs. Raises ValueError for another accuracy, and for so
-    many teachers that the numbers of arrangements are no floats. Source: docs/best-label.md.
+    many teachers that the numbers of arrangements do not fit a float. Source: docs/best-label.md.
     """
     K, C = histograms.n_teachers, histograms.n_classes
     if not 1 / C < accuracy < 1:
@@ -54,7 +54,7 @@ def right_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]
 def weights_of(
     histograms: TieGroups, accuracy: float | None, profile: ConsensusProfile | None
 ) -> NDArray[np.float64]:
-    """Return `profile_weights` of a profile, or `right_weights` where there is none; as these."""
+    """Return `profile_weights` of a profile, or `right_weights` if there is none; as these do."""
     if profile is None:
         return right_weights(histograms, accuracy)
     return profile_weights(histograms, profile)

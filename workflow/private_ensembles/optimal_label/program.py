@@ -28,7 +28,7 @@ NEAR = 0.05
 class Program:
     """Rows p_x - e^epsilon p_y <= delta, and rows of several classes, over K votes on C classes.
 
-    weights: (G,) the objective; 0 where none is given. singles: (R, 2) tie groups x, y. events:
+    weights: (G,) the objective; 0 if none is given. singles: (R, 2) tie groups x, y. events:
     rows of more classes, a sparse matrix; there are none for delta = 0.
     """
 
@@ -159,9 +159,9 @@ class Program:
 
 
 def _leader_rows(moves: Moves) -> tuple[NDArray, NDArray]:
-    """x and y of the moves between the leader and another class, by far the dearest.
+    """x and y of the moves between the leader and another class, by far the costliest.
 
-    A vote that leaves the leader costs him and helps all others.
+    A vote that leaves the leader costs it and helps all others.
     """
     first = np.flatnonzero(np.diff(moves.bases, prepend=-1))
     leader = moves.placed[first[moves.bases]]

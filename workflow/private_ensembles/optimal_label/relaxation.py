@@ -34,7 +34,7 @@ def bound_on_right(
     One vote moves between neighbours; labels are those that treat all classes alike. n_teachers: K,
     of which time grows faster than the square. epsilon: in (0, 20]; delta: in [0, 1). Weak duality
     from any multipliers that HiGHS finds, rounded outwards. Raises ValueError for arguments out of
-    range and two classes, for which the ladder is known to be best, and RuntimeError where HiGHS
+    range and two classes, for which the ladder is known to be best, and RuntimeError if HiGHS
     gives up.
     """
     if not 0 < epsilon <= 20:
@@ -52,7 +52,7 @@ class _Pairs:
     """Pr[class 1] at votes (a, b) of classes 1 and 2, and Pr[one of the others].
 
     The first S variables are Pr[class 1] in the order of `votes`, which class 2 has at (b, a); the
-    next S are Pr[each other class], of which those with a < b stand for (b, a) and are not used.
+    next S are Pr[each other class], of which those with a < b mean (b, a) and are not used.
     """
 
     n_teachers: int
@@ -67,7 +67,7 @@ class _Pairs:
         return grid[grid.sum(axis=1) <= self.n_teachers]
 
     def places(self, votes: NDArray) -> NDArray[np.int64]:
-        """Where each (a, b) stands."""
+        """The place of each (a, b)."""
         a, b = votes.T
         return a * (self.n_teachers + 1) - a * (a - 1) // 2 + b
 

@@ -46,7 +46,7 @@ class TieGroups:
     def rows(self, descending: ArrayLike) -> NDArray[np.int64]:
         """Return the row of each of some sorted histograms (Q, C).
 
-        Raises ValueError for rows that are none of them.
+        Raises ValueError for rows that are not among them.
         """
         wanted = np.asarray(descending)
         found = np.searchsorted(self._keys, _keys(wanted)).clip(max=len(self.counts) - 1)
@@ -113,7 +113,7 @@ def moves(n_teachers: int, n_classes: int) -> Moves:
     >>> found.placed.tolist(), found.pairs.tolist()
     ([[1, 2], [0, 0]], [[0, 1]])
 
-    Raises ValueError as :func:`tie_groups`.
+    Raises ValueError like :func:`tie_groups`.
     """
     after = tie_groups(n_teachers, n_classes)
     base = _bases(n_teachers, n_classes)

@@ -12,7 +12,7 @@ from private_ensembles.votes.synthetic import ConsensusProfile
 _SUITED = 0.6, 1.0
 # How much of the total may be left, and how often a divergence is tried.
 _SPENT, _TRIES = 0.99, 8
-# The total grows about so fast with the divergence, as a power.
+# The total grows with the divergence about as this power.
 _POWER = 0.6
 
 
@@ -27,7 +27,7 @@ def best_within(
     accuracy: float | None = None,
     profile: ConsensusProfile | None = None,
 ) -> LabelForMany:
-    """Return a label of which so many cost at most (epsilon, delta), adaptively chosen.
+    """Return a label of which `labels` cost at most (epsilon, delta), adaptively chosen.
 
     >>> found = best_within(11, 3, 10, 2.0, 1e-5, accuracy=0.7)
     >>> 1.98 < found.total(10, 1e-5).upper <= 2.0
@@ -37,7 +37,7 @@ def best_within(
     (`accounting.adaptive`), which is less than that divergence alone would prove. labels: >= 1.
     epsilon: in (0, 20]; delta: in (0, 1). orders: in [1.1, 64], of which the best is taken; by
     default two that suit the total.
-    Raises ValueError for numbers out of range, as `best_for_many`, and where no label keeps the
+    Raises ValueError for numbers out of range, as `best_for_many`, and if no label keeps the
     total.
     """
     if not 0 < epsilon <= 20:
@@ -60,7 +60,7 @@ def best_within(
 def _of_order(
     size: tuple[int, int], labels: int, epsilon: float, delta: float, order: float, prior: dict
 ) -> LabelForMany | None:
-    """The label of about the largest divergence that keeps the total; None where none was found."""
+    """The label of about the largest divergence that keeps the total; None if none was found."""
     # Of Gaussian noise with about this total.
     divergence = order * epsilon**2 / (4 * math.log(1 / delta) + 4 * epsilon) / labels
     found, low, high = None, 0.0, math.inf
