@@ -49,7 +49,7 @@ def check_or_exit(
     later ones winning; the message names the one that holds the value. On the first thing wrong,
     prints one line `error: ...` and ends the process with status 1: Snakemake would put an
     exception into a block with line numbers of our own files. Keys come in the order of the models
-    or, where they are names, of the first source, because to Snakemake the same values in another
+    or, if they are names, of the first source, because to Snakemake the same values in another
     order are other parameters, and jobs would run again.
     """
     try:
@@ -68,7 +68,7 @@ def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) 
     """Return the configuration as models, the mirror's path absolute; raise ConfigError.
 
     folders: what a relative `data_mirror` or `votes` may be relative to, best first; the current
-    one if none is given. mechanisms: the names that `planner.mechanisms` may hold, where they are
+    one if none is given. mechanisms: the names that `planner.mechanisms` may hold, if they are
     known.
     """
     known = {"folders": folders, "mechanisms": mechanisms}
@@ -101,7 +101,7 @@ def imported_sources(own: str, given: Mapping) -> list[tuple[str, dict]]:
     """Return the sources of the configuration of an imported workflow, as :func:`sources` does.
 
     own: the path of this workflow's file, which holds every key. given: what the other workflow
-    says after `config:` of its `module`. Raises OSError where the file cannot be read.
+    says after `config:` of its `module`. Raises OSError if the file cannot be read.
     """
     return [(os.path.basename(own), _read(own)), ("config of the module", dict(given))]
 

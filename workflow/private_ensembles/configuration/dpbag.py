@@ -131,7 +131,7 @@ class Dpbag(Bagged, types.MainSection):
     def claims(self) -> dict:
         """Return what the printed numbers rest on, as `published` names it.
 
-        Of training only where it is on the paper's data; how exactly a model is fitted and how
+        Of training only what is on the paper's data; how exactly a model is fitted and how
         often the noise is drawn makes our numbers more precise and is not in it.
         """
         found = self.budget()

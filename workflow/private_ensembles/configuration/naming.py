@@ -73,7 +73,7 @@ def parse_instance(text: str) -> dict[str, int | float | str]:
 
     A piece without "=" belongs to the value before it ("prior=uniform:0.5,1").
 
-    Raises ValueError where the text is not such a name or a key occurs twice.
+    Raises ValueError if the text is not such a name or a key occurs twice.
     """
     values: dict[str, str] = {}
     key = None

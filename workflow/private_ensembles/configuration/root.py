@@ -114,7 +114,7 @@ class Configuration(types.Section):
     def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
         if self.votes is not None and self.n_classes is None:
-            # The largest vote would tell of the votes, without noise.
+            # The largest vote would reveal something about the votes, without noise.
             allowed = "the number of classes of your votes, as in --config n_classes=10"
             yield "n_classes", None, allowed
         for name in self.synthetic_votes:
@@ -131,7 +131,7 @@ class Configuration(types.Section):
     def training(self, dataset: str, kind: str, K: int | None = None) -> dict:
         """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
 
-        Those of a task of PATE, where its votes are cast on this data set, else DaRRM's. Ensembles
+        Those of a task of PATE, if its votes are cast on this data set, else DaRRM's. Ensembles
         of other sizes, which NZC compares, may train for another number of epochs.
         """
         task = self.pate.task_of(dataset)

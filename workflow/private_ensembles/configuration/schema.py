@@ -2,7 +2,7 @@
 
     python -m private_ensembles.configuration.schema > workflow/schemas/config.schema.yaml
 
-writes it again (from the folder `workflow`, or where the package is installed); a test compares.
+writes it again (from the folder `workflow`, or if the package is installed); a test compares.
 """
 
 import functools
@@ -32,7 +32,7 @@ WIDTH = 100
 def schema() -> dict:
     """Return the JSON schema, without titles and defaults: those of config.yaml count.
 
-    Sections stand where their key is; only those of several keys are definitions.
+    Sections are where their key is; only those of several keys are definitions.
     """
     whole = Configuration.model_json_schema()
     definitions = whole.pop("$defs")
@@ -112,7 +112,7 @@ class _Writer:
         return start + self.rule(rule, indent)
 
     def rule(self, rule, indent: str) -> str:
-        """Write a rule, or a part of one, on one line but for the keys of a section."""
+        """Write a rule, or a part of one, on one line except for the keys of a section."""
         if isinstance(rule, list):
             return "[" + ", ".join(self.rule(each, indent) for each in rule) + "]"
         if not isinstance(rule, dict):
@@ -124,7 +124,7 @@ class _Writer:
         return "{" + ", ".join(parts) + "}"
 
     def keys(self, rules: dict, indent: str) -> str:
-        """Write the keys of a section, several on a line where they fit."""
+        """Write the keys of a section, several on a line if they fit."""
         lines = []
         for key, rule in rules.items():
             entry = self.entry(key, rule, indent + "  ")
@@ -146,7 +146,7 @@ def _described(rule):
 
 
 def _flow(value) -> str:
-    """Write a value of YAML; text as JSON, which YAML reads, where it is more than a word."""
+    """Write a value of YAML; text as JSON, which YAML reads, if it is more than a word."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, float):

@@ -38,7 +38,7 @@ def nzc_votes(settings: Configuration) -> dict[str, dict[int, str]]:
 
 
 def pure_shapes(settings: Configuration) -> list[str]:
-    """DaRRM's figures of pure privacy, where Theorem 4.1 holds."""
+    """DaRRM's figures of pure privacy, for which Theorem 4.1 holds."""
     return [name for name in ("figure7", "figure8") if getattr(settings.darrm, name)]
 
 
@@ -108,43 +108,43 @@ def paper_files(settings: Configuration, paper: str) -> list[str]:
 
 
 def teachers_cost(settings: Configuration) -> list[str]:
-    """What the accountant of DaRRM's private teachers says, where that paper is covered."""
+    """What the accountant of DaRRM's private teachers says, if that paper is covered."""
     return [files.TEACHERS_COST] if "darrm" in settings.papers else []
 
 
 def label_datasets(settings: Configuration) -> list[str]:
-    """The data sets whose labels DaRRM releases, where that paper is covered."""
+    """The data sets whose labels DaRRM releases, if that paper is covered."""
     names = settings.darrm.label_datasets() if "darrm" in settings.papers else []
     return [files.dataset(name) for name in names]
 
 
 def bagged_records(settings: Configuration) -> list[str]:
-    """DPBag's own data set, whose records are counted; nothing where a stand-in is used."""
+    """DPBag's own data set, whose records are counted; nothing if a stand-in is used."""
     if "dpbag" in settings.papers and settings.data == "paper":
         return [files.dataset(settings.dpbag.dataset)]
     return []
 
 
 def ledger(settings: Configuration) -> dict[str, list[str]]:
-    """The audit of all papers: its ledger, totals and figure; nothing where it is left out."""
+    """The audit of all papers: its ledger, totals and figure; nothing if it is left out."""
     parts = {"ledger": [LEDGER], "totals": [TOTALS], "figures": [LEDGER_FIGURE]}
     return parts if settings.audit else {part: [] for part in parts}
 
 
 def equal_budget(settings: Configuration) -> list[str]:
-    """PATE's comparison at equal totals, where the run covers the paper and makes it."""
+    """PATE's comparison at equal totals, if the run covers the paper and makes it."""
     made = "equal_budget" in tables(settings)["pate"] and "pate" in settings.papers
     return ["results/pate/tables/equal_budget.csv"] if made else []
 
 
 def many_labels(settings: Configuration) -> dict[str, list[str]]:
-    """The planner's study of many labels: its table and figure; nothing where it is left out."""
+    """The planner's study of many labels: its table and figure; nothing if it is left out."""
     parts = {"tables": [MANY_LABELS], "figures": [MANY_LABELS_FIGURE]}
     return parts if settings.planner.many_labels else {part: [] for part in parts}
 
 
 def best_label(settings: Configuration) -> dict[str, list[str]]:
-    """The planner's study of the best label: its table and figure; nothing where it is left out."""
+    """The planner's study of the best label: its table and figure; nothing if it is left out."""
     parts = {"tables": [BEST_LABEL], "figures": [BEST_LABEL_FIGURE]}
     return parts if settings.planner.best_label else {part: [] for part in parts}
 

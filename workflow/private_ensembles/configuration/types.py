@@ -15,9 +15,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-# What is wrong: the key (from where it is said on), its value, and what is allowed.
+# What is wrong: the key (relative to the section that says so), its value, and what is allowed.
 Mistake = tuple[str, object, str]
-# The default of a key that may be left out; where it stands, it has a value of its type.
+# The default of a key that may be left out; if it is given, it has a value of its type.
 LEFT_OUT: Any = None
 
 
