@@ -51,7 +51,7 @@ def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str 
     for rule, (verb, one, many) in _WORK.items():
         if number := counts.pop(rule, 0):
             work.append(f"{verb} {number} {one if number == 1 else many}")
-    # What only stands for others runs nothing.
+    # A rule that only represents others runs nothing.
     rest = sum(
         number for rule, number in counts.items() if rule not in ("all", "default", "report")
     )
@@ -72,7 +72,7 @@ def _and(parts: list[str]) -> str:
 
 
 def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -> str | None:
-    """Return what came of a run, in three lines at most; None where it has made no page.
+    """Return what came of a run, in three lines at most; None if it has made no page.
 
     pages: the first that exists is named. checked: the comparison with the printed numbers; counted
     if this run made it. since: when the run started, as `time.time`. data: of the configuration.

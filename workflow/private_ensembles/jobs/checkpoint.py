@@ -49,7 +49,7 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def load(self):
-        """The content of the file, or None where there is none for this identity.
+        """The content of the file, or None if there is none for this identity.
 
         A file of another training, or a damaged one, is reported and left to be overwritten.
         """

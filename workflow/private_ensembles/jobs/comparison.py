@@ -11,7 +11,7 @@ from pathlib import Path
 # Folders of a run that differ from run to run by their nature, and nothing else does: times and
 # memory of jobs; versions, machines and checksums.
 VOLATILE = ("benchmarks", "provenance")
-# Of tables, these are no results of a seed either: a copy of the code; labels of your own votes,
+# Of tables, these are not results of a seed either: a copy of the code; labels of your own votes,
 # whose noise is the operating system's.
 LEFT_OUT = (*VOLATILE, "code", "own")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -23,7 +23,7 @@ class Comparison:
     """What two files of one table have in common.
 
     kind: "equal" (the same bytes), "rounding" or "differs". cells: how many differ, by rounding or
-    more. largest: the largest relative difference, in [0, inf]; infinite where text differs. where:
+    more. largest: the largest relative difference, in [0, inf]; infinite if text differs. where:
     the row (from 1, without the head) and column of that cell and what both hold, or why cells
     cannot be compared.
     """
@@ -38,8 +38,8 @@ def tables(folder: Path) -> dict[str, Path]:
     """Return the tables (CSV) of a run by their names: "darrm/table1.csv", "fidelity.csv".
 
     folder: one that holds `results`, such a folder itself, or the repository's `docs`, where a
-    run's tables are published. Files below `LEFT_OUT` are left out. Raises ValueError where there
-    is no table, or where two would have one name.
+    run's tables are published. Files below `LEFT_OUT` are left out. Raises ValueError if there
+    is no table, or if two would have one name.
     """
     start = folder / "results" if (folder / "results").is_dir() else folder
     found = {}
@@ -60,7 +60,7 @@ def tables(folder: Path) -> dict[str, Path]:
 def relative_difference(one: str, other: str) -> float:
     """Return the largest relative difference of the numbers in two cells, in [0, inf].
 
-    |x - y| / max(|x|, |y|): 1 where one of them alone is 0. Infinite where the text around the
+    |x - y| / max(|x|, |y|): 1 if only one of them is 0. Infinite if the text around the
     numbers is not the same.
 
     >>> relative_difference("0.5", "0.4"), relative_difference("K=11, 0.50", "K=11, 5e-1")
@@ -84,10 +84,10 @@ def _relative(x: float, y: float) -> float:
 
 
 def compare(one: Path, other: Path, tolerance: float) -> Comparison:
-    """Compare two files of one table, cell by cell where their bytes are not the same.
+    """Compare two files of one table, cell by cell if their bytes are not the same.
 
     tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
-    where it is not, or where a file cannot be read as CSV.
+    if it is not, or if a file cannot be read as CSV.
     """
     if not 0 <= tolerance < 1:
         raise ValueError(f"tolerance = {tolerance}: must be a number >= 0 and < 1")
@@ -127,7 +127,7 @@ def changed_statuses(one: Path, other: Path) -> list[tuple[str, str | None, str 
     """Return the printed numbers whose status is not the same in two files `fidelity.csv`.
 
     Each is (paper, item, data set, row and column in one text; the status in `one`; in `other`),
-    None where a file does not have that number. Raises ValueError where one is no such file.
+    None if a file does not have that number. Raises ValueError if one is not such a file.
     """
     was, now = _statuses(one), _statuses(other)
     both = {**was, **now}

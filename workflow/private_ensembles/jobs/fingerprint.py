@@ -63,7 +63,7 @@ def imports(path: Path | str) -> set[str]:
     Importing a module runs the `__init__` of the packages around it, so these count. A name that a
     package neither defines nor holds as a module may be loaded by its `__getattr__`: then all of
     that package counts. So do modules named by a string, which `importlib` may import, and all of a
-    package with a function that imports what lies beside it by a name made when it runs (other
+    package with a function that imports what is beside it by a name made when it runs (other
     than `__getattr__`, whose names are those that others ask it for). Imports inside functions
     count as well.
     """
@@ -166,7 +166,7 @@ def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> 
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
     modules: as for :func:`closure`. also: names or patterns, relative to the script, of data files
-    that lie beside the code and count by their bytes. Raises ValueError where the script or a
+    that are beside the code and count by their bytes. Raises ValueError if the script or a
     module does not exist or a name matches nothing.
     """
     path = _path(script)
@@ -190,8 +190,8 @@ def _path(script: str | Path) -> Path:
 def _canonical(node, telling: list[ast.AST]) -> str:
     """Write a syntax tree without positions, docstrings and empty fields.
 
-    telling: gets the nodes that may tell of imports. `ast.dump` would do for the text but for the
-    fields that newer Pythons add: results made under one version must not rerun under another.
+    telling: gets the nodes that may tell of imports. `ast.dump` would do for the text, except for
+    the fields that newer Pythons add: results made under one version must not rerun under another.
     """
     if isinstance(node, list):
         return "[" + ",".join([_canonical(each, telling) for each in node]) + "]"

@@ -31,7 +31,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Files(list):
-    """Paths by index and, where the rule names them, by attribute."""
+    """Paths by index and, if the rule names them, by attribute."""
 
     def __init__(self, paths: Sequence, names: Mapping | None = None):
         super().__init__(paths)
@@ -151,7 +151,7 @@ def job(snakemake, *, confidential: bool = False) -> Iterator[Job]:
 
 
 def _peak_memory() -> str:
-    """Say what the process needed at most, where Linux tells: benchmarks look too rarely."""
+    """Say what the process needed at most, if Linux tells: benchmarks look too rarely."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return f", peak memory {int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MiB"
@@ -323,7 +323,7 @@ def write_csv(path, rows, columns: Sequence[str] | None = None) -> None:
 
     Floats are written in full (shortest form that reads back the same), None and NaN as nothing.
 
-    Raises ValueError where rows differ in their keys, or there are none and no `columns`.
+    Raises ValueError if rows differ in their keys, or there are none and no `columns`.
     """
     if hasattr(rows, "to_csv"):
         frame = rows if columns is None else rows[list(columns)]
@@ -389,8 +389,8 @@ def write_npz(path, **arrays) -> None:
 def read_npz(path, required: Sequence[str] = ()) -> dict:
     """Return all arrays of an npz file by name; pickles are never loaded.
 
-    Raises ValueError, naming the file, for what is no readable npz or lacks a `required` name, and
-    OSError where it cannot be opened.
+    Raises ValueError, naming the file, for what is not a readable npz or lacks a `required` name,
+    and OSError if it cannot be opened.
     """
     import numpy as np
 
@@ -403,7 +403,7 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
         except Exception as error:  # a damaged archive sends the reader anywhere in the file
             raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
     for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # a member that is no array comes as bytes
+        if not isinstance(array, np.ndarray):  # a member that is not an array comes as bytes
             raise ValueError(f"{path}: {name} is not an array")
     missing = [name for name in required if name not in arrays]
     if missing:

@@ -13,7 +13,7 @@ _EVERY, _MINUTE = 5.0, 60.0
 class Meter:
     """Counts what is done and says so now and then.
 
-    total: how many there will be, None where nobody knows. unit: what they are ("queries"). say:
+    total: how many there will be, None if nobody knows. unit: what they are ("queries"). say:
     prints a line where people look, or None for silence; log: keeps the last one. done: how many
     were done by an earlier try. Lines are some seconds apart, so that short work has none. After
     the first one, a tenth of the total is done between two as well, or a minute has passed.
@@ -39,7 +39,7 @@ class Meter:
     def advance(self, number: int = 1, *, images: int = 0, note: str = "") -> None:
         """Count `number` more as done; a line is printed if the last one is some seconds old.
 
-        images: so many were seen for it; the line then has their rate. note: what else it says.
+        images: how many were seen for it; the line then has their rate. note: what else it says.
         """
         self._done += number
         self._images += images

@@ -1,12 +1,12 @@
 """Where each result came from: a record in results/provenance, and a check that nobody changed it.
 
 The record of results/<path> is results/provenance/<path>.json, also where a workflow that imports
-this one puts a prefix before both. It is written by the job that makes the result, stands outside
+this one puts a prefix before both. It is written by the job that makes the result, outside
 of it, so that equal results are equal bytes, and is compared with the file when a later job reads
 it: a disk that flips bytes in a CSV is noticed, too.
 
-A hash tells of what it was made from: who knows all votes but one teacher's can try that
-teacher's until the hash fits. So what lies in a folder called `private` has no record, and the
+A hash reveals something about its source: anyone who knows all votes but one teacher's can try
+that teacher's until the hash fits. So what is in a folder called `private` has no record, and the
 inputs of a confidential job are recorded without theirs.
 Imports only the standard library, because every job pays for what is imported here.
 """
@@ -22,7 +22,7 @@ import subprocess
 import sys
 from pathlib import Path, PurePosixPath
 
-# Modules whose versions matter to a result, where a job has loaded them, and their distributions.
+# Modules whose versions matter to a result, if a job has loaded them, and their distributions.
 PACKAGES = {
     "dp_accounting": "dp-accounting",
     "gurobipy": "gurobipy",
@@ -52,7 +52,7 @@ def _split(path) -> tuple[Path, tuple[str, ...]] | None:
 
 
 def is_private(path) -> bool:
-    """Tell whether a result lies in a folder called `private`, for its owner's eyes alone."""
+    """Tell whether a result is in a folder called `private`, for its owner's eyes alone."""
     found = _split(path)
     return found is not None and PRIVATE in found[1][:-1]
 
@@ -69,7 +69,7 @@ def record_path(path) -> Path | None:
 
 
 def sha256_of(path) -> str:
-    """Return the hexadecimal sha256 of a file; OSError where it cannot be read."""
+    """Return the hexadecimal sha256 of a file; OSError if it cannot be read."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -80,7 +80,7 @@ def check_inputs(paths) -> dict[str, str]:
     A record binds as long as the file is the one that the job wrote: what was copied, unpacked or
     taken from a cache is another (another inode), and so is what was written again later.
 
-    Raises ValueError, naming the file, where contents differ from the record; OSError where a file
+    Raises ValueError, naming the file, if contents differ from the record; OSError if a file
     cannot be read.
     """
     found = {}
@@ -109,7 +109,7 @@ def _is_the_recorded(status: os.stat_result, record: dict) -> bool:
 
 
 def read_record(path) -> dict:
-    """Return the record of a result; empty where there is none that can be read."""
+    """Return the record of a result; empty if there is none that can be read."""
     record = record_path(path)
     if record is None:  # downloaded, not made
         return {}
@@ -123,7 +123,7 @@ def origin(snakemake, inputs: dict[str, str | None]) -> dict:
     """Return what all outputs of a job have in common: rule, parameters, inputs, surroundings.
 
     params: the slice of the configuration that the rule uses, with the fingerprint of its code.
-    inputs: sha256 by path, None where it is confidential.
+    inputs: sha256 by path, None if it is confidential.
     """
     params = getattr(snakemake, "params", None)
     wildcards = getattr(snakemake, "wildcards", None)
@@ -188,7 +188,7 @@ def _version(name: str) -> str | None:
 
 @functools.cache
 def _revision() -> str | None:
-    """Return the git revision of this code, with "+" where files differ from it."""
+    """Return the git revision of this code, with "+" if files differ from it."""
     here = str(Path(__file__).resolve().parent)
     command = ["git", "-C", here, "describe", "--always", "--abbrev=40", "--dirty=+"]
     command += ["--exclude=*"]

@@ -39,7 +39,7 @@ def read_tensors(path: str | os.PathLike, what: str, parse: Callable[..., Conten
     """Return parse(content) of a file that holds `what`.
 
     Raises ValueError naming the file if it is damaged or something else, for which parse may raise
-    any of BROKEN; OSError where it cannot be opened.
+    any of BROKEN; OSError if it cannot be opened.
     """
     data = Path(path).read_bytes()
     try:

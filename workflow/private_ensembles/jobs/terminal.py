@@ -1,6 +1,6 @@
 """What Snakemake prints while it runs, in one line a job; its log file keeps the rest.
 
-Snakemake says eight lines of every job. Here its terminal handler leaves out what starts and
+Snakemake prints eight lines about every job. Here its terminal handler leaves out what starts and
 finishes jobs, and a handler of ours says when each started and how much of the run was done.
 Warnings and errors stay as they are.
 """
@@ -8,7 +8,7 @@ Warnings and errors stay as they are.
 import logging
 import time
 
-# Events that a line of ours stands for; all as strings, which Snakemake's events are.
+# Events that a line of ours replaces; all as strings, which Snakemake's events are.
 _OURS = ("job_info", "job_finished", "progress")
 _CHATTER = ("Select jobs to execute", "Execute ")
 
