@@ -1,9 +1,9 @@
 """Read UCI Adult (Becker, Kohavi 1996; adult.names describes it), believing nothing unchecked.
 
 One record a line: 14 attributes and the income class, separated by a comma and a space, "?" for a
-missing value. In adult.test a first line that is no record, and a full stop after the class. What
-a feature means is fixed here, from adult.names, and not read off the records: the columns do not
-depend on who is in the data.
+missing value. In adult.test a first line that is not a record, and a full stop after the class.
+What a feature means is fixed here, from adult.names, and not read off the records: the columns do
+not depend on who is in the data.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from private_ensembles.datasets.tabular import LabelledRecords
 # Numeric attributes with a range that is known without the records: the sample was drawn with
 # age > 16, hours > 0 and weight > 1 (adult.names), and the survey codes age up to 90 and hours with
 # two digits, education with 16 levels, gains with five digits and losses with four. The upper end
-# of the weights is ours. Scaling clips what lies beyond.
+# of the weights is ours. Scaling clips what is beyond.
 NUMERIC = {
     "age": (17, 90),
     "fnlwgt": (1, 2_000_000),
@@ -22,7 +22,7 @@ NUMERIC = {
     "capital-loss": (0, 9_999),
     "hours-per-week": (1, 99),
 }
-# Categorical attributes with all their values. "?" is one where adult.data may have it.
+# Categorical attributes with all their values. "?" is one if adult.data may have it.
 CATEGORICAL = {
     "workclass": (
         "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, "
@@ -88,7 +88,7 @@ def load_adult(name, train, test):
 
     Labels are 1 for an income of more than 50,000 dollars. A missing value is a value of its own.
 
-    Raises ValueError naming the file and the line, OSError where a file cannot be read.
+    Raises ValueError naming the file and the line, OSError if a file cannot be read.
     """
     names = feature_names()
     bounds = np.zeros((2, len(names)), np.float32)
@@ -112,7 +112,7 @@ def load_adult(name, train, test):
 def read_part(path):
     """Features float32 (N, 108), as `feature_names` says, and labels uint8 (N,) of one file.
 
-    Raises ValueError naming the file and the line, OSError where it cannot be read.
+    Raises ValueError naming the file and the line, OSError if it cannot be read.
     """
     rows, labels = [], []
     first = {}

@@ -57,7 +57,7 @@ def write_dataset(path, dataset):
 def read(path, kind):
     """The data set of this kind (a class) at `path`, validated.
 
-    Raises ValueError naming the file and what is wrong, OSError where it cannot be opened.
+    Raises ValueError naming the file and what is wrong, OSError if it cannot be opened.
     """
     single = (*kind.SCALARS, "name", "provenance")
     arrays = io.read_npz(path, required=(*kind.ARRAYS, *single))

@@ -64,7 +64,7 @@ def fetch(
     the file at by hand, and beside which the `.part` file is kept (default: destination).
 
     Raises ValueError for a name, address or checksum that is not acceptable, DownloadError when
-    no address gave the file, OSError where the disk refuses.
+    no address gave the file, OSError if the disk refuses.
     """
     for what, name in (("dataset", dataset), ("file", file)):
         if not NAME.fullmatch(name) or ".." in name:

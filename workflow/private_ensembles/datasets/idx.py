@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 31  # a header that promises more is a corrupt one
 def read_images(path):
     """Images of the IDX file at `path` (plain or gzip): uint8 (N, height, width).
 
-    Raises ValueError naming the file and what was expected, OSError where it cannot be read.
+    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
     """
     images = _read(path, IMAGES_MAGIC, 3)
     if 0 in images.shape:
@@ -30,7 +30,7 @@ def read_images(path):
 def read_labels(path, n_classes=10):
     """Labels of the IDX file at `path` (plain or gzip): uint8 (N,), each in [0, n_classes).
 
-    Raises ValueError naming the file and what was expected, OSError where it cannot be read.
+    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
     """
     labels = _read(path, LABELS_MAGIC, 1)
     if labels.size and labels.max() >= n_classes:

@@ -1,6 +1,6 @@
 """Labelled images as arrays, checked, and kept as one npz file.
 
-Apart from where they come from (datasets.prepare), so that a change there retrains nobody.
+Kept apart from where they come from (datasets.prepare), so that a change there retrains nobody.
 """
 
 from dataclasses import dataclass, field

@@ -12,7 +12,7 @@ import numpy as np
 def read_cropped_digits(path):
     """Images uint8 (N, 32, 32, 3), red, green, blue, and labels uint8 (N,), 0 to 9, of `path`.
 
-    Raises ValueError naming the file and what was expected, OSError where it cannot be read.
+    Raises ValueError naming the file and what was expected, OSError if it cannot be read.
     """
     from scipy.io import loadmat  # late: other formats need no SciPy
     from scipy.io.matlab import MatReadError

@@ -24,7 +24,7 @@ def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
     """A data set of images drawn for testing, without replacement, and the others to train on.
 
     images, labels: as in LabelledImages. parts: n_train, n_test and generator of `split`. Both
-    parts keep the order of the pool. Raises ValueError as `split`.
+    parts keep the order of the pool. Raises ValueError like `split`.
     """
     train, test = split(name, len(images), **parts)
     return LabelledImages(

@@ -45,7 +45,7 @@ def _of_classes(images_path, labels_path, classes):
     new = np.zeros(256, np.uint8)
     new[classes] = np.arange(len(classes), dtype=np.uint8)
     keep = np.isin(labels, classes)
-    # No second copy of a whole data set where all of it is kept.
+    # No second copy of a whole data set if all of it is kept.
     return (images if keep.all() else images[keep]), new[labels[keep]]
 
 
@@ -54,7 +54,7 @@ def prepare(name, settings, files, *, sha256, stand_in, seed):
 
     settings: format (a name in FORMATS), n_train, n_test and, for IDX files and released labels,
     classes. files: path by role. sha256: the same roles -> the checksum that each file must have.
-    seed: of the split, where the format comes without one.
+    seed: of the split, if the format comes without one.
 
     Returns LabelledImages, LabelledRecords for tables, or ReleasedLabels. Raises ValueError naming
     the file, the count or the format that is wrong.

@@ -1,6 +1,6 @@
 """Labelled records of numbers as arrays, checked, and kept as one npz file.
 
-Apart from where they come from (datasets.adult), so that a change there retrains nobody.
+Kept apart from where they come from (datasets.adult), so that a change there retrains nobody.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class LabelledRecords:
     train_features, test_features: float32 (N, d), finite; an indicator (0 or 1) for each value of a
     categorical attribute, numeric attributes as they are. train_labels, test_labels: uint8 (N,),
     values 0..n_classes-1. feature_names: text (d,), distinct. lower, upper: float32 (d,), the range
-    of each feature as it is known without looking at any record; values may lie outside. stand_in:
+    of each feature as it is known without looking at any record; values may be outside. stand_in:
     True for a data set that only stands in for one of the paper's. provenance: what it was made
     from, JSON-able.
     """
@@ -93,9 +93,9 @@ def data_bounds(features):
 
     The papers scale so. The bounds are a function of the records, and nothing accounts for it: a
     privacy claim about what is done with features scaled so does not cover the scaling. Use the
-    public bounds of LabelledRecords (lower, upper) where a claim must hold.
+    public bounds of LabelledRecords (lower, upper) if a claim must hold.
 
-    Raises ValueError where there is no record.
+    Raises ValueError if there is no record.
     """
     if len(features) < 1:
         raise ValueError(f"features of shape {features.shape}: must have a record")
@@ -107,7 +107,7 @@ def min_max_scaled(features, lower, upper):
 
     A feature whose bounds are equal becomes 0: it says nothing. Returns float32 (N, d).
 
-    Raises ValueError where shapes differ or a lower bound exceeds the upper one.
+    Raises ValueError if shapes differ or a lower bound exceeds the upper one.
     """
     features, lower, upper = (np.asarray(array) for array in (features, lower, upper))
     if features.ndim != 2 or not lower.shape == upper.shape == features.shape[1:]:
