@@ -17,7 +17,7 @@ class LabelCount:
     """Labels bought from a list of queries until the budget is spent.
 
     releasable: the most labels with epsilon <= budget. published: the first number with epsilon >
-    budget, which is what the papers print; None where all queries are affordable.
+    budget, which is what the papers print; None if all queries are affordable.
     """
 
     releasable: int
@@ -38,7 +38,7 @@ def epsilon(total, noise, delta, order_max):
     """(epsilon, order l) of sum m^2 = total, the best over l = 1..order_max, rounded up.
 
     total: array-like, at least 0. noise: lambda, the inverse scale of Laplace noise on counts of
-    one partition's votes. Returns two arrays of the shape of total. Raises ValueError as
+    one partition's votes. Returns two arrays of the shape of total. Raises ValueError like
     `check_budget`.
     """
     check_budget(noise, delta, order_max)
@@ -54,7 +54,7 @@ def epsilon(total, noise, delta, order_max):
 def affordable(budget, noise, delta, order_max):
     """The largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
 
-    Raises ValueError as `check_budget`, or unless the budget is above 0.
+    Raises ValueError like `check_budget`, or unless the budget is above 0.
     """
     check_budget(noise, delta, order_max)
     if not (np.isfinite(budget) and budget > 0):
@@ -71,7 +71,7 @@ def label_count(running, k, budget, noise, delta, order_max):
     running: int (Q,), max over records of sum (k m)^2 over the first T + 1 queries, as
     `personalised.running_costs` gives it; k: its number of partitions.
 
-    Raises ValueError as `affordable`, or where `running` decreases.
+    Raises ValueError like `affordable`, or if `running` decreases.
     """
     running = np.asarray(running)
     if running.ndim != 1 or running.size == 0 or (np.diff(running) < 0).any():
@@ -82,9 +82,9 @@ def label_count(running, k, budget, noise, delta, order_max):
 
 
 def data_independent_count(budget, noise, delta, order_max):
-    """The same for m = 1, which holds whatever the votes are: SAA's, and DPBag-'s, label count.
+    """Do the same for m = 1, which holds whatever the votes are: SAA's, and DPBag-'s, label count.
 
-    The queries are taken to suffice. Raises ValueError as `affordable`.
+    The queries are taken to suffice. Raises ValueError like `affordable`.
     """
     releasable = int(np.floor(affordable(budget, noise, delta, order_max)))
     return LabelCount(releasable, releasable + 1)

@@ -24,7 +24,7 @@ def wrong_probability(gaps, noise):
 def conjectured_moment(q, noise, m, l):
     """Equation 3: log((1 - q) ((1 - q) / (1 - e^(2 lambda m) q))^l + q e^(2 lambda m l)).
 
-    Equation 1 is m = 1. NaN where e^(2 lambda m) q >= 1, where the formula has no value. All
+    Equation 1 is m = 1. NaN if e^(2 lambda m) q >= 1, where the formula has no value. All
     arguments broadcast.
     """
     q, shift = np.asarray(q, np.float64), 2 * noise * np.asarray(m, np.float64)
@@ -45,9 +45,9 @@ def condition(q, noise, m):
 def charged_moment(q, noise, m, l):
     """What an accountant that trusts equation 3 would charge one label; arguments broadcast.
 
-    The smaller of 2 lambda^2 m^2 l (l + 1) and equation 3 where `condition` holds, the first
-    elsewhere. Equation 3 is not proven, and exceeded from the data without the record (`study`), so
-    that sums of it bound nothing.
+    The smaller of 2 lambda^2 m^2 l (l + 1) and equation 3 if `condition` holds, else the
+    former. Equation 3 is not proven, and is exceeded from the data without the record (`study`), so
+    sums of it bound nothing.
     """
     l = np.asarray(l)
     plain = 2 * noise**2 * np.square(m) * l * (l + 1)

@@ -24,7 +24,7 @@ def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
     q of equation 2 at its votes and m = m(x; u), and epsilon is min over l of (sum + ln(1 / delta))
     / l, as `budget.epsilon` has it for the stated costs. Not for release, and no guarantee.
 
-    Returns int64 (len(sizes), len(budgets)); 0 where the queries end first. Raises ValueError as
+    Returns int64 (len(sizes), len(budgets)); 0 if the queries end first. Raises ValueError like
     `check_budget`.
     """
     check_budget(noise, delta, order_max)

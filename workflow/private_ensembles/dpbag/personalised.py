@@ -14,7 +14,7 @@ All orders, noise scales and budgets need only sum_x m(x; u)^2. This is computed
 the larger of two numbers of votes.
 
 For more than two classes max_c n_c(x; u) is not a bound (the votes of u's teachers may all go to a
-class that had few of them: 1 - min_c n_c(x; u) would be), so that there are two classes here.
+class that had few of them: 1 - min_c n_c(x; u) would be), so there are two classes here.
 """
 
 import numpy as np

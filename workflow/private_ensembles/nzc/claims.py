@@ -31,7 +31,7 @@ def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
 
     Section 4.2 takes PATE 2018's analysis for granted, by which a label is (lambda, lambda /
     sigma^2)-RDP; this is T of them with the classic conversion at its best real order, 1 + sigma
-    sqrt(ln(1 / delta) / T). Raises ValueError as :func:`claimed_epsilon`.
+    sqrt(ln(1 / delta) / T). Raises ValueError like :func:`claimed_epsilon`.
     """
     _positive("sigma", sigma)
     _check(queries, delta)

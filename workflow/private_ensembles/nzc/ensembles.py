@@ -28,7 +28,7 @@ def distance_shares(counts: ArrayLike, distances: Iterable[int]) -> NDArray[np.f
 def plurality_accuracy(counts: ArrayLike, labels: ArrayLike) -> float:
     """Share of queries whose largest count (the first of several) is the true label.
 
-    labels: (Q,), -1 where unknown; those queries do not count. Raises ValueError where none is
+    labels: (Q,), -1 if unknown; those queries do not count. Raises ValueError if none is
     known or the shapes differ.
     """
     counts, labels = _labelled(counts, labels)
@@ -63,7 +63,7 @@ def teacher_curve(
     ensembles: {teachers: (counts (Q, C), labels (Q,))}, every one trained on its own partition of
     the same data. Columns teachers, accuracy (of the plurality), qualified (share of queries whose
     lead is larger than ``distance``), qualified_wrong (share of all queries that qualify and whose
-    plurality is wrong). Raises ValueError where counts do not add up to the number of teachers.
+    plurality is wrong). Raises ValueError if counts do not add up to the number of teachers.
     """
     rows = []
     for teachers, (given, truth) in sorted(ensembles.items()):

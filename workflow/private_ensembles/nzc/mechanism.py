@@ -38,7 +38,7 @@ def immutable_noisy_argmax(
 
     constant: c, in votes. noise_scale: of the Laplace noise (1 / gamma of section 3.2; the tables
     write gamma = 1e10) or the Gaussian's standard deviation. ties: `TIES`. A query's label does not
-    depend on the queries after it. Raises ValueError for counts that are no integers (Q, C), a
+    depend on the queries after it. Raises ValueError for counts that are not integers (Q, C), a
     negative constant, a noise_scale not finite and > 0, an unknown noise or tie rule.
     """
     counts = _check(counts, constant, noise_scale, noise, ties)

@@ -1,7 +1,7 @@
 """What NZC's labels really cost: delta by lead and tie rule, and the epsilon that is true.
 
-Adding c to the largest count makes the label a function of the exact ArgMax. Where one vote moves
-it, the output changes with certainty; c and noise take no part in it (docs/nzc.md).
+Adding c to the largest count makes the label a function of the exact ArgMax. If one vote moves
+it, the output changes with certainty, whatever c and the noise are (docs/nzc.md).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def proven_epsilon(
 def lead_one_epsilon(
     constant: float, noise_scale: float, delta: float, *, noise: str = "laplace"
 ) -> float:
-    """The exact epsilon at ``delta`` of the histograms where one class leads by one vote.
+    """The exact epsilon at ``delta`` of the histograms in which one class leads by one vote.
 
     Two classes, odd K. With T = Pr[noise makes up for c + 1] (of order exp(-1e90) at the paper's
     parameters, so in logarithms) a label has probability 1 - T before one vote moves and T after:
