@@ -23,7 +23,7 @@ class Forest:
     """Binary trees, all nodes in one list.
 
     roots: int64 (trees,). Of each node: left, right: int64, its children, itself in a leaf;
-    feature, threshold: it goes left where the float32 feature <= the float64 threshold; share:
+    feature, threshold: it goes left if the float32 feature <= the float64 threshold; share:
     float64 (nodes, classes), the classes' shares among its training records.
     """
 
@@ -35,7 +35,7 @@ class Forest:
     share: np.ndarray
 
     def __post_init__(self):
-        """Raises ValueError for arrays that are no forest: an index out of range, or no end."""
+        """Raises ValueError for arrays that are not a forest: an index out of range, or no end."""
         nodes = len(self.left)
         if self.share.ndim != 2 or not (
             len(self.right) == len(self.feature) == len(self.threshold) == len(self.share) == nodes

@@ -18,7 +18,7 @@ from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.training import Conditions, Training
 from private_ensembles.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
-# Images per forward pass where nothing is learnt.
+# Images per forward pass when nothing is learnt.
 _EVALUATION_BATCH = 1000
 
 

@@ -19,10 +19,10 @@ def student_cnn(
     """A freshly initialised network on the CPU: (N, channels, height, width) in [0, 1] -> logits.
 
     A 5x5 convolution, two of 3x3, the last two followed by 2x2 max pooling, each with a leaky ReLU,
-    and one linear layer; no normalisation, for batches mix labelled images, others and perturbed
-    ones. The first convolution halves images of 16 pixels and more, where most of the time would
-    go otherwise. The same seed, 0 <= seed < 2**63, gives the same weights everywhere; the process'
-    random state is left as it was.
+    and one linear layer; no normalisation, because batches mix labelled images, others and
+    perturbed ones. The first convolution halves images of 16 pixels and more, which would otherwise
+    take most of the time. The same seed, 0 <= seed < 2**63, gives the same weights everywhere; the
+    process' random state is left as it was.
 
     Raises ValueError for images smaller than 4 x 4, fewer than two classes, or other than three
     widths >= 1.
@@ -60,7 +60,7 @@ def student_cnn(
 class _First(nn.Conv2d):
     """The first convolution, which puts the channels last in a CPU's memory, for all layers.
 
-    Max pooling takes a tenth of the time then. The bytes of grey images lie alike in either order:
+    Max pooling takes a tenth of the time then. The bytes of grey images are alike in either order:
     the strides are what PyTorch goes by.
     """
 

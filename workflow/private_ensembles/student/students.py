@@ -172,7 +172,7 @@ def save_student(path: str | os.PathLike, student: Student) -> None:
 
 
 def load_student(path: str | os.PathLike) -> Student:
-    """The student in a file. Raises ValueError naming the file if it is damaged or no student."""
+    """The student in a file. Raises ValueError naming a file that is damaged or not a student."""
 
     def parse(content) -> Student:
         metadata = json.loads(content["metadata"])

@@ -50,7 +50,7 @@ def perturbation(
     log_p: the model's log-probabilities (N, classes) at the images, taken as constants. A random
     unit vector d (drawn by `generator` on the CPU) is replaced by the direction of the gradient of
     KL(p(x) || p(x + probe d)), one step of the power method for the divergence's dominant
-    direction (section 3.3); where that gradient is exactly zero, d itself stays.
+    direction (section 3.3); if that gradient is exactly zero, d itself stays.
     """
     direction = unit(torch.randn(images.shape, generator=generator).to(images.device))
     moved = (images + probe * direction).requires_grad_()

@@ -14,8 +14,8 @@ Mironov, Talwar, Zhang 2019), and composition preserves domination (Zhu et al., 
 Neighbours `replace_one`: one record becomes another, DaRRM's own definition. The pair is
 (1-q) N(0, s^2) + q N(1, s^2) against (1-q) N(0, s^2) + q N(-1, s^2), the records pulling the sum in
 opposite directions (Koskela, Jaelkoe, Honkela 2020; dp-accounting's AdjacencyType.REPLACE). Two
-data sets attain it, so less cannot hold. That no pair is worse is **not proven**: the value is no
-guarantee, and `epsilon_group` gives the slightly larger one that rests on add_remove alone.
+data sets attain it, so less cannot hold. That no pair is worse is **not proven**: the value is not
+a guarantee, and `epsilon_group` gives the slightly larger one that rests on add_remove alone.
 """
 
 import warnings
@@ -60,7 +60,7 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
     """Upper bound on epsilon by privacy loss distributions.
 
     Pessimistic discretisation ("connect the dots", Doroshenko et al. 2022), and all that floating
-    point loses included: `sampled_gaussian`, in no library. Infinite where even that exceeds Delta.
+    point loses included: `sampled_gaussian`, in no library. Infinite if even that exceeds Delta.
     adjacency: `add_remove`; or `replace_one`, unproven: see the module's docstring.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)

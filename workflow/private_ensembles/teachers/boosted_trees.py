@@ -12,7 +12,7 @@ _SORTED_BY = 16
 
 
 def fit(features, labels, settings):
-    """Fit one model and return it; None where all labels are the same, which no tree can split.
+    """Fit one model and return it; None if all labels are the same, which no tree can split.
 
     features: float (N, d), finite. labels: (N,), 0 or 1. settings: rounds, learning_rate, leaves
     (most of a tree), records_per_leaf (fewest of a leaf).
@@ -46,14 +46,14 @@ def fit(features, labels, settings):
 
 
 def scores(model, features, constant=0.0):
-    """Probability of label 1 for records (Q, d), float64 (Q,); `constant` where model is None."""
+    """Probability of label 1 for records (Q, d), float64 (Q,); `constant` if model is None."""
     if model is None:
         return np.full(len(features), float(constant))
     return model.predict(np.asarray(features, np.float32), num_threads=1)
 
 
 def shard_votes(features, labels, shards, queries, settings, progress=None):
-    """Fit a model to each shard and let it vote: uint8 (n_shards, Q), 1 where probability > 1/2.
+    """Fit a model to each shard and let it vote: uint8 (n_shards, Q), 1 if probability > 1/2.
 
     features (N, d), labels (N,) of the records; shards: int (n_shards, size); queries: (Q, d).
     A shard with one label only votes for it. progress: called with the number of shards done.

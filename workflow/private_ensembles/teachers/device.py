@@ -18,7 +18,7 @@ OUT_OF_MEMORY = (
 def choose_device(device, threads=1):
     """torch.device for `auto` (a GPU if there is one), `cpu` or `cuda`; sets torch's CPU threads.
 
-    Raises ValueError for another name, or for cuda where there is none.
+    Raises ValueError for another name, or for cuda if there is none.
     """
     if device not in ("auto", "cpu", "cuda"):
         raise ValueError(f"device = {device!r}: must be auto, cpu or cuda")
@@ -44,13 +44,13 @@ def scaled(images, pixel_max, dtype=torch.float32):
 def channels_last(images):
     """Images (N, channels, height, width) with the channels last in memory; as they are on a GPU.
 
-    On a CPU plain training takes three quarters of the time then, and what lies between the layers
+    On a CPU plain training takes three quarters of the time then, and what is between the layers
     stays in this order. Not for Opacus: see `scaled`.
     """
     if images.is_cuda:
         return images
     last = images.movedim(1, -1)
-    # The bytes of grey images lie alike in either order: the strides are what PyTorch goes by.
+    # The bytes of grey images are alike in either order: the strides are what PyTorch goes by.
     return last.flatten(1).view(last.shape).movedim(-1, 1)
 
 
@@ -73,5 +73,5 @@ def is_out_of_memory(error):
 
 
 def first_line(error):
-    """The first line of what an exception says, or its type where it says nothing."""
+    """The first line of what an exception says, or its type if it says nothing."""
     return next(iter(str(error).splitlines()), type(error).__name__)

@@ -38,7 +38,7 @@ def train_private_teacher(
     expected batch size. Nothing but the model depends on the drawn batches.
 
     shard_size: the public constant behind sample rate, steps and divisor; N by default, which is
-    public under replace-one neighbours; pass a constant where N is not public (keyed-hash shards).
+    public under replace-one neighbours; pass a constant if N is not public (keyed-hash shards).
     sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
     that a GPU sees the same batches and noise. None: from the system's entropy, for real data.
 

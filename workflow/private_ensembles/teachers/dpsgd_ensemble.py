@@ -117,7 +117,7 @@ def _noise(model, like, generators):
 
 
 def _states(generators):
-    """The states of generators, uint8 (K, bytes); empty where they are the system's entropy."""
+    """The states of generators, uint8 (K, bytes); empty if they are the system's entropy."""
     if generators[0] is None:
         return torch.empty(0, dtype=torch.uint8)
     return torch.stack([generator.get_state() for generator in generators])

@@ -4,7 +4,7 @@ On a CPU a convolution with one set of weights is several times as fast as group
 goes through its teacher's network as in plain training, and the gradients at every layer's output
 come back; each record's gradient of a layer follows from these and the layer's input. Compared with
 Opacus' hooks, what DP-SGD does not need is left out: the ordinary gradient, unfolded images, in
-which every value stands once for each weight of the kernel, and each record's own gradient of a
+which every value occurs once for each weight of the kernel, and each record's own gradient of a
 linear layer, whose norm is a product of two.
 """
 

@@ -57,7 +57,7 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
     A shard whose records all have one label has no optimum (scikit-learn refuses it: the intercept
     would run off to infinity): its teacher is constant and says that label.
 
-    Raises ValueError for shapes or values that are none of these, RuntimeError where a fit does not
+    Raises ValueError for shapes or values that are none of these, RuntimeError if a fit does not
     come within the tolerance.
     """
     matrix, labels, shards = _checked(features, labels, shards, C, tolerance)

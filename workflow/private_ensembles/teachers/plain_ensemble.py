@@ -1,7 +1,7 @@
 """Train many plain (not private) teachers by stochastic gradient descent in one computation.
 
-For GPUs, where one small teacher keeps the device idle. On a CPU teachers train one after the other
-(`plain`), and only tests and the benchmark come here (docs/teachers.md); both draw the same
+For GPUs, on which one small teacher leaves the device idle. On a CPU teachers train one after the
+other (`plain`), and only tests and the benchmark come here (docs/teachers.md); both draw the same
 permutations and differ by rounding only.
 """
 

@@ -19,7 +19,7 @@ class MaxPool2x2(nn.Module):
     def forward(self, images):
         """(N, channels, height, width) -> (N, channels, height // 2, width // 2)."""
         if not (images.is_cuda or torch.is_grad_enabled()):
-            return _rows(_corners(images))[2]  # nobody asks where the maxima are
+            return _rows(_corners(images))[2]  # where the maxima are does not matter here
         if images.is_cuda or not images.is_contiguous():
             return max_pool2d(images, 2)
         return _Pool.apply(images)[0]

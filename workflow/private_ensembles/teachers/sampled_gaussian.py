@@ -20,7 +20,7 @@ from private_ensembles.accounting.root import bisect
 # Added to each delta of one step: what its two terms, both at most 1, lose by rounding. SciPy's
 # normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
 _ERROR = 1e-13
-# Points of one step's loss on either side of 0, at intervals of so much where that is fewer.
+# Points of one step's loss on either side of 0, at intervals of this much if that is fewer.
 _POINTS, _INTERVAL = 20_000, 1e-4
 # Larger losses count as infinite: e^loss overflows soon, and nothing is private there.
 _LARGEST = 300.0
@@ -37,7 +37,7 @@ def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
     """
 
     def edge(epsilon: NDArray) -> NDArray:
-        """Where the first density is e^epsilon times that of N(0, s^2); -inf where it is more."""
+        """Where the first density is e^epsilon times that of N(0, s^2); -inf if it is more."""
         grown = np.expm1(epsilon) + rate
         with np.errstate(divide="ignore"):
             return noise**2 * np.log(np.maximum(grown, 0) / rate) + 0.5
@@ -74,7 +74,7 @@ def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
 def losses_of_steps(
     noise: float, rate: float, steps: int, adjacency: str
 ) -> tuple[LossDistribution, ...]:
-    """The loss of so many steps together, for each order of the pair; none for next to no noise."""
+    """The loss of all steps together, for each order of the pair; none for next to no noise."""
     if noise < _LEAST_NOISE:
         return ()
     curves = step_curves(noise, rate, adjacency)
@@ -90,7 +90,7 @@ def losses_of_steps(
 
 
 def epsilon_of_steps(noise: float, rate: float, steps: int, Delta: float, adjacency: str) -> float:
-    """Epsilon of so many steps at Delta, an upper bound; infinite for next to no noise.
+    """Epsilon of that many steps at Delta, an upper bound; infinite for next to no noise.
 
     Within about an interval of one step's losses of the least, and a multiple of 1e-9.
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil, isfinite
 
 # In units of the clipping norm, the norm that a clipped gradient of 32-bit floats may have. Its
-# rounding is that of its norm: half of n / 8 round-offs of 2^-24 where eight lanes add up the
+# rounding is that of its norm: half of n / 8 round-offs of 2^-24 if eight lanes add up the
 # squares of n <= 2^13 numbers one by one (a row of a convolution's kernel: 6,144 at most in
-# `models`), 128 round-offs where `torch.sum` cascades, and a few more for the rest.
+# `models`), 128 round-offs if `torch.sum` cascades, and a few more for the rest.
 CLIPPED_NORM = 1 + 2.0**-14
 
 

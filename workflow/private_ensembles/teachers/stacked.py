@@ -15,7 +15,7 @@ from private_ensembles.teachers.schedule import check_finite
 
 # Records in a block of DP-SGD: half of it is wasted on average, and wider ones are no faster.
 WIDTH = 4
-# Of fewer blocks, libraries compute some products by other kernels, which round differently.
+# With fewer blocks, libraries compute some products by other kernels, which round differently.
 LEAST_BLOCKS = 4
 # Numbers in one tensor of a pass: libraries count them in 32 bits, on a GPU as on a CPU.
 MOST_NUMBERS = 2**31 - 1
@@ -38,7 +38,7 @@ def stack(models, device="cpu"):
 def finite_states(rows, model):
     """The rows of a matrix (K, D) as state_dicts of `model`, on the CPU.
 
-    Raises ValueError where a number is not finite.
+    Raises ValueError if a number is not finite.
     """
     # own memory for each tensor: a view would be saved with the whole matrix behind it
     states = [{n: t.clone() for n, t in named(row, model).items()} for row in rows.detach().cpu()]
@@ -127,7 +127,7 @@ class Gradients:
             records = torch.cat([records, records.new_full((missing, self.width), -1)])
         records = records.to(self.images.device)
         present = records >= 0
-        # Blank where there is no record: index 0 is somebody's record and must not be seen.
+        # Blank if there is no record: index 0 is somebody's record and must not be seen.
         rows = records.clamp(min=0).flatten()
         labels = self.labels[rows].view_as(records) * present
         inputs = scaled(self.images[rows], self.pixel_max, dtype=parameters.dtype)
@@ -147,7 +147,7 @@ class Gradients:
         def block(row, images, labels, present):
             gradients = each(named(row, self.model), images, labels)
             rows = torch.cat([g.flatten(1) for g in gradients.values()], 1)
-            # Not vector_norm, which adds up so many squares one by one (schedule.CLIPPED_NORM).
+            # Not vector_norm, which adds up all the squares one by one (schedule.CLIPPED_NORM).
             norms = rows.square().sum(1).sqrt()
             return ((max_grad_norm / (norms + SMALL)).clamp(max=1) * present) @ rows
 
@@ -188,4 +188,4 @@ class Gradients:
                 f"records: use device: cpu or a smaller model ({lack})"
             )
         self.blocks = max(LEAST_BLOCKS, self.blocks // 2)
-        torch.cuda.empty_cache()  # does nothing where no GPU is in use
+        torch.cuda.empty_cache()  # does nothing if no GPU is in use
