@@ -95,7 +95,7 @@ def test_a_tolerance_that_would_let_everything_pass_is_refused(pair, tolerance):
 def test_what_is_no_table_is_named(tmp_path, text):
     (tmp_path / "one.csv").write_bytes(text)
     (tmp_path / "other.csv").write_bytes(b"K\n")
-    with pytest.raises(ValueError, match=r"one.csv: is no table: "):
+    with pytest.raises(ValueError, match=r"one.csv: is not a table: "):
         compare(tmp_path / "one.csv", tmp_path / "other.csv", 1e-12)
 
 

@@ -11,7 +11,7 @@ from private_ensembles.command.output import emit
 
 EXAMPLES = ("private-ensembles verify gamma.json",)
 _HOME = Path(__file__).resolve().parents[2]
-# The repository's own; beside an installed package lies whatever somebody else put there.
+# The repository's own; beside an installed package is whatever somebody else put there.
 VERIFIER = _HOME.parent / "verify" / "verify.py" if _HOME.name == "workflow" else None
 
 
@@ -37,12 +37,12 @@ def run(given: argparse.Namespace) -> int:
     if verifier is None or not verifier.is_file():
         raise ValueError(
             f"{verifier or 'verify.py'}: is not there; it is the file verify/verify.py of the "
-            "repository, needs Python alone, and runs by itself: python verify.py FILE.json (or "
+            "repository, needs only Python, and runs by itself: python verify.py FILE.json (or "
             "give --verifier)"
         )
     for file in given.files:
         with open(file, "rb"):
-            pass  # one line that names it, where it cannot be read
+            pass  # one line that names it, if it cannot be read
     command = [sys.executable, "-I", str(verifier), *given.files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]

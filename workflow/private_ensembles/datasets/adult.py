@@ -154,7 +154,7 @@ def _record(line, columns, where):
     ones = []
     for attribute, known in columns.items():
         if values[attribute] not in known:
-            raise ValueError(f"{where}: {attribute} = {values[attribute]!r}: is no known value")
+            raise ValueError(f"{where}: {attribute} = {values[attribute]!r}: is not a known value")
         ones.append(known[values[attribute]])
     income = fields[-1].removesuffix(".")
     if income not in CLASSES:

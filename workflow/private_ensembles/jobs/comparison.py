@@ -120,7 +120,7 @@ def _read(path: Path) -> list[list[str]]:
         with open(path, encoding="utf-8", newline="") as file:
             return list(csv.reader(file, strict=True)) or [[]]
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: is no table: {error}") from None
+        raise ValueError(f"{path}: is not a table: {error}") from None
 
 
 def changed_statuses(one: Path, other: Path) -> list[tuple[str, str | None, str | None]]:
