@@ -42,13 +42,13 @@ def beside_printed(
     if name not in declared.tables():
         return table
     lookup = {key_of(cell): cell for cell in printed.to_dict("records")}
-    # Our column, title -> what stands in each row.
+    # Our column, title -> what each row holds.
     columns: dict[tuple[str, str], list[str]] = {}
     for place in places(declared, name, table, settings or {}):
         cell, number = lookup.get(place.key), place.number
         stated = (
             place.beside.explains is None
-        )  # a printed number stands beside what it claims to be
+        )  # a printed number belongs beside what it claims to be
         if cell is not None and stated and number.shown and number.value in table:
             title = number.title or f"printed {place.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
@@ -75,7 +75,7 @@ def _words(cell: Mapping[str, str], ours: float) -> str:
 
 
 def _marked(table: pd.DataFrame) -> pd.DataFrame:
-    """Say what stands in or is synthetic behind the name of the data set, not in columns."""
+    """Mark stand-ins and synthetic votes behind the name of the data set, not in columns."""
     out = table.copy()
     name = "dataset" if "dataset" in table else "task"
     for flag, mark in (("stand_in", " (stand-in)"), ("synthetic", " (synthetic)")):

@@ -21,7 +21,7 @@ VERDICTS = {
 # Numbers of our own in tables that are otherwise shown as printed.
 _OURS = ("reproduced", "reproduced_sd", "tolerance")
 LONG = 40
-# Significant digits of our numbers, and of those that stand beside printed ones.
+# Significant digits of our numbers, and of those that are beside printed ones.
 DIGITS, MORE_DIGITS = 4, 5
 # Columns of upper bounds: losses and what Q labels cost by each composition.
 _BOUNDS = re.compile(
@@ -95,7 +95,7 @@ def is_bound(name: str) -> bool:
 def of_column(name: str, value: float, digits: int = DIGITS) -> str:
     """Write a number of a column: losses rounded up, others to the nearest.
 
-    With other digits than a table's own it stands beside a printed number: rounded as that is.
+    With other digits than a table's own it is beside a printed number, and rounded as that is.
 
     >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
     ('0.1235', '0.1234')
@@ -105,14 +105,14 @@ def of_column(name: str, value: float, digits: int = DIGITS) -> str:
 
 
 def number_class(numeric: bool) -> str:
-    """Return the attribute of a cell whose digits stand below each other, or nothing."""
+    """Return the attribute of a cell whose digits are aligned below each other, or nothing."""
     return ' class="number"' if numeric else ""
 
 
 def cell(
     name: str, value: object, numeric: bool, notes: dict[str, int], digits: int = DIGITS
 ) -> str:
-    """Return one cell of the column `name`; notes: long texts that stand below, by their number."""
+    """Return one cell of the column `name`; notes: long texts below the table, by their number."""
     if value is None or value == "" or (isinstance(value, float) and value != value):
         return "<td></td>"
     if name == "status":

@@ -119,7 +119,7 @@ def _table(
     results: Results,
     caption: str,
 ) -> str:
-    """Return a table beside the printed numbers, folded, with its caption where it has its own."""
+    """Return a table beside the printed numbers, folded, with its caption if it has its own."""
     stem = path.stem
     of_paper = results.compared[results.compared["paper"] == section.paper]
     printed = of_paper[of_paper["item"] == stem]
@@ -173,7 +173,7 @@ def _reasons(table: pd.DataFrame) -> str:
 def ledger(path: Path, results: Results) -> str:
     """Return the privacy ledger with what it comes to first; path: its CSV file."""
     table = pd.read_csv(path)
-    # What it comes to stands where it is seen without scrolling.
+    # What it comes to is where it is seen without scrolling.
     first = ["mechanism", "setting", "verdict", "release"]
     table = table[[*first, *(name for name in table if name not in first)]]
     number = table["verdict"].value_counts()

@@ -66,7 +66,7 @@ def dot_chart(
     scale: Scale,
     guides: Sequence[float] = (),
 ) -> str:
-    """Return one chart as HTML; rows: their names; guides: values at which a line stands.
+    """Return one chart as HTML; rows: their names; guides: values at which a line is drawn.
 
     Marks with a value that is not a number are left out.
     """

@@ -2,8 +2,8 @@
 
 The crate's root is the folder of results. It holds the code (a copy), every result that has a
 record with its sha256, one action for each job, the configuration, and each published number with
-the check that compared it with ours. What lies in a folder `private`, and what a confidential
-job read, is named and is no part of the crate: nothing tells what is in it, not even a hash.
+the check that compared it with ours. What is in a folder `private`, and what a confidential
+job read, is named but not part of the crate: nothing says what is in it, not even a hash.
 
 Profiles: Workflow Run Crate 0.5 (Leo et al. 2024, https://w3id.org/ro/wfrun/workflow/0.5).
 """
@@ -32,10 +32,10 @@ def build(root: Path, code: Path, fidelity: Path | None, config: Mapping) -> dic
     """Return the metadata of the crate (JSON-LD), of version 1.1.
 
     root: the folder of results. code: a copy of the code, to be its folder `CODE`. fidelity: the
-    table of published numbers; None where the run made none. config: as the run used it; paths of
+    table of published numbers; None if the run made none. config: as the run used it; paths of
     votes and data are left out.
 
-    Raises ValueError where no result has a record.
+    Raises ValueError if no result has a record.
     """
     from rocrate.rocrate import ROCrate
 
@@ -95,7 +95,7 @@ def _private(root: Path) -> list[str]:
 
 
 def _add(crate, identifier: str, kind, **properties):
-    """Add an entity that is no file, or return the one of this name."""
+    """Add an entity that is not a file, or return the one of this name."""
     from rocrate.model.contextentity import ContextEntity
 
     if (there := crate.get(identifier)) is not None:
@@ -178,7 +178,7 @@ def _jobs(crate, records: Mapping[str, Mapping], files: Mapping) -> list:
 
 
 def _input(crate, name: str, digest: str | None, files: Mapping):
-    """Return what a job read: a result, or what is no part of the crate, named alone if private."""
+    """Return what a job read: a result, or what is outside the crate, only named if private."""
     parts = PurePosixPath(name).parts
     inside = "/".join(parts[parts.index("results") + 1 :]) if "results" in parts else None
     if inside in files:

@@ -13,11 +13,11 @@ BOUND = "worst_data_set_bound"
 _DRAWN = ("gamma_const", "gamma_opt", "gamma_dsub", "gamma_sub", BOUND)
 # Panels side by side, beyond which they go on below.
 _COLUMNS = 4
-# Errors below are not drawn where the axis is logarithmic: at p = 1/2 every error is 0.
+# Errors below are not drawn if the axis is logarithmic: at p = 1/2 every error is 0.
 _LOG_ERRORS = (1e-6, 1)
 # What an expected error below this is: scaling for the certificate leaves it of no noise at all.
 _NOTHING = 1e-10
-# An error that is 0 but for rounding.
+# An error that is 0 up to rounding.
 _NO_ERROR = 1e-12
 _ACTUAL = {
     "absolute-uniform:0,1": "$p_i$ ~ Uniform[0, 1]",
@@ -30,7 +30,7 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path.
 
     setting: K, epsilon and Delta, as text. Allowances at which no family adds noise have no panel
-    but a line of text. Errors of many m lie orders of magnitude apart: their axis is logarithmic.
+    but a line of text. Errors of many m are orders of magnitude apart: their axis is logarithmic.
     """
     everything = list(dict.fromkeys(data["m"]))
     noisy = data[(data["quantity"] == "gamma") & (data["y"] < 1 - _NOTHING)]
@@ -206,7 +206,7 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
 
 
 def _draw_errors(axis, errors: pd.DataFrame) -> None:
-    """One mark per family, with its value and 99 % interval; they lie orders of magnitude apart."""
+    """One mark per family, with its value and 99 % interval; they are orders of magnitude apart."""
     values = errors.set_index("family").loc[list(PRIOR_FAMILIES)]
     least, top = values["y"].min(), values["y"].max()
     short = [style.short_label(family) for family in PRIOR_FAMILIES]

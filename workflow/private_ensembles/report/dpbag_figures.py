@@ -19,7 +19,7 @@ _LOOKS = {
     PLAIN: {"color": style.ORANGE, "marker": "P", "linestyle": "-"},
 }
 _MODELS = {"logistic": "logistic", "boosted_trees": "boosted trees"}
-# Ticks of a ratio to SAA's labels, and by how much of epsilon neighbouring bars stand apart.
+# Ticks of a ratio to SAA's labels, and by how much of epsilon neighbouring bars are apart.
 _MULTIPLES, _ASIDE = (0.5, 1, 1.5, 2, 4, 8, 16), 0.12
 _BUDGET = r"privacy budget $\varepsilon$"
 
@@ -28,7 +28,7 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
     """Draw labels within a budget as multiples of SAA's: DPBag by k, the whole loss composed.
 
     counts: rows of `dpbag_tables.label_counts` (all models). Personalised counts depend on the
-    votes and are not for release. Raises ValueError where there is no row at `delta`.
+    votes and are not for release. Raises ValueError if there is no row at `delta`.
     """
     counts = _at(counts, delta, "counts")
     mine = counts["accounting"] == "personalised"
@@ -56,7 +56,7 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
 def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
     """Draw the students' mean accuracy with bars of one standard deviation; without privacy: dots.
 
-    students: rows of `dpbag_tables.student_accuracy` (all models). Raises ValueError as
+    students: rows of `dpbag_tables.student_accuracy` (all models). Raises ValueError like
     `draw_labels`.
     """
     free = students[students["method"] == "npb"].set_index("model")["accuracy_mean"]
@@ -78,7 +78,7 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
 
 
 def _dodged(rows: pd.DataFrame, place: int, size: int) -> pd.DataFrame:
-    """The rows a little aside, so that bars of the same epsilon stand beside each other."""
+    """The rows a little aside, so that bars of the same epsilon are beside each other."""
     return rows.assign(epsilon=rows["epsilon"] + _ASIDE * (place - (size - 1) / 2))
 
 

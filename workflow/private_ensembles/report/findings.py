@@ -51,7 +51,7 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
     and cases. A value: table (path below `root`, without .csv), where (column -> value, or a list
     of which the first that occurs counts, or "> number"), column (a name, or "a / b" of two), take
     (first, min, max, count, above_one; default first), digits (significant, default 3), claimed
-    (true where it is what a paper claims, which is rounded to the nearest). derived:
+    (true if it is what a paper claims, which is rounded to the nearest). derived:
     name -> "a - b", "a * b" or "a / b" of values, derived ones before it, or numbers. A case: title
     and text, which name values in braces, perhaps kind (broken, theorem, noise: what the first
     sentence counts), and perhaps when: lines "a < b" of names or numbers, all of which must be

@@ -63,8 +63,8 @@ def html_table(table: pd.DataFrame, title: str, *, filterable: bool = False) -> 
     """Return a frame as an HTML table inside a box that scrolls on its own.
 
     title: what the table holds, for those who hear it. Headings become buttons that sort
-    (``page.js``); cells carry ``data-sort`` where their text does not sort as their value does.
-    Long texts that occur twice stand below the table once. filterable: put a field above that
+    (``page.js``); cells carry ``data-sort`` if their text does not sort as their value does.
+    Long texts that occur twice are below the table once. filterable: put a field above that
     hides the rows without a text, and a button for every status.
     """
     numeric = {
@@ -147,9 +147,9 @@ def file_link(path: Path, root: Path) -> str:
 
 
 def file_name(path: Path, root: Path) -> str:
-    """Return a file's name below the page's folder; a link only where the file lies.
+    """Return a file's name below the page's folder; it is a link only if the file is there.
 
-    ``page.js`` makes it one if the page stands in the folder that it was made in: mailed alone, it
+    ``page.js`` makes it one if the page is in the folder that it was made in: mailed alone, it
     has no link that leads nowhere.
     """
     return away(link(path.relative_to(root).as_posix()), path.relative_to(root).as_posix())

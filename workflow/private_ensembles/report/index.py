@@ -2,7 +2,7 @@
 
 A later part of the project adds its items to ``workflow/report/sections.yaml``, a caption and
 perhaps findings beside it; nothing here needs to change. All text from files is escaped. What
-differs between two runs by its nature stands in the last section alone, between the marks
+differs between two runs by its nature is in the last section only, between the marks
 `run_facts.VARIES`.
 """
 

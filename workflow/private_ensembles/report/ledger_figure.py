@@ -5,7 +5,7 @@ import pandas as pd
 from private_ensembles import mechanisms
 from private_ensembles.report import style
 
-# NZC's exact value is 1e90 and its claim 1e-9: what lies beyond these is drawn on the border.
+# NZC's exact value is 1e90 and its claim 1e-9: what is beyond these is drawn on the border.
 _LOW, _HIGH = 0.004, 30.0
 # How the line of a row is drawn, and its claim, if the verdict is not a good one.
 _LINES = {
@@ -31,7 +31,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
     table: results/privacy_ledger.csv. A line leads from the exact epsilon (or from the least that
     it can be, or else from the proven one) to the claimed one. If the claim is unproven the line
     is dotted, if it fails the line is red, and either is crossed out: not for release, says the
-    legend. Values beyond the axis stand on its border, the numbers beside them.
+    legend. Values beyond the axis are on its border, with the numbers beside them.
     """
     end = table["exact_epsilon"].fillna(table["lower_epsilon"]).fillna(table["proven_epsilon"])
     table = table.assign(audited=end)

@@ -16,7 +16,7 @@ def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) ->
     """Draw the frame of `experiments.many_labels.study` and save it under every path.
 
     equal_budget: that of `experiments.equal_budget`, whose tasks are drawn each with its largest
-    number of labels; None where there are no votes.
+    number of labels; None if there are no votes.
     """
     with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):
         _right(study, first)

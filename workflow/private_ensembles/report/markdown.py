@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from private_ensembles.configuration.naming import link
 
-# A table of more cells is turned, or its file is all there is; one of more columns stands on its
+# A table of more cells is turned, or its file is all there is; one of more columns is turned on its
 # side.
 _CELLS, _WIDE = 400, 12
 
@@ -35,8 +35,8 @@ def table(path: str | Path, digits: int = 4) -> str:
     """Return a CSV file as Markdown that can be read, long decimals cut to `digits` digits.
 
     Columns that say the same in all rows are said once. A long table is turned so that one of its
-    numbers can be compared (`_TURNS`), or left to its file; a wide one stands on its side. Raises
-    ValueError for an empty file or rows of unequal length.
+    numbers can be compared (`_TURNS`), or left to its file; a wide one is turned on its side.
+    Raises ValueError for an empty file or rows of unequal length.
     """
     header, body = _read(path)
     kept, said = _once(header, body)
@@ -80,7 +80,7 @@ def _once(header: list[str], body: list[list[str]]) -> tuple[list[int], str]:
 
 
 def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
-    """Return one value of a long table, row by column; nothing where no turn fits it."""
+    """Return one value of a long table, row by column; nothing if no turn fits it."""
     for turn in _TURNS:
         if turn.value not in names or not set(turn.rows) <= set(names):
             continue
@@ -107,7 +107,7 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
 
 
 def _lines(header: list[str], body: list[list[str]], digits: int) -> str:
-    # A column of numbers reads better when its digits stand below each other.
+    # A column of numbers reads better when its digits are below each other.
     numeric = [bool(body) and all(_is_number(row[i]) for row in body) for i in range(len(header))]
     rule = ["---:" if flag else "---" for flag in numeric]
     lines = [header, rule, *([_cell(value, digits) for value in row] for row in body)]

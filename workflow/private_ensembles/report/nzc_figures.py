@@ -8,7 +8,7 @@ from private_ensembles.report import style
 def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
     """Draw Figures 2a-c: accuracy by size, distances of the largest ensemble, qualified by size.
 
-    Labels that qualify and are wrong have a panel of their own: on c's axis they would lie flat.
+    Labels that qualify and are wrong have a panel of their own: on c's axis they would be flat.
     """
     size, distance = (data[data["panel"] == name] for name in ("teachers", "distance"))
     with style.figure(2, 2, size=(7.6, 6.0)) as (drawn, ((first, second), (third, fourth))):

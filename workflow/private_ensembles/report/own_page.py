@@ -1,7 +1,7 @@
 """The page about somebody's own votes: what was released, at what cost, by which mechanism.
 
 Everything on it may be shown: it rests on the ensemble's size, the stated profile and the released
-labels. Where the noise is from a seed it is a rehearsal, and says so first.
+labels. If the noise is from a seed, it is a rehearsal, and says so first.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def build(
 
     table, curves, labels, facts: `public_table`, `curves_table`, `labels_table` and `public_facts`
     of `experiments.own_votes`. profile: on which the plan was made. figure: a PNG. labels_file:
-    where the labels lie, beside the page. total: a `releases.Total`, what these labels and all
+    where the labels are, beside the page. total: a `releases.Total`, what these labels and all
     released before cost together.
     """
     rehearsal = facts["noise"] != "secure"

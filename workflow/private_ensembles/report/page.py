@@ -1,7 +1,7 @@
 """The shell of a page that opens without a network: one file, its style and its script inside.
 
-Apart from what the pages hold, so that a page of own votes is not made again, and their labels
-drawn again, because a table of a paper looks otherwise.
+Kept apart from what the pages hold, so that a page of own votes is not made again, and their
+labels drawn again, because the table of a paper looks different.
 """
 
 import base64
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-# Where page.css, page.js and the captions lie.
+# Where page.css, page.js and the captions are.
 ASSETS = Path(__file__).resolve().parents[2] / "report"
 
 

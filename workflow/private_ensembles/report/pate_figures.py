@@ -111,7 +111,7 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
                 linewidth=1.8,
                 baseline=None,
             )
-        # Nearly all labels have nearly all votes: on a linear axis the other steps lie flat.
+        # Nearly all labels have nearly all votes: on a linear axis the other steps are flat.
         third.set(xlabel="votes for the plurality (% of teachers)", ylabel="share of labels")
         third.set(title="consensus behind the labels", yscale="log", ylim=(1e-4, 1.5))
         words.axis("off")

@@ -12,7 +12,7 @@ from private_ensembles.report.cells import format_number, of_column
 from private_ensembles.report.html import html_table
 
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
-# beside it where the paper has one.
+# beside it if the paper has one.
 _TABLE2 = {
     "asked": "queries asked",
     "answered": "answered, expected",
@@ -27,7 +27,7 @@ _TABLE2 = {
     "sanitized_upper_exact": "its upper bound, at the stated confidence",
     "release": "may be released",
 }
-_NEVER = 1e-200  # what rounding leaves open where delta is 0
+_NEVER = 1e-200  # what rounding leaves open if delta is 0
 
 
 def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
@@ -94,7 +94,7 @@ def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def _families(offered: pd.DataFrame) -> pd.Series:
-    """Return each mechanism's name without how its noise is found, where one row has that name.
+    """Return each mechanism's name without how its noise is found, if only one row has that name.
 
     The planner shows the best proven noise of each alone, at one budget or another.
     """
@@ -138,7 +138,7 @@ def _control(unit: str, *labels: str) -> str:
     )
     return (
         f'<div class="control" data-unit="{escape(unit)}" hidden>{sliders}'
-        # What it says is the sliders' own value, too: it is to be heard once.
+        # What it says is the sliders' own value, too: it should be heard once.
         '<output aria-live="off"></output><ol class="ranking"></ol></div>'
     )
 
@@ -203,7 +203,7 @@ def _leads(lead: pd.Series):
 def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
 
-    The printed number stands beside ours where the paper has one.
+    The printed number is beside ours if the paper has one.
     """
     (table,) = tables.values()
     rows = beside_printed("table2", table, printed, "pate").to_dict("records")

@@ -17,7 +17,7 @@ import yaml
 from private_ensembles.report.html import definitions, html_table
 
 DEFAULTS = Path(__file__).resolve().parents[3] / "config.yaml"
-# What stands between these marks differs between two runs by its nature.
+# What is between these marks differs between two runs by its nature.
 VARIES = ("<!-- varies from run to run -->", "<!-- /varies -->")
 
 # Where files come from and how long a download may take changes no result.

@@ -6,7 +6,7 @@ from private_ensembles.report import names
 from private_ensembles.report.cells import format_bound
 from private_ensembles.report.charts import Mark, Scale, dot_chart, legend
 
-# Exact values, upper bounds where none is known, and claims that fail: kinds of marks.
+# Exact values, upper bounds if none is known, and claims that fail: kinds of marks.
 _EXACT, _PROVEN, _FAILS = 0, 2, 4
 _SCALE = Scale(
     0.1, 10, (0.1, 0.25, 0.5, 1, 2, 5, 10), "ε spent, as a share of the claimed ε", log=True
@@ -16,8 +16,8 @@ _SCALE = Scale(
 def spent_chart(ledger: pd.DataFrame) -> str:
     """Return one row per mechanism, a dot per setting: its exact ε over the claimed one.
 
-    ledger: results/privacy_ledger.csv. Where the exact ε is not known, the proven upper bound
-    stands for it, as another mark. Values beyond the axis stand on its border.
+    ledger: results/privacy_ledger.csv. If the exact ε is not known, the proven upper bound
+    takes its place, as another mark. Values beyond the axis are on its border.
     """
     known = ledger[(ledger["claimed_epsilon"] > 0) & (ledger["claimed_epsilon"] < float("inf"))]
     end = known["exact_epsilon"].fillna(known["proven_epsilon"])

@@ -1,6 +1,6 @@
 """One look for all figures: fonts, sizes, and one colour per mechanism and gamma family.
 
-Colours are Okabe and Ito's, which every common kind of colour blindness tells apart, but for
+Colours are Okabe and Ito's, which every common kind of colour blindness tells apart, except
 yellow, which white hides; marks and dashes tell them apart in grey. Files are byte-stable: no
 dates, a fixed salt for SVG identifiers.
 """
@@ -129,7 +129,7 @@ def label(name: str) -> str:
 
 
 def short_label(name: str) -> str:
-    """Return the label without what stands in brackets."""
+    """Return the label without what is in brackets."""
     return label(name).split(" (")[0]
 
 
@@ -139,7 +139,7 @@ def line(axis: Axes, x, y, name: str, **options) -> None:
 
 
 def band(axis: Axes, x, one, other, color: object, alpha: float) -> None:
-    """Shade what lies between two lines."""
+    """Shade what is between two lines."""
     axis.fill_between(x, one, other, color=color, alpha=alpha, linewidth=0)
 
 

@@ -19,7 +19,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
 
     data: rows of ``darrm.simulations.sweep``. One column per (epsilon, Delta), one row per family;
     x = m, y = its expected error over that of gamma_opt, one line per K, darker for larger K. A
-    line ends where gamma_opt is no noise at all, and the ratio has no bound.
+    line ends where gamma_opt adds no noise at all, and the ratio has no bound.
     """
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
     sizes = sorted(data["K"].unique())

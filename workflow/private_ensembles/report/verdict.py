@@ -12,7 +12,7 @@ from private_ensembles.report.cells import status_html
 from private_ensembles.report.findings import Finding, of_paper
 from private_ensembles.report.html import away, inline_html
 
-# Findings in words on a paper's card; all of them stand below.
+# Findings in words on a paper's card; all of them are below.
 _ON_CARD = 2
 
 
@@ -89,7 +89,7 @@ def cards(
 
 
 def _place(paper: str, titles: Mapping[str, str]) -> int:
-    """Return where a paper stands in the page's order; those that it does not know come last."""
+    """Return a paper's place in the page's order; those that it does not know come last."""
     return list(titles).index(paper) if paper in titles else len(titles)
 
 
