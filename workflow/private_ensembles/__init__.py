@@ -1,8 +1,8 @@
 """What K teachers' votes may release, at what privacy cost, and how often the label is right.
 
-Offers one function for each question of a user (`__all__`), and loads none of its packages before
-one is asked for: a script that needs `darrm` must not pay for, nor depend on, `teachers`. The core
-needs NumPy, SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
+Offers one function for each question of a user (`__all__`), and loads a package only when it is
+used: a script that needs `darrm` must not pay for, nor depend on, `teachers`. The core needs NumPy,
+SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 
 >>> from private_ensembles import noise_scale
 >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
@@ -52,7 +52,7 @@ def _importer() -> str:
     return "" if frame is None else frame.f_globals.get("__name__", "")
 
 
-# At the end, so that it is asked only where nobody found the module; others' imports are not ours.
+# At the end, so that it is asked only if nobody found the module; others' imports are not ours.
 _sys.meta_path.append(_MissingExtra)
 
 # Name: the module that has it, and what it is called there.

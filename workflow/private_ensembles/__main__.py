@@ -1,4 +1,4 @@
-"""python -m private_ensembles: the command `private-ensembles` where no script is installed."""
+"""python -m private_ensembles: the command `private-ensembles` if no script is installed."""
 
 import sys
 

@@ -15,7 +15,7 @@ class Audited:
     """What one label costs, and for which votes.
 
     epsilon, epsilon_lower: bounds on the least epsilon at delta. rho: of zero-concentrated DP; mu:
-    of Gaussian DP; both upper bounds. worst_counts: the neighbouring counts of classes at which
+    of Gaussian DP; both are upper bounds. worst_counts: the neighbouring counts of classes at which
     epsilon arises, worst_labels: the event. table: answers further questions (`curve`, `renyi`,
     `trade_off`, `verdict`).
     """
@@ -50,7 +50,7 @@ def audit_mechanism(
     (an outcome without a label is one more column). Errors of its floats up to 1e-12 of a
     probability are covered. delta: in [0, 1]. adjacency: ``replace_one`` (a vote moves) or
     ``add_remove`` (one more or less). Raises ValueError for values out of range, for a table that
-    is none, and for more histograms than can be listed (`audit.vote_neighbours`).
+    is not one of probabilities, and for too many histograms to list (`audit.vote_neighbours`).
     """
     found = audit_function(probabilities, teachers, classes, adjacency=adjacency)
     worst = found.worst(delta)

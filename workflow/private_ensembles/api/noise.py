@@ -52,14 +52,14 @@ def noise_scale(
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
     19.5
     >>> given = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
-    >>> round(noise_scale("gnmax", **given), 2)  # by what the noisy counts tell
+    >>> round(noise_scale("gnmax", **given), 2)  # charged for the noisy counts
     23.59
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
     labels together, for replace_one and disjoint shards. analysis: ``label``, charged for labels
-    (docs/many-labels.md); for gnmax and lnmax as well ``paper``, ``improved`` (a better conversion
-    from Rényi divergence), ``analytic`` (exact for the noisy counts). The scale is in votes, an
-    upper bound of what is needed, for continuous noise. Raises ValueError for a value out of range.
+    (docs/many-labels.md); for gnmax and lnmax also ``paper``, ``improved`` (a better conversion
+    from Rényi divergence) and ``analytic`` (exact for the noisy counts). The scale is in votes, an
+    upper bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
     """
     _check(mechanism)
     known = _FOUND_BY[mechanism]
@@ -83,9 +83,9 @@ def label_epsilon(
     >>> round(found.upper, 2)
     1.0
 
-    mechanism, scale: as :func:`noise_scale`. upper: holds for replace_one, disjoint shards and
-    labels chosen adaptively, in floating point. lower: what votes for two classes alone cost, so no
-    account of these labels can be below. Raises ValueError for a value out of range.
+    mechanism, scale: as in :func:`noise_scale`. upper: holds for replace_one, disjoint shards and
+    queries chosen adaptively, in floating point. lower: what votes for two classes alone cost, so
+    no account of these labels can be below it. Raises ValueError for a value out of range.
     """
     _check(mechanism)
     if not (math.isfinite(scale) and scale > 0):

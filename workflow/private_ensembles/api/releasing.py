@@ -59,9 +59,10 @@ def release_labels(
     noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with
     `seed` (default 0).
 
-    Each call spends its budget anew and keeps no record: two calls cost the sum. `private-ensembles
-    release` keeps one. Raises ValueError, in one line, for counts that are no such table, for
-    values out of range, and if no mechanism applies. Source: docs/your-own-votes.md.
+    Each call spends its budget again and keeps no record: two calls cost the sum.
+    `private-ensembles release` keeps one. Raises ValueError, in one line, for counts that are not
+    such a table, for values out of range, and if no mechanism applies. Source:
+    docs/your-own-votes.md.
     """
     counts = _checked(counts)
     if noise not in NOISES:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Print what two runs have in common; return 0 if all is equal or rounding, and 1 if not.
 
-    Raises ValueError where a folder holds no table, or none that the other has.
+    Raises ValueError if a folder holds no table, or none that the other has.
     """
     one, other = comparison.tables(given.first), comparison.tables(given.second)
     common = [name for name in one if name in other]

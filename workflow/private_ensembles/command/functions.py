@@ -22,7 +22,7 @@ def load(name: str) -> Callable:
     if not colon or not path.endswith(".py") or not function.isidentifier():
         raise ValueError(f"mechanism = {name!r}: must be FILE.py:FUNCTION")
     with open(path, encoding="utf-8"):
-        pass  # a clear error where there is no such file
+        pass  # a clear error if there is no such file
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -61,7 +61,7 @@ def run(given: argparse.Namespace) -> int:
     chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, given.seed)
     rows = own_votes.public_rows(application)
-    # Whoever draws at the same time waits here, and is then asked about what was drawn before.
+    # A release at the same time waits here, and is then asked about what was drawn before.
     with _locked(folder):
         note = _ask(given, record)
         files, total = _draw(application, votes, given.seed, rows, folder, mark, record)
@@ -107,7 +107,7 @@ def _draw(application, votes, seed, rows, folder: Path, mark: str, record: Path)
     files = {"labels": folder / f"{mark}labels.csv", "mechanisms": folder / f"{mark}mechanisms.csv"}
     parts = {name: path.with_name(f".{path.stem}.part.csv") for name, path in files.items()}
     try:
-        for part in parts.values():  # nobody else reads them before they are on record
+        for part in parts.values():  # nobody else can read them before they are on record
             part.unlink(missing_ok=True)
             part.touch(mode=0o600)
         io.write_csv(parts["mechanisms"], rows)

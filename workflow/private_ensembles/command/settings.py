@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def of(given: argparse.Namespace, **sizes: int) -> dict:
-    """Return the section `planner` that the options stand for.
+    """Return the section `planner` that the options describe.
 
     sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
     """
