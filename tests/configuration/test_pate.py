@@ -58,7 +58,7 @@ def changed(changes):
         ),
         (
             {"pate.tasks.adult.teachers": DEFAULT["pate"]["tasks"]["mnist"]["teachers"]},
-            "must be left out where kind is forest",
+            "must be left out if kind is forest",
         ),
         ({"pate.tasks.mnist.kind": "private"}, "mnist.kind = 'private': must be one of plain, "),
         (
@@ -83,7 +83,7 @@ def changed(changes):
         ),
         (
             {"pate.tasks.adult.student_parameters": {"epochs": 2}},
-            "pate.tasks.adult.student_parameters = {'epochs': 2}: must be left out where",
+            "pate.tasks.adult.student_parameters = {'epochs': 2}: must be left out if",
         ),
         (
             {"pate.tasks.digits.pool": 797},
@@ -151,7 +151,7 @@ def changed(changes):
         ),
         (
             {"synthetic_votes": {}, "pate.tasks.glyph": None},
-            "must be null where synthetic_votes has no glyph",
+            "must be null if synthetic_votes has no glyph",
         ),
         (
             {"pate.orders": {"order_max": 1.5, "order_step": 0.5}},

@@ -20,7 +20,7 @@ def test_content_comes_back_to_the_same_training_only(tmp_path):
     assert torch.equal(content["rows"], torch.arange(4))
     assert torch.equal(content["states"][0]["a"], torch.ones(2))
     assert Checkpoint(path, "yours", report=lines.append).load() is None
-    assert lines == [f"{path}: belongs to another training: training starts anew"]
+    assert lines == [f"{path}: belongs to another training: training starts again"]
     assert [file.name for file in tmp_path.iterdir()] == ["c"]
     Checkpoint(path).remove()
     assert list(tmp_path.iterdir()) == []
@@ -37,7 +37,7 @@ def test_damaged_file_is_reported_and_starts_anew(tmp_path, damage):
     else:
         path.write_bytes(data[: len(data) // 2] if damage == "short" else b"")
     assert Checkpoint(path, "mine", report=lines.append).load() is None
-    assert lines == [f"{path}: not a readable checkpoint: training starts anew"]
+    assert lines == [f"{path}: not a readable checkpoint: training starts again"]
 
 
 def test_code_in_a_checkpoint_is_not_run(tmp_path):

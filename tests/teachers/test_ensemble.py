@@ -137,7 +137,7 @@ def test_checkpoint_of_another_training_is_refused(kind, together, tmp_path):
         train(kind, together=together, seed=1, checkpoint=Fragile(path, 2, "seed 1"))
     mine = Fragile(path, 1000, "seed 0", report=lines.append)
     assert same(train(kind, together=together), train(kind, together=together, checkpoint=mine))
-    assert lines == [f"{path}: belongs to another training: training starts anew"]
+    assert lines == [f"{path}: belongs to another training: training starts again"]
 
 
 def test_all_but_plain_teachers_on_a_cpu_train_together_unless_told_otherwise():

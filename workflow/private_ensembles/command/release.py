@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
     parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
     parser.add_argument(
-        "--classes", type=int, required=True, help="stated, as the largest vote tells of the votes"
+        "--classes", type=int, required=True, help="their number, never read off the votes"
     )
     parser.add_argument("--labels", type=int, help="wanted at most; default: one for each query")
     parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="verify.py",
         type=Path,
         default=VERIFIER,
-        help="the program, where it is not in the folder verify/ beside the package",
+        help="the program, if it is not in the folder verify/ beside the package",
     )
 
 

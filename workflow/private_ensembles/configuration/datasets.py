@@ -77,7 +77,7 @@ class Dataset(types.Section):
     def mistakes(self) -> Iterator[types.Mistake]:
         form = self.format
         if form in CLASSES and self.classes is not None:
-            yield "classes", self.classes, f"left out where format is {form}"
+            yield "classes", self.classes, f"left out if format is {form}"
         if form not in CLASSES and self.classes is None:
             yield "classes", None, f"at least two class numbers, since format is {form}"
         if self.files_of is not None and self.files is not None:

@@ -72,7 +72,7 @@ class Dpbag(Bagged, types.MainSection):
     delta_of_counts: types.SmallDelta
     noise: types.Positive = about("Inverse scale of the noise, times the number of shards.")
     order_max: types.Count = about("Largest order of the moments.")
-    scaling: Literal["data", "public"] = about("Where the range of features is from.")
+    scaling: Literal["data", "public"] = about("Where the range of features comes from.")
     draws: types.Count = about("Repetitions of the noise.")
     partitions_per_job: types.Count = about("Partitions whose teachers one job trains.")
     embedded: Bagged

@@ -104,7 +104,7 @@ def _parse(text: str) -> int | float | str:
 
 
 def multiply(a: Real, b: Real) -> float:
-    """Multiply as decimals: `multiply(3, 0.0892) == 0.2676`, where floats give 0.26759999999999995.
+    """Multiply as decimals: `multiply(3, 0.0892) == 0.2676`, while floats give 0.26759999999999995.
 
     The factors are read by their shortest representations, the product is the nearest float.
     """

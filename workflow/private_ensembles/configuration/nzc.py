@@ -42,7 +42,7 @@ class Leads(types.Section):
 
     teachers: types.Distinct[types.integer(ge=1, le=20)] = about("Sizes of ensembles.")
     classes: types.Distinct[types.integer(ge=2, le=4)] = about("Numbers of classes.")
-    epsilon: types.number(ge=0, le=500) = about("Where delta is given.")
+    epsilon: types.number(ge=0, le=500) = about("The epsilon at which delta is given.")
 
 
 class Nzc(Tasks):

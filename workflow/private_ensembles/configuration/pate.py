@@ -262,7 +262,7 @@ class Pate(Tasks):
         profile = self._settings.synthetic_votes.get("glyph")
         for name, figure in (("figure4", self.figure4), ("figure5", self.figure5)):
             if figure is not None and profile is None:
-                yield f"pate.{name}", figure.plain(), "null where synthetic_votes has no glyph"
+                yield f"pate.{name}", figure.plain(), "null if synthetic_votes has no glyph"
             if figure is not None:
                 most, limit = profile.n_queries, "synthetic_votes.glyph.n_queries"
                 yield from types.at_most(f"pate.{name}.queries", figure.queries, most, limit)
@@ -282,7 +282,7 @@ class Pate(Tasks):
         if kind == "plain" and task.teachers is None:
             yield f"{path}.teachers", None, "given, since kind is plain"
         if kind != "plain" and task.teachers is not None:
-            yield f"{path}.teachers", task.teachers.plain(), f"left out where kind is {kind}"
+            yield f"{path}.teachers", task.teachers.plain(), f"left out if kind is {kind}"
 
     def _student(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """A student needs inputs of its kind, and parameters of its own method."""
@@ -297,7 +297,7 @@ class Pate(Tasks):
         for key in ("student_parameters", "baseline_parameters", "interactive_students"):
             # They are those of networks; a forest's are the same for all tasks.
             if method == "forest" and (parameters := getattr(task, key)):
-                yield f"{path}.{key}", parameters.plain(), "left out where student is forest"
+                yield f"{path}.{key}", parameters.plain(), "left out if student is forest"
 
     def _authors_labels(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """They are labels."""

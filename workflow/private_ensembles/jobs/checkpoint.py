@@ -59,10 +59,10 @@ class Checkpoint:
             saved = unpacked(self.path.read_bytes())
             identity, content = saved["identity"], saved["content"]
         except BROKEN:
-            self.report(f"{self.path}: not a readable checkpoint: training starts anew")
+            self.report(f"{self.path}: not a readable checkpoint: training starts again")
             return None
         if identity != self.identity:
-            self.report(f"{self.path}: belongs to another training: training starts anew")
+            self.report(f"{self.path}: belongs to another training: training starts again")
             return None
         self.report(f"{self.path}: training goes on from there")
         return content

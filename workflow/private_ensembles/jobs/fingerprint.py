@@ -190,7 +190,7 @@ def _path(script: str | Path) -> Path:
 def _canonical(node, telling: list[ast.AST]) -> str:
     """Write a syntax tree without positions, docstrings and empty fields.
 
-    telling: gets the nodes that may tell of imports. `ast.dump` would do for the text, except for
+    telling: gets the nodes that may import something. `ast.dump` would do for the text, except for
     the fields that newer Pythons add: results made under one version must not rerun under another.
     """
     if isinstance(node, list):

@@ -159,7 +159,7 @@ def release_privacy(
             **facts, data_independent_epsilon=independent, claimed_epsilon=exact, confidence=1.0
         )
     if generator is None:
-        raise ValueError("generator: must be given where something is published")
+        raise ValueError("generator: must be given if something is published")
     publication = choose_publication(one, delta, **publication_options)
     profile = JointProfile(_first(one, tried), publication.order)
     joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
