@@ -170,7 +170,7 @@ class _ExactSearch:
     """One look at all corners, worked out where the bounds exceed the floor.
 
     The floor rises with the largest f met, as far as `limit`. found : assignments that exceeded
-    it and their f; left_over : bound on f where the effort did not suffice.
+    it and their f; left_over : bound on f if the effort did not suffice.
     """
 
     def __init__(

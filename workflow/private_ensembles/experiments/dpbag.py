@@ -158,7 +158,7 @@ def _conjectured(votes, settings, k_values):
     rows = []
     for k, found in zip(k_values, first_exceeding(votes, k_values, *arguments), strict=True):
         for budget, labels in zip(settings["epsilon"], found.tolist(), strict=True):
-            # Where the queries end first, all of them were bought.
+            # If the queries end first, all of them were bought.
             count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
             row = _row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)
             rows.append(row | {"releasable": None})

@@ -119,7 +119,7 @@ def _short(value: float) -> str:
 
 
 def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFrame:
-    """Audit one label of every mechanism exactly, at a size where all histograms can be listed.
+    """Audit one label of every mechanism exactly, at a size at which all histograms can be listed.
 
     Columns: mechanism, teachers, classes, delta, claimed (epsilon at calibrated parameters), exact,
     verdict (``holds``, ``fails``, or why there is none).

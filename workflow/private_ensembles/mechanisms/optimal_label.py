@@ -52,7 +52,8 @@ class OptimalLabel(Ladder):
     as the label depends little on it; a given accuracy goes before the profile. On two
     classes the ladder is optimal whatever it is. Several labels of more classes spend no delta each
     and are charged together, by what each move of a vote does to them. Of more votes than programs
-    have room for, one label of more than two classes is that of as many as they have, drawn anew.
+    have room for, one label of more than two classes is that of as many as they have, drawn each
+    time.
     """
 
     name = "optimal_label"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.optimal_label.program import Program
 
-# Steps between two looks at the progress, and shares of it at which the method starts anew.
+# Steps between two looks at the progress, and shares of it at which the method restarts.
 _LOOK, _ENOUGH, _SLOWER, _LONG = 10, 0.2, 0.8, 0.36
 # Of the primal weight, times objective over p: with less the rows of unlikely histograms stay
 # violated.
@@ -24,7 +24,7 @@ _LEAST_WEIGHT = 5.0
 
 @dataclass(frozen=True)
 class Iterates:
-    """Where the method stands: p (G,), multipliers (R,) of the rows there were then.
+    """The state of the method: p (G,), multipliers (R,) of the rows there were then.
 
     singles: the program's, then. weight: of the dual steps relative to the primal ones.
     """

@@ -119,7 +119,7 @@ class JointProfile(Profile):
         self.teachers = one.teachers
         self._round = one
         self._curve = one.curve(order)
-        # The label's cost where it is constant: no second class, or no votes that use Theorem 6.
+        # The label's cost if it is constant: no second class, or no votes that use Theorem 6.
         self._constant = 0.0 if one.counts.shape[1] == 1 else float(order) / one.sigma2**2
         rows, self._weights, self._leads = merge_equal(one.counts, np.ones(len(leads)), leads)
         self._walk = LabelWalk(Votes(rows, self._curve.tails), self._curve) if self._curve else None

@@ -134,7 +134,7 @@ ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
 
 
 def round_two(answers: int) -> Releases:
-    """The second round, where that many queries were answered in both together."""
+    """The second round, if that many queries were answered in both together."""
     return Releases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
 
 

@@ -40,7 +40,7 @@ class Profile(abc.ABC):
     """
 
     teachers: int
-    # Distances worked out together: many where votes are few, to save on overhead.
+    # Distances worked out together: many if votes are few, to save on overhead.
     together: int = 1
 
     @abc.abstractmethod

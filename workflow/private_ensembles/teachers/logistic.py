@@ -72,7 +72,7 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
 
 
 def predict(teachers, features):
-    """Votes of all teachers on records (Q, d): uint8 (n_shards, Q), 1 where w . x + b > 0."""
+    """Votes of all teachers on records (Q, d): uint8 (n_shards, Q), 1 if w . x + b > 0."""
     margins = np.asarray(features, np.float64) @ teachers.coefficients.T + teachers.intercepts
     return (margins > 0).T.astype(np.uint8)
 

@@ -111,7 +111,7 @@ class OnCounts(OnRows):
 
 
 def both_counts(n_teachers: int) -> NDArray[np.int64]:
-    """Votes for 0 and for 1 where 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
+    """Votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
     ones = np.arange(n_teachers + 1)
     return np.stack([n_teachers - ones, ones], axis=1)
 

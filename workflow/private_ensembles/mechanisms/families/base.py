@@ -204,7 +204,7 @@ class Mechanism(ABC):
         return self.capped(counts, parameters, noise)
 
     def require_proof(self, parameters: Parameters, n_classes: int, *, secure: bool) -> None:
-        """Raise ValueError if labels are to be drawn from noise of which nothing is proven."""
+        """Raise ValueError if labels would be drawn from noise of which nothing is proven."""
         reason = self.secure_refusal(parameters, n_classes) if secure else None
         if reason:
             raise ValueError(f"noise = secure: {self.name} {reason}")

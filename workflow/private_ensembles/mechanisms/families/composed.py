@@ -44,7 +44,7 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
 
 
 def largest_within(budget: float, cost: Callable[[float], float]) -> float:
-    """Return the largest x, within 1e-7, with cost(x) <= budget, where the cost grows with x > 0.
+    """Return the largest x, within 1e-7, with cost(x) <= budget, for a cost that grows with x > 0.
 
     Raises ValueError like `root.largest`.
     """

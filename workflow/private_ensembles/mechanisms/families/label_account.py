@@ -90,7 +90,7 @@ class LabelAccount(TableMechanism):
         return self.where_parts_cost_less(task, start)
 
     def where_parts_cost_less(self, task: Task, start: Parameters) -> Parameters:
-        """Return what is left where the account proves no less noise: nothing of coins."""
+        """Return what is left if the account proves no less noise; for coins, nothing is."""
         if task.secure:
             raise ValueError(f"noise = secure: no noise of {self.name} is proven for the budget")
         return replace(start, continuous=True)

@@ -10,7 +10,7 @@ the minority with probability q(n), where for the j-th step away from a tie
 
 has the greatest utility for every utility that is symmetric in the labels and grows with each
 Pr[majority | n]. In closed form q_j = max(0, e^(-j epsilon) (q_0 + s) - s), s = delta /
-(e^epsilon - 1). The floats returned satisfy the privacy conditions as they stand: each is worked
+(e^epsilon - 1). The floats returned satisfy the privacy conditions themselves: each is worked
 out in sixty digits from the float before it and rounded up.
 """
 

@@ -135,7 +135,7 @@ class Selection(CoveredAccount):
         return self.dominating(self.rate(parameters))
 
     def rate(self, parameters: SelectionRate) -> float:
-        """Return the rate that the parameters stand for."""
+        """Return the rate that the parameters describe."""
         return parameters.label_epsilon / 2 if parameters.rate is None else parameters.rate
 
     def law(self, parameters):
