@@ -331,7 +331,7 @@ def _shift(epsilon: float, delta: float) -> float:
 
 
 def _more_noise(fineness: float) -> float:
-    """By about what factor a grid enlarges the least scale."""
+    """Return about by what factor a grid enlarges the least scale."""
     return 1 + _COARSENESS / fineness**2
 
 

@@ -37,7 +37,7 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """That many counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
+    """Counts that a neighbour moves by 1 each, with noise N(0, sigma^2) of their own.
 
     >>> f"{float(NoisyCounts(100, 40.0).deltas(1.0)):.3g}"
     '2.92e-06'

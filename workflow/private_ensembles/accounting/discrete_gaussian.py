@@ -112,7 +112,7 @@ def _log_weight(x: NDArray, sigma: float, terms: int) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=256)
 def _parities(sigma: float, terms: int) -> tuple[float, float]:
-    """Of two terms, what completing the square leaves at even and at odd sums (theorem 1)."""
+    """What completing the square of two terms leaves at even and at odd sums (theorem 1)."""
     if terms != 2:
         return 1.0, 1.0
     y = np.arange(-math.ceil(40 * sigma) - 2, math.ceil(40 * sigma) + 3)
@@ -121,7 +121,7 @@ def _parities(sigma: float, terms: int) -> tuple[float, float]:
 
 
 def _shape_error(sigma: float, terms: int) -> float:
-    """By how much the law of a sum differs from N_Z(0, terms sigma^2), relatively (theorem 1)."""
+    """The relative distance of a sum's law from N_Z(0, terms sigma^2) (theorem 1)."""
     found = 5 * (terms - 1) * math.exp(-(math.pi**2) * sigma**2)
     return found if found <= 1e-3 else math.inf
 
@@ -199,7 +199,7 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
 
 @dataclass(frozen=True)
 class Moves:
-    """That many counts, each with noise N_Z(0, sigma^2) of its own, that a neighbour moves by 1.
+    """Counts that a neighbour moves by 1, each with noise N_Z(0, sigma^2) of its own.
 
     Raises ValueError for counts < 0, or sigma not finite and > 0.
     """
@@ -214,7 +214,7 @@ class Moves:
 
     @property
     def variance(self) -> float:
-        """That of the sum of all their noise, nearly."""
+        """Nearly the variance of the sum of all their noise."""
         return self.counts * self.sigma**2
 
     @property
@@ -270,7 +270,7 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
 
 
 def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
-    """All counts of one sigma as one group, by ascending variance; none that is empty."""
+    """Put counts of one sigma into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
     for one in moves:
         counts[one.sigma] += one.counts
@@ -279,7 +279,7 @@ def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
 
 
 def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64]:
-    """Of groups of counts, each taken for a rounded Gaussian of less variance (theorem 3)."""
+    """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
     if any(one.variance <= _ROUNDING for one in groups):
         return np.ones(np.shape(epsilon))
     mu = math.sqrt(sum(one.counts**2 / (one.variance - _ROUNDING) for one in groups))

@@ -188,7 +188,7 @@ class Ball:
         return _rounded(middle, middle * _expm1(self.radius), ELEMENTARY)
 
     def expm1(self) -> Ball:
-        """As :meth:`exp`: the two differ by a constant, and e^m <= 1 + |e^m - 1|."""
+        """e^x - 1, as :meth:`exp` up to a constant, with e^m <= 1 + |e^m - 1|."""
         middle = np.expm1(self.middle)
         return _rounded(middle, (1 + np.abs(middle)) * _expm1(self.radius), ELEMENTARY)
 
