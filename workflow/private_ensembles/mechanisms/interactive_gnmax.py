@@ -17,7 +17,7 @@ from private_ensembles.pate.mechanisms import NO_ANSWER, interactive_gnmax, stud
 
 
 class InteractiveGNMax(CheckedMaximum):
-    """At given noise, two classes, with a student's scores that are the same everywhere."""
+    """At given noise for two classes, with a student's scores that are the same on every query."""
 
     name = "interactive_gnmax"
     label = "Interactive-GNMax"
