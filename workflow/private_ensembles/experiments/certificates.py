@@ -127,7 +127,7 @@ def of_the_claim(task: Task, labels: int, delta: float) -> dict:
 def of_responses(
     label_epsilon: float, label_delta: float, labels: int, epsilon: float, delta: float
 ) -> dict:
-    """That labels with this cost each are (epsilon, delta)-DP: their losses are known exactly."""
+    """Certify that labels with this cost each are (epsilon, delta)-DP: losses are known exactly."""
     law = {"name": "response", "epsilon": exactly(label_epsilon), "delta": exactly(label_delta)}
     grid = {"step": exactly(label_epsilon), "reach": 1, "below": labels, "above": labels}
     claim = {"epsilon": exactly(epsilon), "delta": exactly(delta)}
@@ -161,7 +161,7 @@ def together(task: Task, audited: OnCounts, law: dict, labels: int, delta: float
 def of_losses(
     theorem: str, law: dict, spread: float, labels: int, epsilon: float, delta: float
 ) -> dict:
-    """That labels of this law are (epsilon, delta)-DP, on a grid as fine as the loss is wide.
+    """Certify that labels of this law are (epsilon, delta)-DP, on a grid that suits their loss.
 
     spread: standard deviation of one label's loss, about.
     """

@@ -357,7 +357,7 @@ def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerR
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
-    """Both readings of gamma, for one label and for all; all cost no less than one."""
+    """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
     constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
     noise = mechanism["noise"]
     for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):

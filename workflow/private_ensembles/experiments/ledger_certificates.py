@@ -65,7 +65,7 @@ def _why_not(name: str, row) -> str:
 
 
 def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]]:
-    """By row: functions from the row of the ledger to a certificate."""
+    """Return, by row, functions from the row of the ledger to a certificate."""
     found: dict[Row, list[Proof]] = {}
     for name, task in settings["pate"].items():
         noise = {**task, "student_score": settings["student_score"]}
