@@ -1,7 +1,7 @@
 # The audit: what every mechanism claims, what is proven, and what is true.
 
 
-# The ledger and its figure, where the configuration asks for them.
+# The ledger and its figure, if the configuration asks for them.
 rule audit:
     input:
         targets.ledger(settings)["ledger"],

@@ -3,7 +3,7 @@ import os
 import sys
 import time
 
-# Where this file is, whoever included it: another workflow's Snakefile may lie anywhere.
+# Where this file is, whoever included it: another workflow's Snakefile may be anywhere.
 if not os.path.isdir(str(workflow.current_basedir)):
     sys.exit(
         f"error: {workflow.current_basedir}: is not on this machine, where jobs import the package "
@@ -83,7 +83,7 @@ wildcard_constraints:
     count_table="|".join(dpbag.LABEL_TABLES),
 
 
-# A GPU is asked of the scheduler only where the configuration insists on one.
+# The scheduler is asked for a GPU only if the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
 # With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
 # and code. Nothing here has an environment of its own that could tell the software.

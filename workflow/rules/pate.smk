@@ -52,7 +52,7 @@ use rule release_labels as release_pate_labels with:
 
 # A student sees the public pool and the released labels, and nothing else of the votes. The history
 # (accuracy while it trains) is for the figure; it trains without. A killed job goes on from
-# params.checkpoint (the start of a name), which is no output: Snakemake would remove it.
+# params.checkpoint (the start of a name), which is not an output: Snakemake would remove it.
 rule train_student:
     message:
         "Training a student of {wildcards.task} on labels of {wildcards.aggregator}, seed {wildcards.seed}"

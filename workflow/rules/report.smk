@@ -7,8 +7,8 @@ rule report:
         "results/index.html",
 
 
-# The parameters are what printed numbers rest on. The numbers, and what of ours stands beside them,
-# lie beside the code and are part of its fingerprint.
+# The parameters are what printed numbers rest on. The numbers, and which of ours belong to them,
+# are files beside the code and part of its fingerprint.
 rule compare_published:
     message:
         "Comparing with the published numbers"

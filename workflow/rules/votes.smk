@@ -1,4 +1,4 @@
-# Votes of ensembles that are no networks: of random forests, and of teachers that do not exist.
+# Votes of ensembles that are not networks: of random forests, and of teachers that do not exist.
 
 
 rule cast_forest_votes:

@@ -140,7 +140,7 @@ def _right_most_often(
     gap: float,
     begin: Callable[[NDArray, float], NDArray] | None,
 ) -> tuple[NDArray, Certificate]:
-    """By factorisations, or by steps if they are not wanted or HiGHS gives up."""
+    """Solve by factorisations, or by steps if they are not wanted or HiGHS gives up."""
     if exact:
         try:
             return _factorised(program)

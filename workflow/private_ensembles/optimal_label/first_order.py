@@ -110,7 +110,7 @@ class _Projection:
         self.sizes = given.sizes.astype(np.float64)
 
     def __call__(self, p: NDArray, step: NDArray) -> NDArray[np.float64]:
-        """In the metric of the steps: max(0, p - nu step sizes), nu by Michelot's finite search."""
+        """Project in the steps' metric: max(0, p - nu step sizes), nu by Michelot's search."""
         down = step * self.sizes
         kept = np.ones(len(p))
         while True:

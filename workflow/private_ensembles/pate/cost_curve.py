@@ -45,7 +45,7 @@ class CostCurve:
 
     @property
     def tails(self) -> Tails:
-        """Those of the noise."""
+        """The tails of the noise."""
         return tails_of(self.noise, self.sigma)
 
     @property

@@ -74,7 +74,7 @@ def lattice_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]
 
 
 def _two_classes(counts: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
-    """By the law of the noise of the lead; the trailing class's probability as such."""
+    """Two classes, by the law of the lead's noise; the trailing one's probability directly."""
     lead = counts[:, 1] - counts[:, 0]
     noise, behind = law(sigma, 2), np.abs(lead)
     trailing = noise.at_least(behind + 1) + noise.exactly(behind) / 2
@@ -89,7 +89,7 @@ def _stride(sigma: float, n_classes: int) -> int:
 
 
 def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
-    """Of rows of similar width; gaps: to the largest count, (rows, classes)."""
+    """Pr[label] of rows of similar width; gaps: to the largest count, (rows, classes)."""
     n_classes, reach = gaps.shape[1], math.ceil(_REACH * sigma)
     deepest, stride = int(gaps.max()), _stride(sigma, n_classes)
     y = np.arange(-deepest - reach, reach + 1, stride)

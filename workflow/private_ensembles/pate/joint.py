@@ -144,7 +144,7 @@ class JointProfile(Profile):
 
     @functools.cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
-        """Of every lead -K..K: largest slope in rho, move of J at rho = 0, move of the slope.
+        """For every lead -K..K: largest slope in rho, move of J at rho = 0, move of the slope.
 
         A move is to either neighbouring lead; slopes are at rho up to the constant cost.
         """

@@ -109,7 +109,7 @@ class Beside(Entry):
 
 
 class Paper(Entry):
-    """All that is declared of one paper. Of rules about the same number the first counts.
+    """All that is declared about one paper; of rules about the same number, the first counts.
 
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
     ``{differences}``. doubts: what else is said of numbers that are not compared, all that fit.

@@ -28,7 +28,7 @@ def three_above_the_least_order(cell: Mapping[str, str]) -> bool:
 
 
 def only_twelve_thousand_images_cost_the_printed_epsilon(cell: Mapping[str, str]) -> bool:
-    """Nothing gives the 10000; that the other printed number, 0.0852, rules it out is proven."""
+    """Nothing gives the 10000; it is proven that the other printed number, 0.0852, rules it out."""
     from private_ensembles.teachers.accounting import epsilon_prv
     from private_ensembles.teachers.schedule import poisson_schedule
 
