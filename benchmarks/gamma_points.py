@@ -177,7 +177,7 @@ def measure(
 def _stale(kept: pd.DataFrame, points: tuple) -> tuple:
     """The points that have no row, or other code's of over TARGET, then what else other code made.
 
-    The latter dearest first; LARGEST, which takes as long as ten of them, last.
+    The latter are costliest first; LARGEST, which takes as long as ten of them, last.
     """
     new = kept[kept["code"] == "new"]
     present = {commit: machine.unchanged_since(commit) for commit in new["machine_commit"].unique()}
@@ -241,7 +241,7 @@ def page(data: pd.DataFrame) -> str:
         lines += [
             "",
             f"All {len(CORNERS)} corners of the range of K = 1001 are here. Of the {len(within)} "
-            f"points of up to 1001 teachers the dearest took {within['seconds'].max():.1f} s and "
+            f"points of up to 1001 teachers the costliest took {within['seconds'].max():.1f} s and "
             f"{within['memory_mib'].max():.0f} MiB; the largest gap is {within['gap'].max():.1e}.",
         ]
     return "\n".join([*lines, ""])

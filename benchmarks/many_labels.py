@@ -1,7 +1,7 @@
 """What many labels cost: time and memory of a calibration, and how much noise it saves.
 
 `accounting.adaptive.least_scale` finds GNMax's sigma for Q labels, in two classes from the exact
-probabilities of a label, in more by nodes of a grid. Beside it stands the sigma that the noisy
+probabilities of a label, in more by nodes of a grid. Beside it is the sigma that the noisy
 counts need, Balle and Wang's exact condition, which is the best account known before. Other noise
 is found by its mechanism, beside the noise that its labels need by another proof.
 """

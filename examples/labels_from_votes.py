@@ -17,8 +17,8 @@ counts, truth = synthetic_counts(actual, 100, 300, np.random.default_rng(0))
 # 2. What may all labels together cost, and how many are wanted?
 budget = {"epsilon": 4, "delta": 1e-5, "labels": 150}
 
-# 3. Which mechanism? To ask the votes would tell of them. So state a profile, from public data or
-#    from what is known beforehand, and plan on votes of that profile.
+# 3. Which mechanism? Asking the votes would reveal something about them. So state a profile, from
+#    public data or from what is known beforehand, and plan on votes of that profile.
 stated = {"easy_share": 0.8, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
 plans = plan(teachers=100, classes=4, queries=300, **budget, profile=stated, noise="reproducible")
 for one in plans:

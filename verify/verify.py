@@ -352,7 +352,7 @@ THEOREMS = {
 
 
 def certificates(path):
-    """The certificates of a file, which must be about the numbers that stand beside them."""
+    """The certificates of a file, which must be about the numbers that are beside them."""
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
     for body in record.get("certificates", []):
