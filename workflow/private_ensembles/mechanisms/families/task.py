@@ -56,10 +56,11 @@ class Task:
                 raise ValueError(f"{name} = {value}: must be an integer >= {least}")
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
-        if self.privacy_model not in PRIVACY_MODELS:
-            raise ValueError(f"privacy_model = {self.privacy_model!r}: is unknown")
-        if self.adjacency not in ADJACENCIES:
-            raise ValueError(f"adjacency = {self.adjacency!r}: is unknown")
+        named = {"privacy_model": PRIVACY_MODELS, "adjacency": ADJACENCIES}
+        for name, allowed in named.items():
+            if (value := getattr(self, name)) not in allowed:
+                words = ", ".join(sorted(allowed))
+                raise ValueError(f"{name} = {value!r}: must be one of {words}")
         if self.teacher_epsilon is not None and not self.teacher_epsilon > 0:
             raise ValueError(f"teacher_epsilon = {self.teacher_epsilon}: must be > 0")
         if not 0 <= self.teacher_Delta < 1:
