@@ -112,7 +112,7 @@ def number_class(numeric: bool) -> str:
 def cell(
     name: str, value: object, numeric: bool, notes: dict[str, int], digits: int = DIGITS
 ) -> str:
-    """Return one cell of the column `name`; notes: long texts below the table, by their number."""
+    """Return one cell of the column `name`; notes: long texts that stand below, by their number."""
     if value is None or value == "" or (isinstance(value, float) and value != value):
         return "<td></td>"
     if name == "status":

@@ -63,8 +63,8 @@ def html_table(table: pd.DataFrame, title: str, *, filterable: bool = False) -> 
     """Return a frame as an HTML table inside a box that scrolls on its own.
 
     title: what the table holds, for those who hear it. Headings become buttons that sort
-    (``page.js``); cells carry ``data-sort`` if their text does not sort as their value does.
-    Long texts that occur twice are below the table once. filterable: put a field above that
+    (``page.js``); cells carry ``data-sort`` where their text does not sort as their value does.
+    Long texts that occur twice stand below the table once. filterable: put a field above that
     hides the rows without a text, and a button for every status.
     """
     numeric = {
