@@ -3,6 +3,7 @@
 import pytest
 
 from private_ensembles.report.markdown import docs_page, table
+from private_ensembles.report.sections import Item, Section
 
 
 def test_table_cuts_long_decimals_and_keeps_short_ones(tmp_path):
@@ -32,24 +33,30 @@ def test_broken_tables_are_refused(tmp_path, text, message):
 
 
 def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
-    (tmp_path / "table1.csv").write_text("a\n1\n")
+    for name in ("table1", "fewer_labels"):
+        (tmp_path / f"{name}.csv").write_text("a\n1\n")
     facts = {
         "versions": {"torch": "2.13.0"},
         "revision": "abc",
         "python": "3.11",
         "machine": "Linux",
     }
+    items = [
+        Item("figure2", "Figure 2: noise", "figure2", alt="Two lines\nthat cross."),
+        Item("accuracy", "Tables 1 and 6: accuracy", "accuracy", tables=("table1", "table6")),
+    ]
     page = docs_page(
-        title="DaRRM",
-        tables=[tmp_path / "table1.csv"],
+        Section("darrm", "DaRRM: private majority", items),
+        tables=[tmp_path / "table1.csv", tmp_path / "fewer_labels.csv"],
         figures=["x/figure2.png"],
         command="snakemake publish_docs",
         facts=facts,
     )
-    assert page.startswith("# DaRRM: results\n")
+    assert page.startswith("# DaRRM: private majority\n")
     assert "```\nsnakemake publish_docs\n```" in page
-    assert "![figure2](figure2.png)" in page
-    assert "[table1.csv](table1.csv)" in page
+    assert "## Figure 2: noise\n\n![Two lines that cross.](figure2.png)" in page
+    assert "## Table 1: accuracy\n\n[table1.csv](table1.csv)" in page
+    assert "## Fewer labels\n\n[fewer_labels.csv](fewer_labels.csv)" in page
     assert "torch 2.13.0" in page
 
 
@@ -76,8 +83,8 @@ def test_a_long_table_is_turned_by_the_number_that_it_is_about(tmp_path):
         "\n".join(["mechanism,dataset,queries,accuracy_mean,draws", *rows]) + "\n"
     )
     _, _, head, _, first, second = table(tmp_path / "t.csv").splitlines()
-    assert head.startswith("| mechanism | dataset = mnist, queries = 1 |")
-    assert first.startswith(("| gnmax | 0.1 | 0.2 |", "| gnmax | 0.100 | 0.200 |"))
+    assert head.startswith("| mechanism | MNIST, queries = 1 |")
+    assert first.startswith("| GNMax, published σ | 0.1 | 0.2 |")
     assert first.count("|") == second.count("|") == 62
 
 

@@ -114,7 +114,7 @@ rule publish_docs:
         fidelity="docs/fidelity.csv",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
-        code=fingerprint("publish_docs.py"),
+        code=fingerprint("publish_docs.py", also=["../report/sections.yaml"]),
         papers=config["papers"],
         settings=f"data={config['data']} seed={config['seed']}",
     log:

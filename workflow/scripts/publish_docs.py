@@ -4,6 +4,8 @@ import shutil
 
 from private_ensembles.jobs import io
 from private_ensembles.report.markdown import docs_page
+from private_ensembles.report.page import ASSETS
+from private_ensembles.report.sections import read_sections
 
 with io.job(snakemake) as job:
     shutil.copyfile(job.input.fidelity, job.output.fidelity)
@@ -12,9 +14,10 @@ with io.job(snakemake) as job:
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
     facts = io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
+    sections = {section.paper: section for section in read_sections(ASSETS)}
     for paper, page in zip(job.params.papers, job.output.pages, strict=True):
         text = docs_page(
-            title=paper,
+            section=sections[paper],
             tables=[path for path in job.input.tables if f"results/{paper}/" in str(path)],
             figures=[path for path in job.input.figures if f"results/{paper}/" in str(path)],
             command=f"snakemake publish_docs --config {job.params.settings}",

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from private_ensembles.configuration.naming import link
+from private_ensembles.report import names as shown
+from private_ensembles.report.sections import Section
 
 # A table of more cells is turned, or its file is all there is; one of more columns is turned on its
 # side.
@@ -88,22 +90,32 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
         across = [name for name in turn.across if name in at]
         cells: dict[tuple, dict[tuple, str]] = {}
         for row in rows:
-            key = tuple(row[at[name]] for name in turn.rows)
+            key = tuple(
+                shown.mechanism(row[at[name]]) if name == "mechanism" else row[at[name]]
+                for name in turn.rows
+            )
             place = tuple(row[at[name]] for name in across)
             if value := row[at[turn.value]]:
                 cells.setdefault(key, {}).setdefault(place, value)
         places = list(dict.fromkeys(place for found in cells.values() for place in found))
-        heads = [
-            ", ".join(
-                f"{name} = {value}" for name, value in zip(across, place, strict=True) if value
-            )
-            for place in places
-        ]
+        heads = [_heading(across, place) for place in places]
         lines = [
             [*key, *(found.get(place, "") for place in places)] for key, found in cells.items()
         ]
         return f"{turn.words} (`{turn.value}`):\n\n" + _lines([*turn.rows, *heads], lines, digits)
     return ""
+
+
+def _heading(columns: Sequence[str], values: Sequence[str]) -> str:
+    """Return what a column of a turned table is about: "MNIST, queries = 20"."""
+    words = []
+    for name, value in zip(columns, values, strict=True):
+        if value and name in ("dataset", "task"):
+            words.append(shown.dataset(value))
+        elif value:
+            short = f"{float(value):g}" if _is_number(value) else value
+            words.append(f"{shown.column(name)} = {short}")
+    return ", ".join(words) or "any " + " and ".join(map(shown.column, columns))
 
 
 def _lines(header: list[str], body: list[list[str]], digits: int) -> str:
@@ -131,15 +143,16 @@ def _cell(text: str, digits: int) -> str:
 
 
 def docs_page(
-    title: str, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
+    section: Section, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
 ) -> str:
     """Return the page for docs/: each table (CSV) and figure (PNG), copied beside the page.
 
-    title: the paper's name. command: what makes these files again. facts: `io.provenance`.
+    section: the paper's, whose items give files their headings and figures their words. command:
+    what makes these files again. facts: `io.provenance`.
     """
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     parts = [
-        f"# {title}: results",
+        f"# {section.title}",
         "Made by the workflow; do not edit. Numbers are shown to four digits, and long tables by "
         "one of their columns; the CSV files hold everything. What the columns mean: "
         "[results/README.md](../../results/README.md).",
@@ -147,9 +160,22 @@ def docs_page(
         f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
     for path in figures:
-        name = Path(path).name
-        parts += [f"## {Path(path).stem}", f"![{Path(path).stem}]({link(name)})"]
+        title, words = _titles(section, Path(path))
+        parts += [f"## {title}", f"![{words}]({link(Path(path).name)})"]
     for path in tables:
         name = Path(path).name
-        parts += [f"## {Path(path).stem}", f"[{name}]({link(name)})", table(path)]
+        title, _ = _titles(section, Path(path))
+        parts += [f"## {title}", f"[{name}]({link(name)})", table(path)]
     return "\n\n".join(parts) + "\n"
+
+
+def _titles(section: Section, path: Path) -> tuple[str, str]:
+    """Return the heading of a file, and in words what a figure shows."""
+    number = path.stem.removeprefix("table")
+    own = f"Table {number}" if number.isdigit() else path.stem.replace("_", " ").capitalize()
+    for item in section.items:
+        if path.name in item.files():
+            several = len(item.tables) > 1
+            title = f"{own}: {item.title.partition(': ')[2]}" if several else item.title
+            return title, " ".join(item.alt.split()) or own
+    return own, own
