@@ -176,9 +176,9 @@ def test_a_slider_ranks_mechanisms_at_a_budget_by_keyboard(page):
     page.press("Home", 36)
     page.evaluate(slider.replace("input')", "label:nth-of-type(2) input').focus()"))
     page.press("Home", 36)
-    assert page.evaluate(ranking)[0] == ["Exponential mechanism", "40"]
+    assert page.evaluate(ranking)[0] == ["Exponential mechanism", "40.0"]
     told = page.evaluate("document.activeElement.getAttribute('aria-valuetext')")
-    assert told.replace("\xa0", " ") == "ε = 0.25, Q = 50: Exponential mechanism, 40 labels right"
+    assert told.replace("\xa0", " ") == "ε = 0.25, Q = 50: Exponential mechanism, 40.0 labels right"
     chosen = (
         "[...document.querySelectorAll('#planner-planner th.chosen')].map((h) => h.textContent)"
     )

@@ -65,10 +65,11 @@ def dot_chart(
     marks: Sequence[Mark],
     scale: Scale,
     guides: Sequence[float] = (),
+    key: str = "",
 ) -> str:
     """Return one chart as HTML; rows: their names; guides: values at which a line stands.
 
-    Marks with a value that is not a number are left out.
+    key: a `legend` of its own.     Marks with a value that is not a number are left out.
     """
     shown = [mark for mark in marks if not math.isnan(mark.value)]
     height = ROW * len(rows)
@@ -85,7 +86,7 @@ def dot_chart(
     dots = "".join(_mark(mark, scale) for mark in shown)
     summary = f"{title}: {len(rows)} rows, {scale.label}"
     return (
-        f'<div class="chart"><p class="title">{escape(title)}</p><div class="plot">'
+        f'<div class="chart"><p class="title">{escape(title)}</p>{key}<div class="plot">'
         f'<div class="names" aria-hidden="true">{names}</div>'
         f'<svg role="img" aria-label="{escape(summary)}" width="100%" height="{height + _AXIS}">'
         f"{lines}{ticks}{dots}</svg></div>"

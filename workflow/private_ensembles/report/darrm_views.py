@@ -27,7 +27,7 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
 
     tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
     """
-    every = _together(tables)
+    every = _together(tables).sort_values("m", kind="stable")
     datasets = list(dict.fromkeys(every["dataset"]))
     low = min(0.5, float(every["expected_accuracy"].min()))
     scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
@@ -60,7 +60,8 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     return (
         f'{legend(kinds)}<div class="charts shared">{grid}</div>'
         f'<details class="rows"><summary>The same as a table: exact accuracy of {len(wide)} '
-        f"mechanisms</summary>{html_table(wide, 'Exact accuracy by mechanism')}</details>"
+        f"mechanisms</summary>{html_table(wide, 'Exact accuracy by mechanism', decimals=4)}"
+        "</details>"
     )
 
 
