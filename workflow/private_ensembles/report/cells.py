@@ -149,6 +149,8 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
         return f'<td class="{status}" data-sort="{value}">{status_html(status, word=value)}</td>'
     if name in ("privacy_model", "adjacency"):
         return f'<td title="{escape(value)}">{escape(names.relation(value))}</td>'
+    if name == "setting":
+        value = names.setting(value)
     if name == "mechanism":
         return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
     kind = ' class="long"' if len(value) > LONG else number_class(numeric)

@@ -17,7 +17,7 @@ from private_ensembles.report.cells import DIGITS, LONG, MORE_DIGITS, cell, numb
 # printed across.
 _TALL, _WIDE = 12, 11
 # Columns that tell one row from another: their texts stay in them, however long.
-_TELLING = ["setting", "claim", "case", "name", "method", "guarantee"]
+_TELLING = ["setting", "claim", "case", "name", "method"]
 # CSS pixels to a figure's pixel.
 _SHOWN = 0.6
 # What a PNG begins with; its width and height are bytes 16 to 24.

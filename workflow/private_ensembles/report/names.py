@@ -68,6 +68,16 @@ def dataset(name: str) -> str:
     return DATASETS.get(name, name)
 
 
+def setting(text: str) -> str:
+    """Return what a claim is for, with the real name of a data set that it begins with.
+
+    >>> setting("mnist: one label, K = 11"), setting("K = 11")
+    ('MNIST: one label, K = 11', 'K = 11')
+    """
+    name, colon, rest = text.partition(": ")
+    return f"{dataset(name)}{colon}{rest}"
+
+
 def relation(name: str) -> str:
     """Return the name of a privacy model or an adjacency in words.
 

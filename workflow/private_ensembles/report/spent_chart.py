@@ -28,7 +28,7 @@ def spent_chart(ledger: pd.DataFrame) -> str:
         exact = row["exact_epsilon"] == row["exact_epsilon"]
         kind = _FAILS if row["verdict"] == "fails" else _EXACT if exact else _PROVEN
         words = (
-            f"{names.mechanism(row['mechanism'])}; {row['setting']}: claimed "
+            f"{names.mechanism(row['mechanism'])}; {names.setting(row['setting'])}: claimed "
             f"ε = {format_bound(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
             f"{format_bound(row['end'], 3)}; {row['verdict']}; {row['privacy_model']}, "
             f"{row['adjacency']}"
