@@ -49,10 +49,11 @@ class Scale:
 class Mark:
     """One dot: its row, value, kind (a place in the chart's kinds) and what it says in words.
 
-    tint: the class of its colour, if that is not its kind's.
+    row: a part of one more or less is a little below or above the row's line. tint: the class of
+    its colour, if that is not its kind's.
     """
 
-    row: int
+    row: float
     value: float
     kind: int
     words: str
