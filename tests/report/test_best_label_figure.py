@@ -18,7 +18,7 @@ STUDY = pd.DataFrame(
         for stated in ((0.5, 0.8) if name == "optimal_label" else (np.nan,))
     ],
     columns=["mechanism", "name", "epsilon", "labels", "stated", "accuracy", "right"],
-).assign(teachers=11, n_classes=10)
+).assign(teachers=11, n_classes=10, delta=1e-5)
 
 
 def test_the_figure_is_drawn_byte_for_byte_equal(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+import yaml
 
 from private_ensembles.report import index
 
@@ -24,7 +25,7 @@ FOLDED = "document.querySelectorAll('details').forEach((d) => { d.open = %s; })"
 
 
 @pytest.fixture(scope="module")
-def written(published_results):
+def written(root, published_results):
     made = index.build(
         fidelity=published_results / "fidelity.csv",
         tables=sorted(published_results.glob("*/tables/*.csv")),
@@ -32,7 +33,7 @@ def written(published_results):
         teachers=[],
         ledger=[published_results / "privacy_ledger.csv"],
         data="paper",
-        config={},
+        config=yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")),
     )
     path = published_results / "index.html"
     path.write_text(made, encoding="utf-8")
@@ -176,9 +177,9 @@ def test_a_slider_ranks_mechanisms_at_a_budget_by_keyboard(page):
     page.press("Home", 36)
     page.evaluate(slider.replace("input')", "label:nth-of-type(2) input').focus()"))
     page.press("Home", 36)
-    assert page.evaluate(ranking)[0] == ["Exponential mechanism", "40"]
+    assert page.evaluate(ranking)[0] == ["Exponential mechanism", "40.0"]
     told = page.evaluate("document.activeElement.getAttribute('aria-valuetext')")
-    assert told.replace("\xa0", " ") == "ε = 0.25, Q = 50: Exponential mechanism, 40 labels right"
+    assert told.replace("\xa0", " ") == "ε = 0.25, Q = 50: Exponential mechanism, 40.0 labels right"
     chosen = (
         "[...document.querySelectorAll('#planner-planner th.chosen')].map((h) => h.textContent)"
     )
@@ -238,6 +239,56 @@ def test_the_printed_page_leaves_long_tables_out(page):
     assert pdf.startswith(b"%PDF")
     assert 10 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 60
     assert page.evaluate("document.querySelector('#all .rows').open") is False
+
+
+@pytest.fixture
+def paper(page):
+    """The page as it is laid out for paper; and as it was after the test."""
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    yield page
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.call("Emulation.setEmulatedMedia", media="")
+    page.resize(1280, SCREEN)
+
+
+# A4 without its margins, in CSS pixels: upright, and across.
+@pytest.mark.parametrize(("width", "named"), [(688, "auto"), (1032, "across")])
+def test_a_printed_table_and_its_headings_fit_on_the_paper(paper, width, named):
+    paper.resize(width, SCREEN)
+    tables = paper.evaluate(
+        "[...document.querySelectorAll('table')].filter((t) => t.checkVisibility() &&"
+        f" getComputedStyle(t.closest('section')).page === '{named}')"
+        ".map((t) => [t.parentElement.ariaLabel, t.getBoundingClientRect().right])"
+    )
+    assert tables
+    assert [name for name, right in tables if right > width + 1] == []
+    # A box of its own would be missing where the heading of a table is printed again.
+    shown = "[...document.querySelectorAll('th button, .control')].map("
+    boxes = paper.evaluate(f"{shown} (b) => getComputedStyle(b).display)")
+    assert set(boxes) == {"contents", "none"}
+
+
+def test_no_name_is_cut_and_no_text_lies_on_another(page):
+    """Names beside charts, first columns of tables, and the values at an axis, at both widths."""
+    cut = (
+        "[...document.querySelectorAll('.names span, td:first-child, .card *')].filter((e) =>"
+        " e.checkVisibility() && getComputedStyle(e).overflow !== 'visible' &&"
+        " e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
+    )
+    # Ticks of one axis, from left to right: each begins where the one before has ended.
+    over = (
+        "[...document.querySelectorAll('.plot > svg')].filter((s) => s.checkVisibility())"
+        ".flatMap((s) => [...s.querySelectorAll(':scope > text')].map("
+        "(t) => t.getBoundingClientRect()).filter((b, i, all) => i && b.left < all[i - 1].right)"
+        ".map((b) => [s.ariaLabel, b.left]))"
+    )
+    found = []
+    for width in (1280, 400):
+        page.resize(width, SCREEN)
+        found.append(page.evaluate(f"[{cut}, {over}]"))
+    page.resize(1280, SCREEN)
+    assert found == [[[], []], [[], []]]
 
 
 def test_the_browser_complains_of_nothing(page):

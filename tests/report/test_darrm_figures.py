@@ -20,7 +20,7 @@ from .twice import assert_equal_bytes
 
 SOLUTION = {"K": 11, "m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
 SOLUTION["gamma"] = gamma_subsampling(11, 3).tolist()
-SETTING = "K = 11, ε = 0.1, Δ = 1e-05"
+SETTING = figures.setting(SOLUTION)
 BUDGETS = [
     {"name": "mnist", "epsilon": 0.2676, "delta": 3e-4},
     {"name": "fashion-mnist", "epsilon": 0.2556, "delta": 3e-4},
@@ -83,18 +83,20 @@ def test_allowances_without_noise_are_words_and_no_panels(tmp_path, monkeypatch)
 def test_distributions_without_error_are_words_and_no_panels(monkeypatch):
     drawn = []
     monkeypatch.setattr(style, "save", lambda figure, *paths: drawn.append(figure))
-    figures.draw_prior_shapes(priors())
+    figures.draw_prior_shapes(priors(), setting=SETTING)
     (figure,) = drawn
     assert len(figure.axes) == 3
-    assert figure.get_suptitle().startswith("actual: $p_i = 0.5$: every symmetric")
+    assert figure.get_suptitle() == (
+        f"{SETTING}; at $p_i = 0.5$ every symmetric $\\gamma$ has error 0"
+    )
 
 
 def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path):
     for draw, data in (
         (functools.partial(figures.draw_gamma_shapes, setting=SETTING), shapes(3)),
         (figures.draw_sigma_search, search()),
-        (figures.draw_prior_shapes, priors()),
-        (figures.draw_feasible_region, region()),
+        (functools.partial(figures.draw_prior_shapes, setting=SETTING), priors()),
+        (functools.partial(figures.draw_feasible_region, setting=SETTING), region()),
     ):
         kinds = ("png", "pdf", "svg")
         assert_equal_bytes(functools.partial(draw, data), tmp_path, kinds, least=5000)

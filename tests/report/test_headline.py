@@ -21,7 +21,8 @@ def found(*kinds, paper="p"):
         (("theorem", "theorem", ""), " Two theorems fail."),
         (
             ("noise", "broken", "noise", "theorem"),
-            " One claim is broken, one theorem fails and two need less noise than published.",
+            " One claim is broken, one theorem fails and two papers need less noise than "
+            "published.",
         ),
     ],
 )
@@ -34,7 +35,8 @@ def test_what_came_out_is_counted(kinds, told):
 def test_noise_is_counted_by_paper_and_many_papers_are_a_number():
     twice = found("noise") + found("noise")
     assert sentence(twice, 1) == (
-        "One paper on private teacher ensembles, recomputed. One needs less noise than published."
+        "One paper on private teacher ensembles, recomputed. "
+        "One paper needs less noise than published."
     )
     assert sentence([], 12).startswith("12 papers")
 
@@ -49,5 +51,5 @@ def test_the_published_tables_give_the_sentence_of_the_paper_s_run(published_res
     findings = read_findings(page.ASSETS / "findings.yaml", published_results)
     assert sentence(findings, 4) == (
         "Four papers on private teacher ensembles, recomputed. One claim is broken, one theorem "
-        "fails and two need less noise than published."
+        "fails and two papers need less noise than published."
     )

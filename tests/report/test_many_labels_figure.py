@@ -17,7 +17,7 @@ STUDY = pd.DataFrame(
         for name, sigma in (*zip(ACCOUNTS, (13.0, 10.0, 8.0), strict=True), ("ladder", np.nan))
     ],
     columns=["mechanism", "name", "labels", "sigma", "ratio", "right"],
-).assign(teachers=51, lead=21, epsilon=1.0, limit=0.8)
+).assign(teachers=51, lead=21, epsilon=1.0, delta=1e-5, limit=0.8)
 VOTES = pd.DataFrame(
     [
         (task, queries, epsilon, name, 0.5 + 0.05 * place + epsilon / 40)
@@ -28,7 +28,7 @@ VOTES = pd.DataFrame(
         if (task, name) != ("glyph", "gnmax_exact")
     ],
     columns=["task", "queries", "epsilon", "mechanism", "accuracy"],
-)
+).assign(delta=1e-5)
 
 
 @pytest.mark.parametrize("votes", [None, VOTES])

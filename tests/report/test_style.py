@@ -12,6 +12,12 @@ def test_an_unknown_format_is_refused(tmp_path):
         style.save(drawn, tmp_path / "a.bmp")
 
 
+def test_words_in_any_colour_can_be_read():
+    for look in (*style.LOOKS.values(), *style.SEQUENCE):
+        assert style._contrast(style.ink(look["color"])) >= 4.5  # WCAG 2.1, AA
+    assert style._contrast(style.ink("#ffffff")) == pytest.approx(4.5, rel=0.1)
+
+
 def test_every_mechanism_has_one_look_and_no_two_share_it():
     # A mechanism that has no look of its own yet takes its colour and a common mark.
     names = [name for name in mechanisms.names() if name in style.LOOKS]

@@ -9,7 +9,7 @@ rule darrm:
 
 rule optimize_gamma:
     message:
-        "Optimising gamma, K = {wildcards.K}, m = {wildcards.m}, epsilon = {wildcards.epsilon}"
+        "Optimising gamma, K = {wildcards.K}, m = {wildcards.m}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}, prior {wildcards.prior},{wildcards.prior_end}"
     output:
         f"results/darrm/gamma/{files.GAMMA_POINT}.json",
     params:
@@ -47,7 +47,7 @@ rule search_gnmax_sigma:
 # ancient(): Snakemake 9.27 then overlooks changed parameters of a job whose ancient input reruns.)
 rule release_labels:
     message:
-        "Releasing labels on {wildcards.dataset} with m = {wildcards.m}"
+        "Releasing DaRRM's labels on {wildcards.dataset}, m = {wildcards.m}"
     input:
         unpack(lambda wc: files.label_inputs(settings, wc.dataset, int(wc.m))),
     output:
@@ -70,7 +70,7 @@ rule release_labels:
 
 rule tabulate_label_accuracy:
     message:
-        "Tabulating the accuracy of released labels, {wildcards.accuracy_table}"
+        "Tabulating the accuracy of released labels, DaRRM's {wildcards.accuracy_table}"
     input:
         lambda wc: files.labels(settings, config["darrm"]["tables"][wc.accuracy_table]),
     output:
@@ -89,7 +89,7 @@ rule tabulate_label_accuracy:
 
 rule tabulate_privacy_loss:
     message:
-        "Tabulating the total privacy loss, {wildcards.loss_table}"
+        "Tabulating the total privacy loss, DaRRM's {wildcards.loss_table}"
     output:
         shown("results/darrm/tables/{loss_table}.csv", "privacy_loss", "DaRRM", "Privacy"),
     params:
@@ -112,7 +112,7 @@ rule tabulate_privacy_loss:
 # Each search carries its budget in its name; several data sets may share one.
 rule tabulate_gnmax_sigma:
     message:
-        "Tabulating GNMax's sigma, table4"
+        "Tabulating GNMax's sigma, DaRRM's table4"
     input:
         lambda wc: files.sigmas(settings, config["darrm"]["tables"]["table4"]),
     output:
@@ -132,7 +132,7 @@ rule tabulate_gnmax_sigma:
 
 rule draw_gamma_shapes:
     message:
-        "Drawing the shapes and errors of gamma, {wildcards.shape_figure}"
+        "Drawing the shapes and errors of gamma, DaRRM's {wildcards.shape_figure}"
     input:
         unpack(lambda wc: files.shape_gammas(settings, shape_points, wc.shape_figure)),
     output:
@@ -162,7 +162,7 @@ rule draw_gamma_shapes:
 
 rule draw_sigma_search:
     message:
-        "Drawing the search for GNMax's sigma, figure10"
+        "Drawing the search for GNMax's sigma, DaRRM's figure10"
     output:
         png=shown("results/darrm/figures/figure10.png", "figure10", "DaRRM", "Privacy"),
         pdf="results/darrm/figures/figure10.pdf",
@@ -182,7 +182,7 @@ rule draw_sigma_search:
 
 rule study_objectives:
     message:
-        "Comparing the paper's Monte-Carlo objectives with the exact one"
+        "Comparing DaRRM's Monte-Carlo objectives with the exact one"
     output:
         png=shown("results/darrm/figures/objectives.png", "objectives", "DaRRM", "Noise functions"),
         pdf="results/darrm/figures/objectives.pdf",

@@ -97,7 +97,7 @@ rule train_bagged_students:
 
 rule tabulate_student_accuracy:
     message:
-        "Tabulating students of bagged teachers, {wildcards.student_table}"
+        "Tabulating students of bagged teachers, DPBag's {wildcards.student_table}"
     input:
         lambda wc: files.bagged_students(settings, dpbag.ACCURACY_TABLES[wc.student_table]),
     output:
@@ -115,7 +115,7 @@ rule tabulate_student_accuracy:
 
 rule tabulate_label_counts:
     message:
-        "Tabulating labels that budgets buy, {wildcards.count_table}"
+        "Tabulating labels that budgets buy, DPBag's {wildcards.count_table}"
     input:
         counts=lambda wc: settings.dpbag.label_counts(dpbag.LABEL_TABLES[wc.count_table]),
         affordable="results/dpbag/tables/labels.csv",

@@ -30,7 +30,7 @@ use rule release_labels as release_nzc_labels with:
 
 use rule account_votes as account_nzc_votes with:
     message:
-        "Accounting for the labels of {wildcards.nzc_task}: claimed and true"
+        "Accounting for NZC's labels of {wildcards.nzc_task}: claimed and true"
     input:
         unpack(lambda wc: files.nzc_label_votes(settings, wc.nzc_task)),
     output:
@@ -54,7 +54,7 @@ use rule account_votes as account_nzc_votes with:
 # (NZC's and those without noise) have one student.
 use rule train_student as train_nzc_students with:
     message:
-        "Training students of {wildcards.nzc_task}, seed {wildcards.seed}"
+        "Training students of {wildcards.nzc_task} on NZC's labels, seed {wildcards.seed}"
     input:
         dataset=lambda wc: files.dataset(settings.nzc.pate_task(wc.nzc_task).dataset),
         labels="results/nzc/labels/task={nzc_task}.npz",
@@ -80,7 +80,7 @@ use rule train_student as train_nzc_students with:
 
 rule tabulate_nzc:
     message:
-        "Tabulating students, labels and privacy of NZC, table1 and table2"
+        "Tabulating students, labels and privacy, NZC's table1 and table2"
     input:
         privacy=collect("results/nzc/privacy/task={task}.csv", task=settings.nzc.running()),
         labels=collect("results/nzc/labels/task={task}.csv", task=settings.nzc.running()),
@@ -103,7 +103,7 @@ rule tabulate_nzc:
 # params.votes says which file holds the votes of how many teachers of a task.
 rule draw_nzc_ensembles:
     message:
-        "Drawing accuracy and distances against the number of teachers, figure2"
+        "Drawing accuracy and distances against the number of teachers, NZC's figure2"
     input:
         [votes.values() for votes in targets.nzc_votes(settings).values()],
     output:

@@ -9,7 +9,7 @@ rule pate:
 
 rule account_votes:
     message:
-        "Accounting for the labels of {wildcards.task}: data-dependent, sanitised, data-independent"
+        "Accounting for PATE's labels of {wildcards.task}: data-dependent, sanitised, data-independent"
     input:
         votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
@@ -33,7 +33,7 @@ rule account_votes:
 
 use rule release_labels as release_pate_labels with:
     message:
-        "Asking the teachers of {wildcards.task} for labels"
+        "Asking PATE's teachers of {wildcards.task} for labels"
     input:
         votes=lambda wc: files.pate_votes(settings, wc.task),
     output:
@@ -128,7 +128,7 @@ use rule train_student as train_on_authors_labels with:
 # params.released and params.datasets say which file holds a task's: task names are no names of inputs.
 rule tabulate_authors_labels:
     message:
-        "Tabulating students of the authors' labels, authors_labels"
+        "Tabulating students of the authors' labels"
     input:
         [
             files.dataset(settings.pate.tasks[task].dataset)
@@ -161,7 +161,7 @@ rule tabulate_authors_labels:
 # which files are a task's: task names are no names of inputs.
 rule train_interactive_students:
     message:
-        "Training students in two rounds, beside one round at the same total, interactive_students"
+        "Training students in two rounds, beside one round at the same total"
     input:
         [list(of.values()) for of in files.interactive_students(settings).values()],
     output:
@@ -197,7 +197,7 @@ rule train_interactive_students:
 
 rule tabulate_students:
     message:
-        "Tabulating utility and privacy of students, and sanitised privacy costs, table1"
+        "Tabulating utility and privacy of students, and sanitised privacy costs, PATE's table1 and table2"
     input:
         privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running()),
         labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running()),
@@ -221,7 +221,7 @@ rule tabulate_students:
 # params.votes says which file holds a task's votes: task names are no names of inputs.
 rule compare_equal_budgets:
     message:
-        "Comparing mechanisms at the same total budget, equal_budget"
+        "Comparing mechanisms at the same total budget on PATE's votes"
     input:
         targets.pate_votes(settings).values(),
     output:
@@ -245,7 +245,7 @@ rule compare_equal_budgets:
 # What the printed numbers imply about each other; needs neither votes nor parameters.
 rule check_printed_arithmetic:
     message:
-        "Recomputing printed numbers from printed numbers"
+        "Recomputing PATE's printed numbers from printed numbers"
     output:
         arithmetic=shown(
             "results/pate/tables/printed_arithmetic.csv", "pate_arithmetic", "PATE", "Privacy"
@@ -269,7 +269,7 @@ rule check_printed_arithmetic:
 
 rule draw_students:
     message:
-        "Drawing students, privacy and consensus, figure1"
+        "Drawing students, privacy and consensus, PATE's figure1"
     input:
         unpack(lambda wc: files.students_figure(settings, targets.figure1_task(settings))),
     output:
@@ -291,7 +291,7 @@ rule draw_students:
 
 rule compare_noise:
     message:
-        "Comparing Laplace and Gaussian noise, figure4"
+        "Comparing Laplace and Gaussian noise, PATE's figure4"
     input:
         votes=files.synthetic_votes(settings, "figure4"),
     output:
@@ -313,7 +313,7 @@ rule compare_noise:
 
 rule draw_threshold_effects:
     message:
-        "Drawing what the noisy threshold does, figure5"
+        "Drawing what the noisy threshold does, PATE's figure5"
     input:
         votes=files.synthetic_votes(settings, "figure5"),
     output:

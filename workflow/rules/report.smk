@@ -11,7 +11,7 @@ rule report:
 # are files beside the code and part of its fingerprint.
 rule compare_published:
     message:
-        "Comparing with the published numbers"
+        "Comparing all tables with the printed numbers"
     input:
         tables=targets.table_files(settings),
         teachers=targets.teachers_cost(settings),

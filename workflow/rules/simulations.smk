@@ -9,7 +9,7 @@ rule sweeps:
 
 rule tabulate_composition:
     message:
-        "Tabulating the parameters of Figure 6, table3"
+        "Tabulating the parameters of Figure 6, DaRRM's table3"
     output:
         shown("results/darrm/tables/table3.csv", "table3", "DaRRM", "Noise functions"),
     params:
@@ -48,7 +48,7 @@ rule tabulate_amplification:
 # U and P: the noise functions optimised for either prior.
 rule draw_prior_shapes:
     message:
-        "Drawing gammas optimised for different priors, figure9"
+        "Drawing gammas optimised for different priors, DaRRM's figure9"
     input:
         U=lambda wc: files.gammas(settings, prior_points(settings.darrm, "U")),
         P=lambda wc: files.gammas(settings, prior_points(settings.darrm, "P")),

@@ -26,7 +26,7 @@ rule cast_forest_votes:
 # Every K of a profile and vote_seed has the same queries.
 rule synthesize_votes:
     message:
-        "Drawing votes of {wildcards.K} teachers that do not exist, profile {wildcards.profile}, seed {wildcards.seed}"
+        "Drawing synthetic votes of {wildcards.K} teachers, profile {wildcards.profile}, seed {wildcards.seed}"
     output:
         "results/votes/{profile}/kind=synthetic,K={K},seed={seed}.npz",
     params:

@@ -2,6 +2,7 @@
 
 from private_ensembles.experiments.pate import noise_comparison, order_grid
 from private_ensembles.jobs import io
+from private_ensembles.report import style
 from private_ensembles.report.pate_figures import draw_noise_comparison
 from private_ensembles.votes.cache import read_votes
 
@@ -20,5 +21,6 @@ with io.job(snakemake) as job:
         order_grid(settings["orders"]),
     )
     io.write_csv(job.output.data, data)
-    source = f"synthetic votes, {settings['queries']} queries"
+    delta = style.number(settings["delta"])
+    source = f"synthetic votes, {settings['queries']} queries, δ = {delta}"
     draw_noise_comparison(data, job.output.png, job.output.pdf, source=source)

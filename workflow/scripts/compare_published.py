@@ -30,4 +30,7 @@ with io.job(snakemake) as job:
     printed = read_published(FOLDER.glob("*.csv"))
     table = compare(printed, tables, settings, data=params.data)
     io.write_csv(job.output[0], table)
-    job.progress("%s", ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items()))
+    job.progress(
+        "%s",
+        ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in table["status"].value_counts().items()),
+    )

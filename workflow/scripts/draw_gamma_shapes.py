@@ -5,7 +5,7 @@ from pathlib import Path
 
 from private_ensembles.experiments.darrm_figures import feasible_region, gamma_shapes
 from private_ensembles.jobs import io
-from private_ensembles.report.darrm_figures import draw_feasible_region, draw_gamma_shapes
+from private_ensembles.report import darrm_figures as figures
 
 with io.job(snakemake) as job:
     solutions = {
@@ -20,8 +20,8 @@ with io.job(snakemake) as job:
     )
     io.write_csv(job.output.data, data)
     one = next(iter(solutions.values()))
-    setting = f"K = {one['K']}, ε = {one['epsilon']:g}, Δ = {one['Delta']:g}"
-    draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)
+    setting = figures.setting(one)
+    figures.draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)
     region = feasible_region(solutions.values())
     io.write_csv(job.output.region_data, region)
-    draw_feasible_region(region, job.output.region, job.output.region_pdf)
+    figures.draw_feasible_region(region, job.output.region, job.output.region_pdf, setting=setting)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from private_ensembles.experiments.darrm_figures import prior_shapes
 from private_ensembles.jobs import io
-from private_ensembles.report.darrm_figures import draw_prior_shapes
+from private_ensembles.report import darrm_figures as figures
 
 with io.job(snakemake) as job:
     solutions = {
@@ -14,4 +14,5 @@ with io.job(snakemake) as job:
     }
     data = prior_shapes(solutions, job.params.actual)
     io.write_csv(job.output.data, data)
-    draw_prior_shapes(data, job.output.png, job.output.pdf)
+    setting = figures.setting(solutions["U"][0])
+    figures.draw_prior_shapes(data, job.output.png, job.output.pdf, setting=setting)

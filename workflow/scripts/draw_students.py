@@ -10,11 +10,14 @@ from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
     settings = job.params.settings
+    votes = read_votes(job.input.votes)
     data = students_figure(
-        read_votes(job.input.votes).histogram()[: settings["pool"]],
+        votes.histogram()[: settings["pool"]],
         io.read_npz(job.input.labels),
         pd.concat([pd.read_csv(path) for path in job.input.histories], ignore_index=True),
         settings,
     )
     io.write_csv(job.output.data, data)
-    draw_students(data, job.output.png, job.output.pdf, source=style.label(job.params.task))
+    delta = style.number(settings["delta"])
+    source = f"{style.label(job.params.task)}, {votes.n_teachers} teachers, δ = {delta}"
+    draw_students(data, job.output.png, job.output.pdf, source=source)

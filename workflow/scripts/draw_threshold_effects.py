@@ -4,6 +4,7 @@ import pandas as pd
 
 from private_ensembles.experiments.pate import answering_cost, order_grid, threshold_histogram
 from private_ensembles.jobs import io
+from private_ensembles.report import style
 from private_ensembles.report.pate_figures import draw_threshold_effects
 from private_ensembles.votes.cache import read_votes
 
@@ -23,5 +24,6 @@ with io.job(snakemake) as job:
     bins = threshold_histogram(counts, checks, sigma2, settings["order"])
     data = pd.concat([bins, cost], ignore_index=True)
     io.write_csv(job.output.data, data)
-    source = f"synthetic votes of {settings['teachers']} teachers"
+    delta = style.number(settings["delta"])
+    source = f"synthetic votes of {settings['teachers']} teachers, δ = {delta}"
     draw_threshold_effects(data, job.output.png, job.output.pdf, source=source)

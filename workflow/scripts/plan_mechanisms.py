@@ -15,4 +15,5 @@ with io.job(snakemake) as job:
     profile = planner_study.profile_votes(plans[0][0], job.params.seed)
     io.write_csv(job.output.labels, scaled_plans.fewer_labels(plans, *profile))
     io.write_csv(job.output.audit, planner_study.audit_table(settings, noise=job.params.noise))
-    draw_plan(table, job.output.png, job.output.pdf)
+    ensemble = f"{settings['teachers']} teachers, {settings['n_classes']} classes"
+    draw_plan(table, job.output.png, job.output.pdf, ensemble=ensemble)

@@ -1,5 +1,7 @@
 """Train the students of two rounds, and of one round at the same total, of every task and seed."""
 
+from functools import partial
+
 import pandas as pd
 
 from private_ensembles.experiments.interactive_students import interactive_students, summary
@@ -24,7 +26,7 @@ with io.job(snakemake) as job:
                 noise=options.noise,
                 device=choose_device(options.device, job.threads),
                 checkpoint=f"{options.checkpoint},task={task},seed={student_seed}",
-                progress=job.progress,
+                progress=partial(job.progress, "%s, seed %d: %s", task, student_seed),
             )
             for student_seed in settings["seeds"]
         ]

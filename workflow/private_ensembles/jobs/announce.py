@@ -92,7 +92,9 @@ def _compared(path: Path, data: str) -> str:
     with open(path, encoding="utf-8", newline="") as file:
         counts = Counter(row["status"] for row in csv.DictReader(file))
     rest = counts.pop("not_run", 0)
-    found = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    found = ", ".join(
+        f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common()
+    )
     more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
     needs = f"; {rest} were not run and need {more}" if rest else ""
     return f"{sum(counts.values())} printed numbers compared: {found or 'none'}{needs}."

@@ -21,13 +21,14 @@ def draw(study: pd.DataFrame, *paths: str) -> None:
     with style.figure(1, 2, size=(8.5, 4.4)) as (drawn, axes):
         _lines(study[study["labels"] == 1], "epsilon", axes[0])
         _lines(study[study["epsilon"] == budget], "labels", axes[1])
-        axes[0].set(xscale="log", xlabel="ε of one label", ylabel="right labels")
-        axes[0].set_title(
-            f"{first['teachers']} teachers, {first['n_classes']} classes, "
-            f"right with probability {first['accuracy']:g}"
+        drawn.suptitle(
+            f"{first['teachers']} teachers, each right with probability {first['accuracy']:g}; "
+            f"{first['n_classes']} classes; δ = {style.number(first['delta'])}",
+            fontsize=9,
         )
+        axes[0].set(xscale="log", xlabel="ε", ylabel="right labels", title="one label")
         axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
-        axes[1].set_title(f"All labels for ε = {budget:g}")
+        axes[1].set_title(f"Q labels for ε = {budget:g} together")
         for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
             ticks = sorted(set(study[column]))
             axis.set_xticks(ticks, [f"{one:g}" for one in ticks])

@@ -110,9 +110,18 @@ def number_class(numeric: bool) -> str:
 
 
 def cell(
-    name: str, value: object, numeric: bool, notes: dict[str, int], digits: int = DIGITS
+    name: str,
+    value: object,
+    numeric: bool,
+    notes: dict[str, int],
+    digits: int = DIGITS,
+    decimals: int | None = None,
 ) -> str:
-    """Return one cell of the column `name`; notes: long texts that stand below, by their number."""
+    """Return one cell of the column `name`.
+
+    notes: long texts that stand below, by their number. decimals: of all numbers of the column, in
+    place of the significant digits of each.
+    """
     if value is None or value == "" or (isinstance(value, float) and value != value):
         return "<td></td>"
     if name == "status":
@@ -126,7 +135,7 @@ def cell(
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return f"<td>{'yes' if value else 'no'}</td>"
-    text = of_column(name, float(value), digits)
+    text = of_column(name, float(value), digits) if decimals is None else f"{value:.{decimals}f}"
     full = repr(float(value))
     exact = "" if text == full else f' data-sort="{full}"'
     return f"<td{number_class(True)}{exact}>{escape(text)}</td>"
@@ -138,6 +147,10 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
     if name == "verdict" and value in VERDICTS:
         status = VERDICTS[value]
         return f'<td class="{status}" data-sort="{value}">{status_html(status, word=value)}</td>'
+    if name in ("privacy_model", "adjacency"):
+        return f'<td title="{escape(value)}">{escape(names.relation(value))}</td>'
+    if name == "setting":
+        value = names.setting(value)
     if name == "mechanism":
         return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
     kind = ' class="long"' if len(value) > LONG else number_class(numeric)

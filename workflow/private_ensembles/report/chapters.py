@@ -46,9 +46,11 @@ def heading(anchor: str, title: str, chapter: str = "", name: str = "") -> str:
     """Return a heading with a link to itself and, before it, one back to its chapter."""
     back = f'<a class="of" href="#{escape(chapter)}">{escape(name)}</a> ' if chapter else ""
     link = (
-        f' <a class="permalink" href="#{escape(anchor)}" aria-label="Link to {escape(title)}">#</a>'
+        f'&nbsp;<a class="permalink" href="#{escape(anchor)}" '
+        f'aria-label="Link to {escape(title)}">#</a>'
     )
-    return f"<h3>{back}{escape(title)}{link}</h3>"
+    words = escape(title).replace(" = ", "&nbsp;=&nbsp;")
+    return f"<h3>{back}{words}{link}</h3>"
 
 
 def items(section: Section, results: Results) -> list[str]:

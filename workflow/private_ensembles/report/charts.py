@@ -49,10 +49,11 @@ class Scale:
 class Mark:
     """One dot: its row, value, kind (a place in the chart's kinds) and what it says in words.
 
-    tint: the class of its colour, if that is not its kind's.
+    row: a part of one more or less is a little below or above the row's line. tint: the class of
+    its colour, if that is not its kind's.
     """
 
-    row: int
+    row: float
     value: float
     kind: int
     words: str
@@ -65,10 +66,11 @@ def dot_chart(
     marks: Sequence[Mark],
     scale: Scale,
     guides: Sequence[float] = (),
+    key: str = "",
 ) -> str:
     """Return one chart as HTML; rows: their names; guides: values at which a line is drawn.
 
-    Marks with a value that is not a number are left out.
+    key: a `legend` of its own.     Marks with a value that is not a number are left out.
     """
     shown = [mark for mark in marks if not math.isnan(mark.value)]
     height = ROW * len(rows)
@@ -85,7 +87,7 @@ def dot_chart(
     dots = "".join(_mark(mark, scale) for mark in shown)
     summary = f"{title}: {len(rows)} rows, {scale.label}"
     return (
-        f'<div class="chart"><p class="title">{escape(title)}</p><div class="plot">'
+        f'<div class="chart"><p class="title">{escape(title)}</p>{key}<div class="plot">'
         f'<div class="names" aria-hidden="true">{names}</div>'
         f'<svg role="img" aria-label="{escape(summary)}" width="100%" height="{height + _AXIS}">'
         f"{lines}{ticks}{dots}</svg></div>"

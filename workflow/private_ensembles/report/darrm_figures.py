@@ -1,5 +1,7 @@
 """DaRRM's figures, drawn from the frames of `experiments.darrm_figures` and nothing else."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
@@ -26,6 +28,16 @@ _ACTUAL = {
 }
 
 
+def setting(solution: Mapping[str, object]) -> str:
+    """Return what the panels of a figure share, as words; solution: one of its gammas.
+
+    >>> setting({"K": 11, "epsilon": 0.1, "Delta": 1e-5})
+    'K = 11, ε = 0.1, Δ = 10⁻⁵'
+    """
+    epsilon, delta = (style.number(float(solution[name])) for name in ("epsilon", "Delta"))
+    return f"K = {solution['K']}, ε = {epsilon}, Δ = {delta}"
+
+
 def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     """Draw one of Figures 2, 6, 7 and 8 from the frame of `gamma_shapes`, saved at every path.
 
@@ -35,16 +47,19 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     everything = list(dict.fromkeys(data["m"]))
     noisy = data[(data["quantity"] == "gamma") & (data["y"] < 1 - _NOTHING)]
     allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
-    columns = len(allowances) if len(allowances) <= _COLUMNS else 3
+    columns = _columns(allowances)
     blocks = -(-len(allowances) // columns)
+    # Errors of many m lie orders of magnitude apart.
     log = len(everything) > _COLUMNS
+    largest = data.loc[data["quantity"] == "error", "y"].max()
+    errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
     size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
     with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
         handles = {}
         for index, m in enumerate(allowances):
             block, column = divmod(index, columns)
             pair = axes[2 * block : 2 * block + 2, column]
-            handles |= _draw_allowance(*pair, data[data["m"] == m], log=log)
+            handles |= _draw_allowance(*pair, data[data["m"] == m], errors)
             if column:
                 for axis in pair:
                     axis.tick_params(labelleft=False)
@@ -62,8 +77,13 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
         style.save(drawn, *paths)
 
 
-def _draw_allowance(top, bottom, data: pd.DataFrame, *, log: bool) -> dict[str, object]:
-    """Draw shapes and errors of one m; return one line per family for the legend."""
+def _columns(allowances: list[float]) -> int:
+    """How many panels stand side by side: all of few, or three."""
+    return len(allowances) if len(allowances) <= _COLUMNS else 3
+
+
+def _draw_allowance(top, bottom, data: pd.DataFrame, errors: dict) -> dict[str, object]:
+    """Draw shapes and errors of one m; return one line per family. errors: their axis."""
     handles = {}
     m, subsamples = data[["m", "subsamples"]].iloc[0]
     for family in [name for name in _DRAWN if name in set(data["family"])]:
@@ -83,7 +103,7 @@ def _draw_allowance(top, bottom, data: pd.DataFrame, *, log: bool) -> dict[str, 
     top.set(title=title, xlabel="teachers saying 1, $l$", ylim=(-0.03, 1.05))
     top.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     bottom.set(xlabel="$p$ of every teacher", xlim=(-0.02, 1.02), xticks=[0, 0.5, 1])
-    bottom.set(**({"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 0.53)}))
+    bottom.set(**errors)
     bottom.set_title(_mean_errors(data), fontsize=8)
     return handles
 
@@ -132,8 +152,9 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
                 mark["color"] = color if role == "minimum" else style.BLACK
                 axis.plot([order], [square], label=label, **mark)
             epsilon, delta = part[["epsilon", "delta"]].iloc[0]
+            budget = rf"$\varepsilon$ = {epsilon:g}, $\delta$ = {style.number(delta)}"
             axis.set(
-                title=rf"{style.label(name)}, $\varepsilon$ = {epsilon:g}, $\delta$ = {delta:g}",
+                title=f"{style.label(name)}, {budget}",
                 xlabel=r"Rényi order $\lambda$",
                 ylabel=r"$\sigma^2$ (votes squared)",
                 yscale="log",
@@ -143,15 +164,18 @@ def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
         style.save(drawn, *paths)
 
 
-def draw_feasible_region(data: pd.DataFrame, *paths: str) -> None:
+def draw_feasible_region(data: pd.DataFrame, *paths: str, setting: str) -> None:
     """Draw the frame of `feasible_region`, one panel for each m, saved at every path.
 
+    setting: K, epsilon and Delta, as text.
     The region is a narrow band around the diagonal, so that p - p' is drawn over (p + p') / 2.
     """
     allowances = list(dict.fromkeys(data["m"]))
-    size = (2.6 * len(allowances) + 0.6, 2.9)
-    with style.figure(1, len(allowances), size=size, squeeze=False) as (drawn, axes):
-        for axis, m in zip(axes[0], allowances, strict=True):
+    columns = _columns(allowances)
+    rows = -(-len(allowances) // columns)
+    size = (max(4.6, 2.6 * columns), 2.6 * rows + 0.5)
+    with style.figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
+        for axis, m in zip(axes.flat, allowances, strict=False):
             part = data[data["m"] == m]
             x, y = (part["p"] + part["p_prime"]) / 2, part["p"] - part["p_prime"]
             axis.fill(x, y, facecolor=style.SKY, alpha=0.35, edgecolor=style.BLUE)
@@ -161,8 +185,13 @@ def draw_feasible_region(data: pd.DataFrame, *paths: str) -> None:
                     _mark_corner(axis, x.iloc[place], y.iloc[place], int(how_many))
             reach = y.abs().max()
             axis.set(title=f"$m = {m:g}$", xlabel="$(p + p') / 2$")
-            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach))
-        axes[0, 0].set_ylabel("$p - p'$")
+            axis.set(xlim=(-0.12, 1.12), ylim=(-1.35 * reach, 1.35 * reach), xticks=[0, 0.5, 1])
+        for axis in axes.flat:
+            axis.set_visible(axis.has_data())
+        for axis in axes[:, 0]:
+            axis.set_ylabel("$p - p'$")
+        words = "numbers: teachers at each corner in the assignment that costs most"
+        drawn.suptitle(f"{setting}\n{words}", fontsize=9)
         style.save(drawn, *paths)
 
 
@@ -173,10 +202,11 @@ def _mark_corner(axis, x: float, y: float, teachers: int) -> None:
     axis.annotate(str(teachers), (x, y), color=style.BLACK, fontsize=9, **offset)
 
 
-def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
+def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     """Draw Figure 9 from the frame of `prior_shapes`, saved at every path.
 
-    A distribution under which every family's error is 0 has no panels but a line of text.
+    setting: K, epsilon and Delta, as text. A distribution under which every family's error is 0
+    has no panels but a line of text.
     """
     allowances = list(dict.fromkeys(data["m"]))
     largest = data.dropna(subset="actual").groupby("actual", sort=False)["y"].max()
@@ -198,9 +228,8 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str) -> None:
                 _draw_errors(axis, errors[errors["actual"] == distribution])
                 axis.set_title(f"actual: {_ACTUAL.get(distribution, distribution)}", fontsize=9)
         none = [_ACTUAL.get(name, name) for name in largest.index if name not in actual]
-        if none:
-            words = f"actual: {', '.join(none)}: every symmetric $\\gamma$ has error 0"
-            drawn.suptitle(words, fontsize=9)
+        words = f"; at {', '.join(none)} every symmetric $\\gamma$ has error 0" if none else ""
+        drawn.suptitle(setting + words, fontsize=9)
         style.legend(drawn, axes[0, 0], "lower", 2, reverse=True)
         style.save(drawn, *paths)
 
@@ -219,4 +248,4 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
         axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
     axis.set_xscale("log")
-    axis.set_xlim(max(least, _NO_ERROR) / 8, 8 * top)  # room for the numbers
+    axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers

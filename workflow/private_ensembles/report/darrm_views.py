@@ -27,7 +27,7 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
 
     tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
     """
-    every = _together(tables)
+    every = _together(tables).sort_values("m", kind="stable")
     datasets = list(dict.fromkeys(every["dataset"]))
     low = min(0.5, float(every["expected_accuracy"].min()))
     scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
@@ -39,8 +39,8 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
             for row in rows.drop_duplicates(["dataset", "mechanism"]).to_dict("records")
         ]
         marks += [
-            Mark(order.index(name), float(value), 4, f"{words}: {value} printed", tint)
-            for name, value, words, tint in _printed_accuracies(printed, tables, m, datasets)
+            Mark(order.index(name) + aside, float(value), 4, f"{words}: {value} printed", tint)
+            for name, value, words, tint, aside in _printed_accuracies(printed, tables, m, datasets)
             if name in order
         ]
         shown = [names.mechanism(name) for name in order]
@@ -60,7 +60,8 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     return (
         f'{legend(kinds)}<div class="charts shared">{grid}</div>'
         f'<details class="rows"><summary>The same as a table: exact accuracy of {len(wide)} '
-        f"mechanisms</summary>{html_table(wide, 'Exact accuracy by mechanism')}</details>"
+        f"mechanisms</summary>{html_table(wide, 'Exact accuracy by mechanism', decimals=4)}"
+        "</details>"
     )
 
 
@@ -109,18 +110,25 @@ def _accuracy_mark(row: Mapping, order: list[str], datasets: list[str]) -> Mark:
     words = f"{names.mechanism(row['mechanism'])}, {names.dataset(row['dataset'])}: {value:.4f}"
     if row["queries"]:
         words += f" at ε = {format_number(row['epsilon'], 4)}, {row['privacy_model']}"
-    return Mark(order.index(row["mechanism"]), value, kind, words.replace("_", " "))
+    at = order.index(row["mechanism"]) + _aside(kind, datasets)
+    return Mark(at, value, kind, words.replace("_", " "))
+
+
+def _aside(place: int, datasets: list[str]) -> float:
+    """How far a data set's dots stand below the line of their row, so that none hides another."""
+    return 0.3 * (place - (min(len(datasets), 4) - 1) / 2)
 
 
 def _printed_accuracies(printed: pd.DataFrame, tables: Mapping, m: float, datasets: list[str]):
-    """Yield mechanism, printed accuracy, words and colour of the paper's numbers at one m."""
+    """Yield mechanism, printed accuracy, words, colour and place aside of the paper, at one m."""
     items = [name for name, table in tables.items() if (table["m"] == m).any()]
     rows = printed[printed["item"].isin(items) & printed["dataset"].isin(datasets)]
     for row in rows.to_dict("records"):
         name = next((known for known in names.MECHANISMS if known == row["column"]), None)
         if name is not None:
             where = f"{names.mechanism(name)}, {names.dataset(row['dataset'])}, {row['row']}"
-            yield name, row["published"], where, f"k{datasets.index(row['dataset'])}"
+            place = datasets.index(row["dataset"])
+            yield name, row["published"], where, f"k{place}", _aside(place, datasets)
 
 
 def _pivot(table: pd.DataFrame, kept: list[str], value: str) -> pd.DataFrame:

@@ -50,7 +50,7 @@ def draw_labels(counts: pd.DataFrame, delta: float, *paths: str) -> None:
         axis.set_yscale("log")
         style.plain_ticks(axis.yaxis, _MULTIPLES)
 
-    _panels(counts, draw, f"labels / SAA's, δ = {delta:g}", paths, "exact votes: not for release")
+    _panels(counts, draw, "labels / SAA's", delta, paths, "exact votes: not for release")
 
 
 def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
@@ -74,7 +74,7 @@ def draw_students(students: pd.DataFrame, delta: float, *paths: str) -> None:
             dots = {"color": style.BLACK, "linewidth": 1, "linestyle": style.DOTS}
             axis.axhline(value, label="without privacy (NPB)", **dots)
 
-    _panels(students, draw, f"student's accuracy, δ = {delta:g}", paths)
+    _panels(students, draw, "student's accuracy", delta, paths)
 
 
 def _dodged(rows: pd.DataFrame, place: int, size: int) -> pd.DataFrame:
@@ -107,7 +107,9 @@ def _line(axis, rows, column: str, name: str, look: dict | None = None, spread: 
         axis.errorbar(*values, label=name, capsize=2, elinewidth=0.8, **(look or _LOOKS[name]))
 
 
-def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark: str = "") -> None:
+def _panels(
+    frame: pd.DataFrame, draw: Callable, title: str, delta: float, paths: tuple, mark: str = ""
+) -> None:
     """One row per model, one column per n, empty ones left out; one legend for all."""
     models = [name for name in _MODELS if name in set(frame["model"])]
     shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
@@ -125,7 +127,9 @@ def _panels(frame: pd.DataFrame, draw: Callable, title: str, paths: tuple, mark:
             line[0].set_ylabel(title)
         found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
-        drawn.legend(found.values(), found, loc="outside upper center", ncols=wide)
+        data = ", ".join(map(style.label, dict.fromkeys(frame["dataset"])))
+        words = f"{data}, δ = {style.number(delta)}"
+        drawn.legend(found.values(), found, loc="outside upper center", ncols=wide, title=words)
         marks = "stand-in data" if stand_ins(frame).any() else ""
         style.warn(drawn, "; ".join(filter(None, (marks, mark))))
         style.save(drawn, *paths)

@@ -155,7 +155,9 @@ def _fill(text: str, entry: Mapping, values: Mapping, where: str) -> str:
     for name, value in values.items():
         digits = entry["values"].get(name, {}).get("digits", _DIGITS)
         is_text = isinstance(value, str)
-        shown[name] = names.dataset(value) if is_text else writers[name](value, digits)
+        shown[name] = (
+            names.dataset(value) if is_text else names.powers(writers[name](value, digits))
+        )
     try:
         return text.format(**shown)
     except (KeyError, IndexError) as error:

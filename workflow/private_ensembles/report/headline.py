@@ -9,7 +9,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _KINDS = {
     "broken": ("claim is broken", "claims are broken"),
     "theorem": ("theorem fails", "theorems fail"),
-    "noise": ("needs less noise than published", "need less noise than published"),
+    "noise": ("paper needs less noise than published", "papers need less noise than published"),
 }
 
 

@@ -17,7 +17,7 @@ from private_ensembles.report.cells import DIGITS, LONG, MORE_DIGITS, cell, numb
 # printed across.
 _TALL, _WIDE = 12, 11
 # Columns that tell one row from another: their texts stay in them, however long.
-_TELLING = ["setting", "claim", "case", "name", "method", "guarantee"]
+_TELLING = ["setting", "claim", "case", "name", "method"]
 # CSS pixels to a figure's pixel.
 _SHOWN = 0.6
 # What a PNG begins with; its width and height are bytes 16 to 24.
@@ -55,17 +55,20 @@ def inline_html(text: str) -> str:
 
 
 def _emphasis(found: re.Match) -> str:
-    is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)+", found[1])
+    is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", found[1])
     return f"<em>{names.column(found[1]) if is_column else found[1]}</em>"
 
 
-def html_table(table: pd.DataFrame, title: str, *, filterable: bool = False) -> str:
+def html_table(
+    table: pd.DataFrame, title: str, *, filterable: bool = False, decimals: int | None = None
+) -> str:
     """Return a frame as an HTML table inside a box that scrolls on its own.
 
     title: what the table holds, for those who hear it. Headings become buttons that sort
     (``page.js``); cells carry ``data-sort`` where their text does not sort as their value does.
     Long texts that occur twice stand below the table once. filterable: put a field above that
-    hides the rows without a text, and a button for every status.
+    hides the rows without a text, and a button for every status. decimals: of the numbers in all
+    columns of a setting ("ε = 2"), so that they can be compared at a glance.
     """
     numeric = {
         name: pd.to_numeric(table[name].replace("", None), errors="coerce").notna().any()
@@ -77,11 +80,14 @@ def html_table(table: pd.DataFrame, title: str, *, filterable: bool = False) -> 
         name: MORE_DIGITS if after.startswith("printed ") else DIGITS
         for name, after in zip(table, following, strict=True)
     }
+    fixed = {name: decimals if " = " in str(name) else None for name in table}
     notes = _notes(table)
     head = "".join(_heading(str(name), numeric[name]) for name in table)
     rows = []
     for row in table.to_dict("records"):
-        cells = (cell(name, row[name], numeric[name], notes, digits[name]) for name in row)
+        cells = (
+            cell(name, row[name], numeric[name], notes, digits[name], fixed[name]) for name in row
+        )
         rows.append(f"<tr>{''.join(cells)}</tr>")
     body = "\n".join(rows)
     field = (

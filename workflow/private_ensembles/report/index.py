@@ -23,7 +23,7 @@ _DATA = {
     "embedded": "Run without downloads (<code>data: embedded</code>): accuracies come from "
     "scikit-learn's digits, a <strong>stand-in</strong> that is never compared with the paper. "
     "What needs no data runs at the paper's full scale.",
-    "paper": "Run on the paper's data (<code>data: paper</code>).",
+    "paper": "Run on the papers' own data (<code>data: paper</code>).",
 }
 _ALL = "snakemake --cores all --config data=paper"
 _MEANINGS = "docs/privacy.md"

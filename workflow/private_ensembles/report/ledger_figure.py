@@ -55,7 +55,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
         axis.set_xscale("log")
         axis.set_xlim(_LOW, _HIGH)
         axis.xaxis.set_major_formatter("{x:g}")
-        axis.set_xlabel(r"$\varepsilon$ at the stated $\delta$")
+        axis.set_xlabel(r"$\varepsilon$, each at the $\delta$ that the ledger states")
         handles = [axis.plot([], [], linestyle="", **mark)[0] for mark in _MARKS.values()]
         handles += [
             axis.plot([], [], label=f"{verdict}: not for release", **line)[0]

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from private_ensembles.report import style
-from private_ensembles.report.planner_figures import look
+from private_ensembles.report.planner_figures import family, look
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
@@ -31,14 +31,20 @@ def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) ->
 
 
 def _right(study: pd.DataFrame, axis) -> None:
-    for name, part in study.groupby("mechanism", sort=False):
-        axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **look(name))
+    """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
+    families: dict[str, list[str]] = {}
+    for name in dict.fromkeys(study["mechanism"]):
+        families.setdefault(family(name), []).append(name)
+    for members in families.values():
+        for name in dict.fromkeys((members[0], members[-1])):
+            part = study[study["mechanism"] == name]
+            axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **look(name))
     first = study.iloc[0]
     axis.set(
         xscale="log",
         xlabel="labels Q",
-        ylabel=f"Pr[right], {first['lead']} votes ahead of {first['teachers']}",
-        title=f"All labels for ε = {first['epsilon']:g}",
+        ylabel=f"right labels, {first['lead']} votes ahead of {first['teachers']}",
+        title=f"ε = {first['epsilon']:g}, δ = {style.number(first['delta'])} for all labels",
     )
     axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
@@ -48,7 +54,8 @@ def _ratios(study: pd.DataFrame, axis) -> None:
         part = study[study["mechanism"] == name]
         axis.plot(part["labels"], part["ratio"], **look(name))
     axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
-    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), xycoords=("axes fraction", "data"))
+    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
     axis.set(
         xscale="log",
         xlabel="labels Q",
@@ -67,9 +74,12 @@ def _votes(table: pd.DataFrame, axis) -> None:
             part = rows[rows["mechanism"] == name]
             axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.5 * place})
         last = rows[rows["epsilon"] == rows["epsilon"].max()]
-        words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels"
+        delta = style.number(last["delta"].iloc[0])
+        words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels, δ = {delta}"
         at = last["epsilon"].iloc[0], last["accuracy"].max()
-        axis.annotate(words, at, (0, 5), textcoords="offset points", ha="right")
+        # Lines of the other task pass behind the words.
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
+        axis.annotate(words, at, (0, 6), textcoords="offset points", ha="right", bbox=box)
     axis.set(
         xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
     )

@@ -68,6 +68,39 @@ def dataset(name: str) -> str:
     return DATASETS.get(name, name)
 
 
+def setting(text: str) -> str:
+    """Return what a claim is for, with the real name of a data set that it begins with.
+
+    >>> setting("mnist: one label, K = 11"), setting("K = 11")
+    ('MNIST: one label, K = 11', 'K = 11')
+    """
+    name, colon, rest = text.partition(": ")
+    return f"{dataset(name)}{colon}{rest}"
+
+
+def relation(name: str) -> str:
+    """Return the name of a privacy model or an adjacency in words.
+
+    >>> relation("disjoint_shards"), relation("add_remove")
+    ('disjoint shards', 'add or remove')
+    """
+    return "add or remove" if name == "add_remove" else name.replace("_", " ")
+
+
+def powers(text: str) -> str:
+    """Return a text with its very large and small numbers as powers of ten.
+
+    >>> powers("ε = 9.1e-08 of 1e+90, δ = 1e-05")
+    'ε = 9.1·10⁻⁸ of 10⁹⁰, δ = 10⁻⁵'
+    """
+    return re.sub(r"(?<![\w.])([\d.]+)e([-+]\d+)(?!\w)", _power, text)
+
+
+def _power(found: re.Match) -> str:
+    raised = str(int(found[2])).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if found[1] == "1" else f"{found[1]}·10{raised}"
+
+
 def column(name: str) -> str:
     """Return the heading of a column: words for its parts, Greek letters for theirs.
 

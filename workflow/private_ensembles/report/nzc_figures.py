@@ -22,10 +22,12 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
             part = distance[distance["task"] == task]
             second.plot(part["distance"], 100 * part["qualified"], **look)
             second.set_title(f"b  lead above n, {part['teachers'].iloc[0]:g} teachers")
-        first.set(title="a  accuracy of the plurality", ylabel="queries (%)")
-        third.set(title="c  lead above 2", ylabel="queries (%)")
+        first.set(title="a  accuracy of the plurality")
+        third.set(title="c  lead above 2")
         fourth.set(title="lead above 2, and wrong", ylim=(0, None))
         second.set(xlabel="distance n (votes)", ylim=(0, None))
+        for axis in (first, second, third, fourth):
+            axis.set_ylabel("queries (%)")
         for axis in (first, third, fourth):
             axis.set(xscale="log", xlabel="teachers K")
             axis.set_xticks(sorted(size["teachers"].unique()), minor=False)

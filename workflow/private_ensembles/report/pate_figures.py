@@ -17,27 +17,32 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
     """Draw Figure 4 from the frame of `experiments.pate.noise_comparison`; source: whose votes."""
     largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
     with style.figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
-        for name in ("lnmax", "gnmax"):
+        for name, words in (("lnmax", "Laplace"), ("gnmax", "Gaussian")):
             part = data[(data["mechanism"] == name) & (data["teachers"] == largest)]
             style.line(left, part["epsilon"], 100 * part["accuracy"], name)
+            _name_below(left, part, words, style.look(name)["color"])
         left.set(title=f"noise, K = {largest}", ylabel="expected accuracy of labels (%)")
         for teachers, look in zip(sorted(data["teachers"].unique()), style.SEQUENCE, strict=False):
             part = data[(data["mechanism"] == "gnmax") & (data["teachers"] == teachers)]
             right.plot(part["epsilon"], 100 * part["accuracy"], **look)
-            end = part.loc[part["accuracy"].idxmin()]
-            at = end["epsilon"], 100 * end["accuracy"]
-            below = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
-            right.annotate(f"{teachers}", at, color=look["color"], **below)
+            _name_below(right, part, f"{teachers}", look["color"])
         right.set_title("Gaussian noise, K as written")
-        right.margins(x=0.1, y=0.12)
-        left.legend(loc="lower right")
         for axis in (left, right):
+            axis.margins(x=0.1, y=0.12)
             axis.set(xscale="log", xlabel=_COST)
             axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
             axis.xaxis.set_major_formatter("{x:g}")
             axis.xaxis.set_minor_formatter(NullFormatter())
         style.warn(drawn, f"{source}; {_MARK}")
         style.save(drawn, *paths)
+
+
+def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
+    """Write a line's name below its lowest point."""
+    end = part.loc[part["accuracy"].idxmin()]
+    at = end["epsilon"], 100 * end["accuracy"]
+    below = {"xytext": (0, -14), "textcoords": "offset points", "ha": "center"}
+    axis.annotate(name, at, color=style.ink(color), **below)
 
 
 def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None:
@@ -76,7 +81,8 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
         right.set_ylim(bottom=0)
         style.legend(drawn, left, "upper", len(names))
         words = "shaded: cost of the thresholds alone"
-        right.text(0.98, 0.03, words, ha="right", transform=right.transAxes)
+        drawn.get_layout_engine().set(wspace=0.06)  # between two axes' words
+        right.text(0.02, 0.97, words, va="top", transform=right.transAxes)
         style.warn(drawn, f"{source}; {_MARK}")
         style.save(drawn, *paths)
 
@@ -110,6 +116,7 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
                 linestyle=style.look(name)["linestyle"],
                 linewidth=1.8,
                 baseline=None,
+                zorder=2 + (name == "lnmax"),  # its dashes on top, where steps are equal
             )
         # Nearly all labels have nearly all votes: on a linear axis the other steps are flat.
         third.set(xlabel="votes for the plurality (% of teachers)", ylabel="share of labels")

@@ -45,8 +45,8 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     wide = wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
     wanted = format_number(float(table["wanted"].iloc[0]))
-    delta = format_number(float(table["delta"].iloc[0]))
-    shown = html_table(last(wide.round(1).reset_index(), _KEPT[1:]), _RIGHT)
+    delta = names.powers(format_number(float(table["delta"].iloc[0])))
+    shown = html_table(last(wide.reset_index(), _KEPT[1:]), _RIGHT, decimals=1)
     shown = (
         f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>{shown}'
     )
@@ -70,7 +70,7 @@ def _by_labels(fewer: pd.DataFrame) -> str:
     rows = rows.assign(mechanism=full.str.partition(",")[0])
     wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
-    wide = wide.round(1).reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
+    wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
     wide = last(
         wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
     )
@@ -78,7 +78,9 @@ def _by_labels(fewer: pd.DataFrame) -> str:
         "Each plan with its noise scaled to fewer labels, and proven to keep the budget. A plan "
         "made for that number alone would have a few more of them right."
     )
-    shown = html_table(wide, "Expected right labels by mechanism, budget and labels wanted")
+    shown = html_table(
+        wide, "Expected right labels by mechanism, budget and labels wanted", decimals=1
+    )
     return (
         f'<details class="rows"><summary>Right labels where fewer are wanted</summary>'
         f'<p class="caption">{caption}</p>{shown}</details>'
@@ -115,12 +117,13 @@ def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> st
     wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
     control = _control("% of labels right", "Labels that share the budget, Q")
-    shown = html_table(wide.round(2).reset_index(), "Share of right labels by number of labels")
+    title = "Share of right labels by number of labels"
+    shown = html_table(wide.reset_index(), title, decimals=2)
     shown = f"<details><summary>The same as a table</summary>{shown}</details>"
     first = rows.iloc[0]
     return (
         f'<p class="caption">Right labels in per cent: ε = {format_number(first["epsilon"])} and '
-        f"δ = {format_number(first['delta'])} for all Q labels together, "
+        f"δ = {names.powers(format_number(first['delta']))} for all Q labels together, "
         f"{format_number(first['teachers'])} teachers, two classes, the right one "
         f"{format_number(first['lead'])} votes ahead.</p>"
         f'<div class="chooser">{control}{shown}</div>'
@@ -176,7 +179,7 @@ def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> s
     wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values="accuracy")
     wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
     wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
-    return html_table(last(wide, kept[1:]), "Accuracy at equal totals")
+    return html_table(last(wide, kept[1:]), "Accuracy at equal totals", decimals=4)
 
 
 def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
@@ -207,12 +210,18 @@ def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     """
     (table,) = tables.values()
     rows = beside_printed("table2", table, printed, "pate").to_dict("records")
-    headings = [f"{names.dataset(row['task'])}, {row['aggregator']}" for row in rows]
+    headings = []
+    for row in rows:
+        task, space, mark = row["task"].partition(" ")
+        headings.append(f"{names.dataset(task)}{space}{mark}, {row['aggregator']}")
     known = {name: words for name, words in _TABLE2.items() if name in table}
     out = pd.DataFrame({"quantity": list(known.values())})
     for heading, row in zip(headings, rows, strict=True):
         out[heading] = [_with_printed(row, name) for name in known]
-    return html_table(out, "Table 2, turned") + note_on_stars(out)
+    return (
+        '<p class="caption">In brackets: the printed number and how ours compares with it.</p>'
+        f"{html_table(out, 'Table 2, turned')}{note_on_stars(out)}"
+    )
 
 
 def _with_printed(row: Mapping, name: str) -> str:
@@ -226,4 +235,4 @@ def _with_printed(row: Mapping, name: str) -> str:
         return of_column(name, value)
     ours = format_number(value, 4)
     digits, _, status = words.partition(", ")
-    return f"{ours} (printed {digits} {STATUSES[status or 'match'].sign})"
+    return f"{ours} ({digits} {STATUSES[status or 'match'].sign})"

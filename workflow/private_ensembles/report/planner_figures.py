@@ -19,12 +19,16 @@ def look(name: str) -> dict[str, object]:
     return style.look(name) | {"color": getattr(style, mechanisms.load(name).color.upper())}
 
 
+def family(name: str) -> str:
+    """Return what mechanisms have in common that differ in their proof alone."""
+    return mechanisms.load(name).family or name
+
+
 def _families(data: pd.DataFrame):
     """The rows of mechanisms that differ in their proof alone, under the name of the best."""
     names = drawn_names(data)
-    families = {name: mechanisms.load(name).family or name for name in names}
-    for family in dict.fromkeys(families.values()):
-        members = [name for name in names if families[name] == family]
+    for common in dict.fromkeys(map(family, names)):
+        members = [name for name in names if family(name) == common]
         yield members[0], data[data["mechanism"].isin(members)]
 
 
@@ -32,26 +36,30 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
     return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
 
 
-def draw_plan(data: pd.DataFrame, *paths: str) -> None:
+def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
     """Draw the frame of `experiments.planner_study.plan_table` and save it under every path.
 
-    One point per budget and mechanism; mechanisms that apply to no budget are left out.
+    One point per budget and mechanism; mechanisms that apply to no budget are left out. ensemble:
+    what the table does not say of it, such as its numbers of teachers and classes.
     """
     data = _applicable(data)
     wanted = data["wanted"].max()
     with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
         ends = []
-        for family, part in _families(data):
+        for best, part in _families(data):
             part = part.sort_values("budget_epsilon")
-            line = look(family)
+            line = look(best)
             axis.plot(part["budget_epsilon"], part["correct"], **line)
             last = part.iloc[-1]
             words = str(last["name"]).split(",")[0]
             ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
-        axis.axhline(wanted, color=style.BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-        axis.annotate(
-            "labels wanted", (0.01, wanted), xycoords=("axes fraction", "data"), va="bottom"
-        )
+        ticks = sorted(set(data["budget_epsilon"]))
+        # No further than the last budget: beyond it stand names.
+        ends_of = [ticks[0], ticks[-1]], [wanted, wanted]
+        axis.plot(*ends_of, color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
+        axis.annotate("labels wanted", (ticks[0], wanted), va="bottom")
+        delta = f"δ = {style.number(data['delta'].iloc[0])}"
+        axis.set_title(", ".join(filter(None, (ensemble, f"{wanted:,} labels wanted", delta))))
         axis.set(
             xscale="log",
             xlabel=r"total privacy budget $\varepsilon$ of all labels together",
@@ -59,7 +67,6 @@ def draw_plan(data: pd.DataFrame, *paths: str) -> None:
             ylim=(0, 1.08 * wanted),
         )
         style.direct_labels(axis, ends, gap=0.06 * wanted)
-        ticks = sorted(set(data["budget_epsilon"]))
         axis.set_xticks(ticks, minor=False)
         axis.xaxis.set_minor_locator(style.plt.NullLocator())
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))

@@ -144,8 +144,8 @@ def section_html(root: Path, config: Mapping | None) -> str:
         parts += [
             "<h3>Times</h3>",
             f'<p class="caption">{jobs} jobs, {minutes:.1f} minutes of one core in all; what '
-            "earlier runs in this folder left is included. peak_mib: the most memory of one job."
-            "</p>",
+            "earlier runs in this folder left is included. <em>peak mib</em>: the most memory of "
+            "one job, in MiB.</p>",
             f"<details><summary>All {len(times)} rules</summary>",
             html_table(times, "Time and memory per rule") + "</details>",
         ]

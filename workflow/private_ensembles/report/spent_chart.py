@@ -28,7 +28,7 @@ def spent_chart(ledger: pd.DataFrame) -> str:
         exact = row["exact_epsilon"] == row["exact_epsilon"]
         kind = _FAILS if row["verdict"] == "fails" else _EXACT if exact else _PROVEN
         words = (
-            f"{names.mechanism(row['mechanism'])}; {row['setting']}: claimed "
+            f"{names.mechanism(row['mechanism'])}; {names.setting(row['setting'])}: claimed "
             f"ε = {format_bound(row['claimed_epsilon'], 3)}, {'exact' if exact else 'proven'} "
             f"{format_bound(row['end'], 3)}; {row['verdict']}; {row['privacy_model']}, "
             f"{row['adjacency']}"
@@ -36,13 +36,16 @@ def spent_chart(ledger: pd.DataFrame) -> str:
         share = row["end"] / row["claimed_epsilon"]
         tint = "fails" if kind == _FAILS else ""
         at = order.index(row["mechanism"])
-        marks.append(Mark(at, share, kind, words.replace("_", " "), tint))
+        marks.append(Mark(at, share, kind, names.powers(words.replace("_", " ")), tint))
+    share = [mark.value for mark in marks if mark.kind == _FAILS]
+    beyond = ", by more than the axis holds" if share and min(share) > _SCALE.high else ""
     kinds = {
         _EXACT: "exact",
         _PROVEN: "proven at most: right of 1 the claim is unproven",
-        _FAILS: "the claim fails",
+        _FAILS: f"the claim fails{beyond}",
     }
     used = {kind: words for kind, words in kinds.items() if kind in {mark.kind for mark in marks}}
     title = "Claimed against exact privacy: left of 1, less ε is spent than claimed"
-    chart = dot_chart(title, [names.mechanism(name) for name in order], marks, _SCALE, guides=[1.0])
-    return legend(used, {_FAILS: "fails"}) + chart
+    rows = [names.mechanism(name) for name in order]
+    key = legend(used, {_FAILS: "fails"})
+    return dot_chart(title, rows, marks, _SCALE, guides=[1.0], key=key)

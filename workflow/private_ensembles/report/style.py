@@ -6,6 +6,7 @@ dates, a fixed salt for SVG identifiers.
 """
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,17 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter
 from matplotlib.transforms import offset_copy
+
+from private_ensembles.report import names
+
+# It warns in the terminal of a run that the dates of matplotlib's fonts are old.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
@@ -133,6 +140,33 @@ def short_label(name: str) -> str:
     return label(name).split(" (")[0]
 
 
+def ink(color: object) -> tuple[float, float, float]:
+    """Return a colour darkened until words in it can be read on white (contrast of WCAG AA: 4.5).
+
+    >>> ink(BLACK), ink(BLUE) == colors.to_rgb(BLUE)
+    ((0.0, 0.0, 0.0), True)
+    """
+    dark = colors.to_rgb(color)
+    while _contrast(dark) < 4.5:
+        dark = tuple(0.97 * channel for channel in dark)
+    return dark
+
+
+def _contrast(rgb: tuple[float, float, float]) -> float:
+    """Return the contrast with white, by WCAG 2.1's formula."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return 1.05 / (0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+
+
+def number(value: float) -> str:
+    """Write a small or plain number as people do.
+
+    >>> number(1e-05), number(0.0003), number(2.5e-07), number(1)
+    ('10⁻⁵', '0.0003', '2.5·10⁻⁷', '1')
+    """
+    return names.powers(f"{value:g}")
+
+
 def line(axis: Axes, x, y, name: str, **options) -> None:
     """Draw one line of a mechanism, gamma family or data set in its look, named in the legend."""
     axis.plot(x, y, label=label(name), **(look(name) | options))
@@ -160,13 +194,13 @@ def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap:
     last = float("inf")
     for _, y, name, color in sorted(ends, key=lambda end: -end[1]):
         last = min(y, last - gap)
-        axis.text(right, last, name, transform=place, va="center", color=color, clip_on=False)
+        axis.text(right, last, name, transform=place, va="center", color=ink(color))
 
 
 def plain_ticks(axis: Axis, places) -> None:
     """Put ticks at these places of a logarithmic axis only, as plain numbers."""
     axis.set_major_locator(FixedLocator(places))
-    axis.set_major_formatter(ScalarFormatter())
+    axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 
 
