@@ -353,6 +353,13 @@ def page(data: pd.DataFrame) -> str:
         for kind, words in (("private", "DP-SGD"), ("plain", "plain")):
             each = ", ".join(f"{r:.2f} at K = {K:,}" for K, r in ratios(part, kind).items())
             lines += ["", f"{words}: an ensemble trains so many times as fast: {each}."]
+        if device == "cpu" and (ratios(part, "plain") < 1).all():
+            lines += [
+                "",
+                "Slower together, so plain teachers on a CPU train one after the other, with no "
+                "setting to change it. `plain_ensemble.py` is a GPU's code, which tests and this "
+                "page run on a CPU; nothing in it serves a CPU alone.",
+            ]
         steps = both[both["part"] == "step"].set_index(["kind", "method"])
         for kind, words in (("private", "clipped"), ("plain", "plain")):
             if kind in steps.index:

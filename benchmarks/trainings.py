@@ -25,16 +25,14 @@ ROUNDS = 3
 SHAPE, SHARD, BATCH = (28, 28), 240, 32
 
 
-def _students(method: str, images: int, epochs: int = 1) -> Callable[[], object]:
+def _students(method: str, images: int, how: dict) -> Callable[[], object]:
     from private_ensembles.student.students import train_student
 
     source = np.random.default_rng(0)
     pool = source.integers(0, 256, (images, *SHAPE)).astype(np.uint8)
     labelled = min(images, 366) if method == "vat" else images
     index, labels = np.arange(labelled), source.integers(0, 10, labelled)
-    distortions = {} if method == "vat" else {"shift": 0, "rotation": 0, "scale": 0}
-    how = {"epochs": epochs, **distortions}
-    return lambda: train_student(method, pool, index, labels, 10, how, seed=0)
+    return lambda: train_student(method, pool, index, labels, 10, how | {"epochs": 1}, seed=0)
 
 
 def _teachers(kind: str, model: str, teachers: int) -> Callable[[], object]:
@@ -79,8 +77,13 @@ def _images(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 # Each kind: what makes a piece of it, and the piece's size in units, whole and --quick.
 KINDS = {
-    "students, virtual adversarial": (lambda n: _students("vat", n), 1024, 128),
-    "students, labels only": (lambda n: _students("supervised", n), 2048, 128),
+    "students, virtual adversarial": (lambda n, **how: _students("vat", n, how), 1024, 128),
+    "students, labels only": (lambda n, **how: _students("supervised", n, how), 2048, 128),
+    "students, non-private baselines": (
+        lambda n, **how: _students("supervised", n, how),
+        2048,
+        128,
+    ),
     "teachers of ten classes": (lambda n: _teachers("plain", "mnist_cnn", n // SHARD), 6000, 240),
     "teachers of two classes": (lambda n: _teachers("plain", "darrm_cnn", n // SHARD), 2880, 240),
     "private teachers": (lambda n: _teachers("private", "darrm_cnn", n // SHARD), 2880, 240),
@@ -118,8 +121,8 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     ensembles = [{"K": mnist["K"], "epochs": mnist["teachers"]["epochs"]}, *few["ensembles"]]
     return {
         "students, virtual adversarial": epochs * mnist["pool"],
-        "students, labels only": len(nzc["student_seeds"]) * nzc["student"]["epochs"] * labels
-        + seeds * pate["baselines"]["vat"]["epochs"] * train,
+        "students, labels only": len(nzc["student_seeds"]) * nzc["student"]["epochs"] * labels,
+        "students, non-private baselines": seeds * pate["baselines"]["vat"]["epochs"] * train,
         "teachers of ten classes": sum(one["epochs"] for one in ensembles) * train,
         "teachers of two classes": of_two["plain"],
         "private teachers": of_two["private"],
@@ -129,15 +132,32 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     }
 
 
-def measure_piece(kind: str, quick: bool = False) -> dict:
-    """Units of a piece and its processor seconds, after a small one that pays for start-up."""
+def parameters(config: dict) -> dict[str, dict]:
+    """How the students of each kind are trained, by a configuration: all but the epochs."""
+    vat = config["pate"]["students"]["vat"], config["pate"]["baselines"]["vat"]
+    told = {
+        "students, virtual adversarial": vat[0],
+        "students, labels only": config["nzc"]["student"],
+        "students, non-private baselines": vat[1],
+    }
+    return {
+        kind: {key: value for key, value in how.items() if key not in ("epochs", "method")}
+        for kind, how in told.items()
+    }
+
+
+def measure_piece(kind: str, quick: bool = False, how: dict | None = None) -> dict:
+    """Units of a piece and its processor seconds, after a small one that pays for start-up.
+
+    how: what a configuration says of students of this kind.
+    """
     import torch
 
     torch.set_num_threads(1)
     make, whole, small = KINDS[kind]
-    make(small)()
+    make(small, **how or {})()
     size = small if quick else whole
-    piece = make(size)
+    piece = make(size, **how or {})
     started = time.process_time()
     piece()
     return {"units": size, "seconds": time.process_time() - started}
@@ -151,17 +171,20 @@ def measure(*, quick: bool = False, full: bool = False, against: str | None = No
     rows = []
     with process.checkout(against) if against else nullcontext() as folder:
         codes = {"new": None} | ({"old": Path(folder)} if against else {})
-        runs = {}
+        runs, trained = {}, {}
         for code, library in codes.items():
             tree = library.parent if library else ROOT
             config = yaml.safe_load((tree / "config.yaml").read_text("utf-8"))
             students = tree / "workflow" / "private_ensembles" / "experiments" / "students.py"
             runs[code] = units(config, sharing="first_alike" in students.read_text("utf-8"))
+            trained[code] = parameters(config)
         for kind in KINDS:
             for number in range(1 if quick else ROUNDS):
                 for code, library in codes.items():
-                    how = {"kind": kind, "quick": quick, "library": library}
-                    result = process.in_a_process("trainings", "measure_piece", **how)
+                    what = {"kind": kind, "quick": quick, "how": trained[code].get(kind)}
+                    result = process.in_a_process(
+                        "trainings", "measure_piece", **what, library=library
+                    )
                     row = {"kind": kind, "code": code, "round": number, **result}
                     rows.append(row | {"run_units": runs[code][kind], "against": against or ""})
     data = pd.DataFrame(rows)

@@ -20,6 +20,7 @@ rule plan_mechanisms:
         "logs/plan_mechanisms/planner.log",
     benchmark:
         "results/benchmarks/plan_mechanisms/planner.tsv"
+    priority: 1
     resources:
         mem_mb=growing(1000),
     script:

@@ -15,6 +15,7 @@ rule download_data:
         "logs/download_data/{dataset}/{file}.log",
     benchmark:
         "results/benchmarks/download_data/{dataset}/{file}.tsv"
+    priority: 1
     localrule: True
     script:
         "../scripts/download_data.py"
@@ -39,6 +40,7 @@ rule prepare_dataset:
     log:
         "logs/prepare_dataset/{dataset}.log",
     cache: SHARED
+    priority: 1
     localrule: True
     script:
         "../scripts/prepare_dataset.py"

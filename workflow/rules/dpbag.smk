@@ -32,6 +32,7 @@ rule cast_bagged_votes:
         f"logs/cast_bagged_votes/{{dataset}}/{BAGGING},first={{first}}.log",
     benchmark:
         f"results/benchmarks/cast_bagged_votes/{{dataset}}/{BAGGING},first={{first}}.tsv"
+    priority: 1
     resources:
         runtime=60,
     script:
@@ -62,6 +63,7 @@ rule account_bagging:
         f"logs/account_bagging/{{dataset}}/{BAGGING}.log",
     benchmark:
         f"results/benchmarks/account_bagging/{{dataset}}/{BAGGING}.tsv"
+    priority: 1
     script:
         "../scripts/account_bagging.py"
 

@@ -236,6 +236,7 @@ rule compare_equal_budgets:
         "logs/compare_equal_budgets/equal_budget.log",
     benchmark:
         "results/benchmarks/compare_equal_budgets/equal_budget.tsv"
+    priority: 1
     resources:
         mem_mb=growing(1500),
     script:

@@ -24,6 +24,7 @@ rule train_teachers:
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
     cache: SHARED
+    priority: 1
     resources:
         mem_mb=growing(6000 if GPUS else 1200),
         runtime=60,
@@ -59,6 +60,7 @@ rule cast_votes:
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
     cache: SHARED
+    priority: 1
     resources:
         mem_mb=growing(6000 if GPUS else 800),
         gpu=GPUS,

@@ -87,6 +87,11 @@ def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path,
     features, labels = thirds.teachers
     queries = thirds.queries[0][:n_queries]
     shards = draw_partitions(len(labels), n, partitions, seed, *path, "partition")
+    if model == "logistic":
+        from scipy.sparse import csr_array
+
+        # Converted once; the fits ask for it.
+        features = csr_array(features)
     bits = []
     for number, part in enumerate(shards):
         if model == "logistic":

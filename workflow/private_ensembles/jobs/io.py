@@ -376,14 +376,19 @@ def write_npz(path, **arrays) -> None:
 
     Raises ValueError for an array of Python objects, which could only be stored as a pickle.
     """
+    import zipfile
+
     import numpy as np
 
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise ValueError(f"{name}: must be numbers or text, not Python objects")
-    with open(path, "wb") as file:
-        np.savez_compressed(file, **arrays)
+    # As np.savez_compressed does, at the level that takes a fifth of its time for votes.
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 def read_npz(path, required: Sequence[str] = ()) -> dict:
