@@ -4,6 +4,7 @@ Also how tests are shared out: one process for each core and one more (`-n auto`
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
 that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
+The files of `FIRST` come first, then the others that run the workflow.
 """
 
 import compileall
@@ -30,6 +31,9 @@ PINNED = {
 }
 os.environ |= dict.fromkeys(PINNED, "1")
 ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
+# Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
+# are made one by one while the others have something else to do.
+FIRST = ("test_slurm.py", "test_resources.py")
 
 # Until all tests are there: what collecting them makes is kept, and no garbage.
 gc.disable()
@@ -41,7 +45,12 @@ settings.load_profile("steady")
 
 def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
-    items.sort(key=lambda item: "workflow" not in item.path.relative_to(ROOT).parts)
+
+    def place(item):
+        workflow = "workflow" in item.path.relative_to(ROOT).parts
+        return not workflow, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish():
