@@ -4,10 +4,13 @@ Also how tests are shared out: one process for each core and one more (`-n auto`
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
 that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
+The files of `FIRST` come first, then the others that run the workflow.
 """
 
+import compileall
 import fcntl
 import functools
+import gc
 import os
 import shutil
 import subprocess
@@ -28,6 +31,12 @@ PINNED = {
 }
 os.environ |= dict.fromkeys(PINNED, "1")
 ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
+# Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
+# are made one by one while the others have something else to do.
+FIRST = ("test_slurm.py", "test_resources.py")
+
+# Until all tests are there: what collecting them makes is kept, and no garbage.
+gc.disable()
 
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
@@ -36,7 +45,18 @@ settings.load_profile("steady")
 
 def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
-    items.sort(key=lambda item: "workflow" not in item.path.relative_to(ROOT).parts)
+
+    def place(item):
+        workflow = "workflow" in item.path.relative_to(ROOT).parts
+        return not workflow, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
+
+    items.sort(key=place)
+
+
+def pytest_collection_finish():
+    """Look for garbage among what tests make, and no longer among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)
@@ -102,19 +122,28 @@ def fake_snakemake(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def copy_workflow():
-    """Copy the workflow, without anything it made, into a folder."""
+def copy_workflow(tmp_path_factory):
+    """Copy the workflow, without anything it made but its bytecode, into a folder.
+
+    It is compiled once: otherwise every copy would be, and where Python may write no bytecode every
+    job anew.
+    """
+
+    @functools.cache
+    def compiled() -> Path:
+        template = tmp_path_factory.mktemp("template")
+        for name in ("Snakefile", "config.yaml", "pyproject.toml"):
+            shutil.copy2(ROOT / name, template)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "workflow", template / "workflow", ignore=ignore)
+        for name in ("envs", "profiles"):
+            shutil.copytree(ROOT / name, template / name)
+        shutil.copytree(ROOT / "tests" / "config", template / "tests" / "config")
+        assert compileall.compile_dir(template / "workflow" / "private_ensembles", quiet=1)
+        return template
 
     def copy(destination: Path) -> Path:
-        destination.mkdir(parents=True, exist_ok=True)
-        for name in ("Snakefile", "config.yaml", "pyproject.toml"):
-            shutil.copy2(ROOT / name, destination)
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "workflow", destination / "workflow", ignore=ignore)
-        for name in ("envs", "profiles"):
-            shutil.copytree(ROOT / name, destination / name)
-        shutil.copytree(ROOT / "tests" / "config", destination / "tests" / "config")
-        return destination
+        return shutil.copytree(compiled(), destination, dirs_exist_ok=True)
 
     return copy
 

@@ -5,9 +5,11 @@ release and of its provenance is equal, wall clock and inodes aside, unless the 
 other labels; and then it is equal once it is made to draw the same.
 """
 
+import pickle
 import random
 import re
 import runpy
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +21,10 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.experiments import own_votes
 from private_ensembles.noise import secure
-from private_ensembles.report import style
+from private_ensembles.report import own_figure, style
 
 K, QUERIES = 7, 6
-DRAW = own_votes.release
+DRAW, DRAW_FIGURE = own_votes.release, own_figure.draw_own
 CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"(?:inode|mtime_ns)": \d+'
 
 
@@ -86,7 +88,24 @@ def _task(config):
 
 
 @pytest.fixture
-def published(root, neighbours, fake_snakemake, monkeypatch):
+def drawn_once(tmp_path):
+    """Draw the figure of each content once; copy it where that content is drawn again."""
+    known = {}
+
+    def draw(table, curves, profile, *paths):
+        given = pickle.dumps((table.to_dict("list"), curves.to_dict("list"), dict(profile)))
+        if given not in known:
+            DRAW_FIGURE(table, curves, profile, *paths)
+            known[given] = [shutil.copy(path, tmp_path / Path(path).name) for path in paths]
+            return
+        for kept, path in zip(known[given], paths, strict=True):
+            shutil.copy(kept, path)
+
+    return draw
+
+
+@pytest.fixture
+def published(drawn_once, root, neighbours, fake_snakemake, monkeypatch):
     """Run the script on one of the files; return what may leave, by name, and the outcome."""
 
     def publish(name, which, outcome=None):
@@ -117,8 +136,10 @@ def published(root, neighbours, fake_snakemake, monkeypatch):
             return kept[0]
 
         monkeypatch.setattr(own_votes, "release", release)
-        # Letters drawn one by one: to cut fonts for PDFs would take most of the time.
+        # Letters drawn one by one: to cut fonts for PDFs would take most of the time. A figure of
+        # what has been drawn before is copied: test_own_figure.py says that it is the same.
         monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
+        monkeypatch.setattr(own_figure, "draw_own", drawn_once)
         script = root / "workflow" / "scripts" / "apply_votes.py"
         runpy.run_path(str(script), {"snakemake": snakemake})
         left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]

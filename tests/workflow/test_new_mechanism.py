@@ -23,6 +23,11 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     package = folder / "workflow" / "private_ensembles"
     (package / "mechanisms" / f"{NAME}.py").write_text(module, encoding="utf-8")
     insert(folder / "config.yaml", "  mechanisms:\n", line)
+    # All mechanisms, and the new one: what the page changes is config.yaml's own list of them.
+    tiny_yaml = folder / "tests" / "config" / "tiny.yaml"
+    settings = yaml.safe_load(tiny_yaml.read_text(encoding="utf-8"))
+    del settings["planner"]["mechanisms"]
+    tiny_yaml.write_text(yaml.safe_dump(settings), encoding="utf-8")
     votes = "\n".join(",".join("0011122201"[i:] + "0011122201"[:i]) for i in range(10))
     (folder / "votes.csv").write_text(votes + "\n")
     tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")

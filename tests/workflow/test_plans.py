@@ -10,6 +10,12 @@ def folder(tmp_path_factory, copy_workflow):
     return copy_workflow(tmp_path_factory.mktemp("plans") / "workflow-copy")
 
 
+@pytest.fixture(scope="module")
+def default(folder, planned):
+    """What the default run plans."""
+    return planned(folder)
+
+
 TORCH = (
     "train_teachers",
     "train_slice",
@@ -20,13 +26,12 @@ TORCH = (
 )
 
 
-def test_default_run_has_at_most_120_jobs_few_of_them_with_torch(folder, planned):
-    plan = planned(folder)
-    assert sum(plan.values()) <= 120
+def test_default_run_has_at_most_120_jobs_few_of_them_with_torch(default):
+    assert sum(default.values()) <= 120
     # Each spends 2 s on importing it. Twelve are DaRRM's; PATE's are two for the teachers, four
     # students, two baselines and the students of two rounds.
-    assert sum(plan.get(rule, 0) for rule in TORCH) <= 21
-    assert "download_data" not in plan
+    assert sum(default.get(rule, 0) for rule in TORCH) <= 21
+    assert "download_data" not in default
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_pate"])
@@ -107,18 +112,18 @@ def test_darrm_target_leaves_the_comparison_out(folder, planned):
 SIMULATIONS = {"tabulate_composition", "tabulate_amplification", "draw_prior_shapes"}
 
 
-def test_simulations_share_grid_points_and_null_leaves_them_out(folder, planned):
+def test_simulations_share_grid_points_and_null_leaves_them_out(folder, planned, default):
     # Figures 2, 6, 7, 8 have 4, 4, 6, 6 points; Figure 9 has two of Figure 7's and two of its own.
     figures = [f"results/darrm/figures/figure{number}.png" for number in (2, 6, 7, 8, 9)]
     plan = planned(folder, *figures)
     assert plan == {"optimize_gamma": 22, "draw_gamma_shapes": 4, "draw_prior_shapes": 1}
-    assert planned(folder).keys() >= SIMULATIONS
+    assert default.keys() >= SIMULATIONS
     tiny = planned(folder, "--configfile", "tests/config/tiny.yaml")
     assert not SIMULATIONS & set(tiny)
 
 
-def test_sweeps_are_run_on_request_only(folder, planned):
-    assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(planned(folder))
+def test_sweeps_are_run_on_request_only(folder, planned, default):
+    assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(default)
     assert planned(folder, "sweeps") == {
         "solve_sweep": 24,
         "check_double_subsampling": 10,
@@ -152,8 +157,8 @@ def test_large_ensemble_is_trained_by_as_many_jobs_as_it_needs(folder, planned):
     assert planned(folder, target.format(125)) == {"train_teachers": 1, **others}
 
 
-def test_docs_are_written_on_request_only(folder, planned):
-    assert "publish_docs" not in planned(folder)
+def test_docs_are_written_on_request_only(folder, planned, default):
+    assert "publish_docs" not in default
     assert planned(folder, "publish_docs")["publish_docs"] == 1
 
 
