@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from private_ensembles.audit import (
     enumerate_histograms,
     exact_delta,
+    histograms,
     leading_pairs,
     neighbour_pairs,
     reduced_histograms,
@@ -18,6 +19,7 @@ from private_ensembles.audit import (
     two_class_pairs,
     vote_neighbours,
 )
+from private_ensembles.audit.histograms import enumerate_sorted_histograms
 from private_ensembles.mechanisms.exponential import Exponential
 
 from . import oracle
@@ -114,3 +116,10 @@ def test_a_vote_more_or_less_makes_all_pairs_of_its_adjacency(n_teachers, n_clas
                 wanted.add((tuple(fewer), (*fewer[:j], fewer[j] + 1, *fewer[j + 1 :])))
     assert len(found) == len(wanted)
     assert set(found) == wanted
+
+
+def test_sorted_histograms_beyond_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(histograms, "_MOST", 30)
+    assert len(enumerate_sorted_histograms(9, 3)) == 12
+    with pytest.raises(ValueError, match="must give at most 30 histograms"):
+        enumerate_sorted_histograms(20, 6)
