@@ -3,6 +3,7 @@
 import functools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -10,6 +11,7 @@ from scipy.stats import beta, binom
 
 from private_ensembles.accounting.adaptive import (
     Bounds,
+    Curve,
     Pairs,
     adaptive_delta,
     adaptive_epsilon,
@@ -252,3 +254,22 @@ def test_a_search_for_many_labels_asks_a_few_scales_and_starts_near():
 def test_numbers_out_of_range_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(two_classes([0.25, 0.75]))
+
+
+@pytest.mark.parametrize(
+    ("value", "slope"), [(0.1, -0.9), (0.5, -1e-3), (1e-7, -3e-4), (0.9, -1.0)]
+)
+def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slope):
+    """Steep and flat lines, at their own point and beside it, against many digits."""
+    logs = np.array([0.0, 0.25])
+    found = Curve(logs, np.ones(2), np.array([value, 0.0]), np.array([slope, 0.0]))
+    with mpmath.workdps(50):
+        height, fall = mpmath.mpf(value), -mpmath.mpf(slope)
+        for epsilon in (0.0, 1e-9, 0.1, 0.25):
+            exact = max(height - fall * mpmath.expm1(epsilon), 0)
+            assert exact * (1 - mpmath.mpf(1e-12)) - 1e-13 <= found.least_delta(epsilon) <= exact
+        for less in (0.0, 2.0**-50, 1e-9, 0.3):
+            delta = value * (1 - less)
+            exact = mpmath.log1p((height - delta) / fall)
+            room = 1e-12 * (1 + float(height / fall))
+            assert exact - room <= found.least_epsilon(delta) <= exact

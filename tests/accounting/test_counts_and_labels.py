@@ -227,3 +227,13 @@ def y_of(epsilon):
 def test_numbers_out_of_range_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_counts_alone_cost_no_less_at_the_grids_low_end():
+    """Kernels look beyond the grid there, where what is known of the labels is a chord's end."""
+    counts, grid = NoisyCounts(49, 9.0), Grid(0.02, -12, 200)
+    nothing = LabelsAlone(grid, -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + 1e-15))
+    found = nothing.beside(counts, 1e-9)
+    exact = gaussian_delta(counts.mu, found.logs)
+    assert (found.above >= exact * (1 - 1e-12)).all()
+    assert (found.above <= exact + 1e-3).all()

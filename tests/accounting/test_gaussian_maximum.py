@@ -16,6 +16,7 @@ from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.gaussian_maximum import (
     _ERROR,
     GaussianMaximum,
+    _curvatures,
     _outcomes,
 )
 
@@ -200,3 +201,36 @@ def test_small_noise_has_a_finite_bound():
 def test_numbers_out_of_range_are_refused(arguments, name):
     with pytest.raises(ValueError, match=name):
         GaussianMaximum(*arguments)
+
+
+def second_differences(values, steps):
+    """Along the leads and along the middles, without the outermost points: (2, ...)."""
+    inner = values[1:-1, 1:-1]
+    along = values[2:, 1:-1] - 2 * inner + values[:-2, 1:-1]
+    across = values[1:-1, 2:] - 2 * inner + values[1:-1, :-2]
+    return np.stack([along / steps[0] ** 2, across / steps[1] ** 2])
+
+
+@pytest.mark.parametrize("move", [0.0, 0.02])
+@pytest.mark.parametrize("cells", [(0.04, 0.004), (0.004, 0.04), (0.1, 0.1)])
+@pytest.mark.parametrize("lead", [-2.3, 0.05, 0.8, 4.0])
+def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, move):
+    """The second derivatives in both directions, of P and of P - P', and hardly more than these."""
+    steps, ratios = [cell / 4 for cell in cells], []
+    leads, fine_leads = lead + cells[0] * np.arange(3), lead + steps[0] * np.arange(-1, 10)
+    for middle in (-1.0, -0.05, abs(lead) / 2 + 0.1, abs(lead) / 2 + 1.4):
+        middles, fine = middle + cells[1] * np.arange(3), middle + steps[1] * np.arange(-1, 10)
+        before, after = (_outcomes(fine_leads - x, fine) for x in (0.0, move))
+        found = _curvatures(leads, middles, move, True)
+        for bound, values in zip(found, (before, before - after), strict=True):
+            bends = np.abs(second_differences(values, steps)).max(axis=(1, 2))
+            exact = (np.square(cells) / 8) @ bends  # of a, b and another
+            assert (bound[1, 1] >= exact * (1 - 1e-3) - 1e-10).all()
+            ratios.append(bound[1, 1] / np.maximum(exact, 1e-300))
+    closest = np.reshape(ratios, (-1, 2, 3)).min(axis=0)
+    if not move:  # then all of P - P' is 0
+        assert (found[1] == 0).all()
+        closest[1] = 1
+    elif abs(lead) < 1:  # what b gains of the others a loses, nearly
+        closest[1, 2] = 1
+    assert (closest <= 1.3).all()

@@ -76,3 +76,8 @@ def test_a_grid_is_refused_where_nothing_can_be_proven():
         least_holding(lambda noise: True, 2.0, 1.0)
     with pytest.raises(ValueError, match="high"):
         least_holding(lambda noise: False, 1.0, 2.0)
+
+
+def test_the_low_end_is_found_where_the_claim_holds_from_there_on():
+    assert least_holding(lambda noise: True, 0.05, 10.0) == 0.05
+    assert least_holding(lambda noise: noise < 0.1 or noise > 9, 0.05, 10.0) == 0.05

@@ -182,3 +182,12 @@ def test_rates_out_of_range_are_refused(rate):
     for cover_of in (exponential_cover, permute_and_flip_cover):
         with pytest.raises(ValueError, match="rate = "):
             cover_of(rate)
+
+
+@pytest.mark.parametrize("width", [0.0, 1e-6, 0.02, 0.3, 0.5])
+def test_what_is_granted_a_chord_is_relative_to_the_chord(width):
+    """Off by `share` of the probability, which is no less than 1 - share of the chord's."""
+    with mpmath.workdps(40):
+        share = mpf(3) / 8 * mpf(width) ** 2 * mpmath.exp(3 * mpf(width))
+        exact = share / (1 - share)
+        assert exact <= bent(width) <= exact * (1 + 1e-11) + 1e-11

@@ -96,3 +96,9 @@ def test_a_proof_below_what_the_audit_finds_is_refused():
         epsilon_bounds(distribution, 3, 3, 1.5)
     with pytest.raises(ValueError, match="n_classes"):
         epsilon_bounds(distribution, 3, 1, math.nan)
+
+
+def test_bounds_of_a_large_epsilon_meet_too():
+    found = epsilon_bounds(lambda counts: Exponential.weigh(counts, 4.0), 3, 3, 0.0, **ERRORS)
+    assert found.lower > 4
+    assert found.exact

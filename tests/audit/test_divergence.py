@@ -305,3 +305,16 @@ def test_the_difference_at_an_epsilon_is_rounded_to_its_side(sign):
         for value, one, other in zip(found, above[:, 0], below[:, 0], strict=True):
             exact = max(mpmath.mpf(one) - mpmath.e * mpmath.mpf(other), 0)
             assert sign * (mpmath.mpf(value) - exact) >= 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_logarithm_at_a_delta_is_rounded_to_its_side(sign):
+    """Also where delta leaves next to nothing of the event's probability."""
+    delta, below = 0.2, np.full((200, 1), 1e-20)
+    above = delta * (1 + np.random.default_rng(4).integers(32, 400, (200, 1)) * 2.0**-52)
+    found = divergence._epsilons(above, below, delta, sign)[0]
+    with mpmath.workdps(40):
+        for value, one in zip(found, above[:, 0], strict=True):
+            exact = mpmath.log((mpmath.mpf(one) - mpmath.mpf(delta)) / mpmath.mpf(1e-20))
+            assert sign * (mpmath.mpf(value) - exact) >= 0
+            assert abs(value - exact) < 1

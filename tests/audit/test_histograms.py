@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from private_ensembles.audit import (
     enumerate_histograms,
     exact_delta,
+    histograms,
     leading_pairs,
     neighbour_pairs,
     reduced_histograms,
     sorted_histograms,
     two_class_matrix,
     two_class_pairs,
+    vote_neighbours,
 )
+from private_ensembles.audit.histograms import enumerate_sorted_histograms
 from private_ensembles.mechanisms.exponential import Exponential
 
 from . import oracle
@@ -99,3 +102,24 @@ def test_histograms_up_to_renaming_are_of_the_same_sizes(teachers, classes):
     for count in (enumerate_histograms, reduced_histograms, sorted_histograms):
         with pytest.raises(ValueError, match=r"n_teachers = 0|n_classes = 1"):
             count(teachers, classes)
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), [(2, 2), (3, 3), (5, 2), (4, 4)])
+def test_a_vote_more_or_less_makes_all_pairs_of_its_adjacency(n_teachers, n_classes):
+    """Both ways around the teachers at hand, each pair once."""
+    rows, pairs = vote_neighbours(n_teachers, n_classes, "add_remove")
+    found = [(tuple(rows[a].tolist()), tuple(rows[b].tolist())) for a, b in pairs]
+    wanted = set()
+    for size in (n_teachers - 1, n_teachers):
+        for fewer in enumerate_histograms(size, n_classes).tolist():
+            for j in range(n_classes):
+                wanted.add((tuple(fewer), (*fewer[:j], fewer[j] + 1, *fewer[j + 1 :])))
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+
+
+def test_sorted_histograms_beyond_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(histograms, "_MOST", 30)
+    assert len(enumerate_sorted_histograms(9, 3)) == 12
+    with pytest.raises(ValueError, match="must give at most 30 histograms"):
+        enumerate_sorted_histograms(20, 6)

@@ -59,3 +59,13 @@ def test_idle_rows_are_dropped_and_fixed_ones_stay(monkeypatch):
     assert len(program.rows) <= 10
     assert program.fixed.sum() == 1
     np.testing.assert_allclose(program.solve(), [0.5, 1], atol=1e-9)
+
+
+def test_a_row_that_was_dropped_can_be_added_once_more(monkeypatch):
+    monkeypatch.setattr(linear_program, "ROW_LIMIT", 4)
+    program = linear_program.CutProgram(np.ones(2), np.ones(2), "highs")
+    for k in range(5):  # the last one drops all but two
+        program.add([k], np.array([[0.1, 0.1 * k]]))
+    assert len(program.names) == len(program.rows) == 2
+    gone = next(k for k in range(5) if k not in program.names)
+    assert program.add([gone], np.array([[0.1, 0.1 * gone]])) == 1

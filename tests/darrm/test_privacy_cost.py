@@ -58,6 +58,7 @@ def test_assignments_are_named_by_their_corners():
         ((5, 1, 0.0, 0.0, 0.0), "epsilon"),
         ((5, 1, 0.1, 0.5, 0.6), "Delta"),
         ((5, 1, 0.1, 0.1, 0.05), "delta"),
+        ((5, 1, 0.1, 0.1, 1.0), "delta"),
         ((5, 5, 200.0, 0.0, 0.0), "epsilon = 1000"),
     ],
 )

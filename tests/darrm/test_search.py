@@ -4,7 +4,9 @@ The grid is checked up to K = 7 and in part at K = 9 and 11; PRIVATE_ENSEMBLES_F
 all of it (about a minute on one core).
 """
 
+import math
 import os
+from fractions import Fraction
 from itertools import product
 
 import mpmath
@@ -18,6 +20,7 @@ from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.search import LinearObjective
 
 from . import oracle
 
@@ -152,3 +155,14 @@ def test_large_budgets_stay_private_and_optimal_to_40_digits(K, m, exponent, Del
     assert 0 <= bound - mpmath.mpf(solution.utility) + 1e-15 <= 1e-8
     assert solution.utility_upper_bound >= solution.utility
     assert solution.scaling_loss < 1e-5
+
+
+@pytest.mark.parametrize("K", [3, 11, 35, 61])
+def test_what_an_objective_may_be_off_by_covers_its_rounding(K):
+    """The exact utility of gamma = 1, p_i uniform on [0.5, 1]: two binomial tails at 3 / 4."""
+    found = LinearObjective(objective(K, parse_prior("uniform:0.5,1")))
+    pmf = [Fraction(math.comb(K, l) * 3**l, 4**K) for l in range(K + 1)]
+    exact = sum(max(pmf[l] - pmf[K - l], 0) for l in range((K + 1) // 2, K + 1))
+    assert abs(exact - Fraction(found.total)) <= Fraction(found.rounding)
+    # Each c_l is off by fewer than 5 K round-offs of two probabilities, of which all add up to 1.
+    assert 5 * K * 2.0**-53 <= found.rounding <= 1e-13

@@ -11,6 +11,7 @@ from scipy import stats
 from private_ensembles import mechanisms
 from private_ensembles.accounting.discrete_gaussian import fine_distance
 from private_ensembles.experiments import planner
+from private_ensembles.mechanisms import confident_gnmax_exact
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.checked import CheckedNoise
 from private_ensembles.mechanisms.families.task import Task
@@ -155,3 +156,13 @@ def test_very_many_labels_are_refused():
     many = replace(TASK, queries=20_000, labels=10_001)
     assert MECHANISM.refusal(many) == "for at most 10,000 labels"
     assert MECHANISM.refusal(replace(many, labels=10_000)) is None
+
+
+def test_secure_noise_that_is_not_proven_is_refused(monkeypatch):
+    """Where no sigma1 is found continuous noise falls back on the counts' own, a lattice cannot."""
+    monkeypatch.setattr(confident_gnmax_exact, "_least_noise", lambda *_: (math.inf, math.inf))
+    task = replace(TWO, queries=30, labels=10)
+    counted = COUNTED.find(task, 10)
+    assert MECHANISM.find(task, 10).sigma2 == counted.sigma2
+    with pytest.raises(ValueError, match="noise = secure: no noise of confident_gnmax_exact"):
+        MECHANISM.find(replace(task, secure=True), 10)

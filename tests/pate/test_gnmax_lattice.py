@@ -139,3 +139,19 @@ def test_three_classes_are_within_their_stated_error():
     off = abs(lattice_distribution(np.array([row]), sigma)[0] - brute(row, sigma, 9))
     assert (off <= stated["relative_error"] + stated["absolute_error"]).all()
     assert stated["relative_error"] < 1e-8
+
+
+def test_two_classes_are_within_their_stated_error_where_nothing_is_listed():
+    """60 votes behind at sigma = 1.5, some 1e-174, are beyond the law's reach."""
+    sigma = 1.5
+    stated = lattice_error(sigma, 2)
+    for behind in (1, 30, 54, 60):
+        low, high = (
+            math.exp(discrete_gaussian.log_overtakes(behind, sigma, side=side))
+            for side in ("lower", "upper")
+        )
+        found = lattice_distribution(np.array([[behind, 0]]), sigma)[0, 1]
+        room = stated["relative_error"] * found + stated["absolute_error"]
+        assert low - room <= found <= high + room
+    assert found == 0 < 1e-300 < low
+    assert stated["relative_error"] < 1e-11

@@ -112,3 +112,10 @@ def test_sampler_follows_the_matrix():
 def test_bad_input_is_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 7.0])
+def test_a_delta_of_next_to_nothing_is_kept_at_next_to_the_scale_of_none(epsilon):
+    scale = lnmax_scale(epsilon, 1e-250, method="noisy_counts")
+    assert lnmax_noisy_counts_delta(scale, epsilon) <= 1e-250
+    assert scale == pytest.approx(2 / epsilon, rel=1e-9)

@@ -80,3 +80,11 @@ def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
     assert laplace.calibrate(TASK) == less
     with pytest.raises(ValueError, match=r"delta = 0\.001: coins of lnmax_exact cost 0\.001"):
         laplace.calibrate(replace(TASK, secure=True))
+
+
+def test_neither_order_of_neighbours_is_overlooked():
+    """Label 1 at 0.01 and at 0.4: only who knows the former's votes is told much by it."""
+    table = np.array([[0.99, 0.01], [0.6, 0.4], [0.55, 0.45]])
+    exact = Fraction(0.4) - Fraction(math.e) * Fraction(0.01)
+    for rows in (table, table[::-1]):
+        assert float(coins_delta(rows, 1.0)) == pytest.approx(float(exact), rel=1e-12)
