@@ -51,7 +51,7 @@ def values_above(
     if values is None:
         values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
     down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
-    # A sum of this many products >= 0, in whatever order, and the constant, far above underflow.
+    # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)

@@ -137,7 +137,7 @@ def private_table(
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
     correct (equal to the file's labels, among queries of known label), all three on at most
     `planner.LARGEST_SAMPLE` queries at equal distances in the file. No cost is among them: what
-    the labels cost holds for any votes, and is in `public_table`. meter: counts mechanisms.
+    the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
     """
     import pandas as pd
 

@@ -32,9 +32,9 @@ _SPARE = (1.004, 1.03, 1.15)
 _WORTH = 0.03
 # With more labels a proof takes many seconds: their plans come alone.
 MOST = 1000
-# Shares of the labels planned for which a plan is scaled, one after the other.
+# Of the labels planned, for which a plan is scaled, one after the other.
 SHARES = (0.4, 0.2, 0.1)
-# Multiples of its budget at which `around` looks.
+# Of its budget, at which `around` looks.
 BUDGETS = (0.5, 2.0)
 
 

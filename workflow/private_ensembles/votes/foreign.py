@@ -23,7 +23,7 @@ _PIECE = 1 << 24
 _ROWS = 256
 _LABEL = "label"
 _SAY = "say votes_kind=votes or votes_kind=counts"
-# The accounting's tables grow with the classes; more than these are hardly ever intended.
+# The accounting's tables grow with the classes; more than these are hardly ever meant.
 _MOST_CLASSES = 10_000
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
