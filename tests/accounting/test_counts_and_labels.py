@@ -56,8 +56,10 @@ def dearest(steps, left, y):
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("counts", "labels"), [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))]
+)
 def test_no_order_of_counts_and_labels_costs_more_than_the_bound(seed, counts, labels):
     """And some order costs as much, all but what the grid adds."""
     rng = np.random.default_rng([27, seed, counts, labels])

@@ -5,11 +5,22 @@ import shutil
 import pandas as pd
 import pytest
 
+from private_ensembles.report import style
+
 _PLAN = {
     "gnmax_exact": (107.6, 180.5, 322.0, 426.0),
     "confident_gnmax_exact": (107.1, 179.8, 323.4, 442.2),
     "exponential": (87.1, 136.8, 256.3, 396.5),
 }
+
+
+@pytest.fixture(autouse=True)
+def whole_letters(monkeypatch):
+    """Letters are drawn into PDFs one by one: cutting fonts takes most of a small figure's time.
+
+    Undone where files are compared byte for byte in every format (test_darrm_figures.py).
+    """
+    monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
 
 
 def plan() -> pd.DataFrame:
