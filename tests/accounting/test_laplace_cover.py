@@ -172,3 +172,19 @@ def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(
         assert all((part.sum(axis=1) < _TOLD).all() for part in rest)
     # A few scales nearer more is told.
     assert _below(np.array([39.0]), np.full(1, 0.5), np.full(1, 0.25))[0, 1:].sum() > _TOLD
+
+
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+def test_what_runs_within_a_vote_has_nodes_from_one_end_to_the_other(scale):
+    """The other behind a and ahead of b: by nothing of a's lead, and by all of it or a vote."""
+    vote = 1 / scale
+    parts = _other_behind(vote, 4)
+    for part, leads in ((parts[1], [1]), (parts[3], [2, 3, 4])):
+        before, after, _ = part
+        rows = np.split(before, len(leads)), np.split(after, len(leads))
+        for lead, first, second in zip(leads, *rows, strict=True):
+            ends = [(lead * vote, 0.0), ((lead - 1) * vote, vote)]
+            for place, (ahead, behind) in zip((0, -1), ends, strict=True):
+                laws = [law_beside(ahead - x, x - behind, 0.0) for x in (0.0, vote)]
+                np.testing.assert_allclose(first[place], laws[0], rtol=1e-9)
+                np.testing.assert_allclose(second[place], laws[1], rtol=1e-9)

@@ -1,6 +1,8 @@
 """The optimised gamma against the full eight-corner linear program."""
 
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -145,3 +147,13 @@ def test_parameters_out_of_range_are_refused(arguments, message):
 def test_unknown_priors_are_refused(prior):
     with pytest.raises(ValueError, match="prior"):
         optimize_gamma(11, 3, 0.1, prior=prior)
+
+
+@pytest.mark.parametrize("K", [3, 11, 35])
+def test_the_bound_on_every_utility_covers_that_of_the_majority_itself(K):
+    """Where gamma = 1 is private: p_i uniform on [0.5, 1] makes two binomial tails at 3 / 4."""
+    solution = optimize_gamma(K, K, 0.1, 1e-5)
+    assert (solution.gamma == 1).all()
+    pmf = [Fraction(math.comb(K, l) * 3**l, 4**K) for l in range(K + 1)]
+    exact = sum(pmf[l] - pmf[K - l] for l in range((K + 1) // 2, K + 1))
+    assert exact <= Fraction(solution.utility_upper_bound) <= exact + Fraction(1e-12)
