@@ -893,8 +893,9 @@ def ladder_flips(rng, function):
 
 
 def fine_distance(rng, function):
-    sigma, classes = log_uniform(rng, -5, 4), int(rng.integers(2, 1000))
-    yield function(sigma, classes), mpf(classes) ** 2 / 2**40 / (3 * mpf(sigma))
+    sigma, classes = log_uniform(rng, -5, 4), int(rng.integers(2, 10_000))
+    near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / 2**20
+    yield function(sigma, classes), near / 2**40 / mpf(sigma)
 
 
 PROMISES = {

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -210,10 +209,26 @@ def test_a_fine_lattice_is_as_near_to_continuous_noise_as_theorem_5_says(sigma, 
         padded = np.clip(np.arange(x.size) + shift, 0, x.size - 1)
         wins = (weights * (below[padded] + weights[padded] / 2)).sum()
         distance = abs(wins - ndtr(lead / (math.sqrt(2) * sigma)))
-        assert distance <= 2**2 * h / (3 * sigma)
-    h = 1 / FINEST
-    assert dg.fine_distance(sigma, 2) == pytest.approx(2**2 * h / (3 * sigma), rel=1e-12)
-    assert Fraction(dg.fine_distance(sigma, 2)) >= Fraction(4) / (3 * FINEST) / Fraction(sigma)
+        assert distance <= FINEST * h * dg.fine_distance(sigma, 2)
+    at_most = math.sqrt(2 * math.log(2)) + 2 * 2**-20
+    assert dg.fine_distance(sigma, 2) == pytest.approx(at_most / FINEST / sigma, rel=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 10, 1000])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 3.0])
+def test_the_two_largest_counts_are_as_rarely_near_as_theorem_5_says(classes, spread):
+    """By quadrature, in units of sigma; with equal counts the bound is nearly reached."""
+    counts = spread * np.random.default_rng(classes).standard_normal(classes)
+    y = np.arange(-45, 60, 0.01)
+    density = np.exp(-((y - counts[:, None]) ** 2) / 2) / math.sqrt(2 * math.pi)
+    for h in (0.001, 0.1):
+        ahead = ndtr(y - h - counts[:, None])  # of one at y, the others by more than h
+        logs = np.log(np.maximum(ahead, 1e-300))
+        apart = (density * np.exp(logs.sum(axis=0) - logs)).sum() * 0.01
+        near, bound = 1 - apart, math.sqrt(2 * math.log(classes)) * h
+        assert 0 < near <= bound
+        if spread == 0 and h == 0.001:
+            assert near > 0.45 * bound
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,13 @@ from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate import gnmax, gnmax_lattice, mechanisms
-from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error
+from private_ensembles.pate.gnmax_lattice import (
+    lattice_distribution,
+    lattice_error,
+    lattice_right,
+)
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+from private_ensembles.pate.histograms import merge
 
 CHANCE = 1e-7
 
@@ -70,6 +75,30 @@ def test_many_classes_and_ties_add_up():
     np.testing.assert_allclose(lattice_distribution(counts, 2.0).sum(axis=1), 1, rtol=1e-10)
     equal = lattice_distribution(np.full((1, 6), 4), 0.3)
     np.testing.assert_allclose(equal, 1 / 6, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.9, 4.0, 40.0])
+@pytest.mark.parametrize(("teachers", "classes"), [(9, 3), (30, 12), (300, 60)])
+def test_the_right_label_s_chance_is_its_entry_of_the_distribution(teachers, classes, sigma):
+    rng = np.random.default_rng(teachers)
+    shares = rng.dirichlet(np.full(classes, 0.2), 40)
+    counts = np.vstack([rng.multinomial(teachers, shares), rng.multinomial(teachers, shares[0], 3)])
+    labels = np.where(rng.random(43) < 0.5, counts.argmax(axis=1), rng.integers(0, classes, 43))
+    exact = lattice_distribution(counts, sigma)[np.arange(43), labels]
+    assert exact.max() > 1e-3
+    assert np.abs(lattice_right(merge(counts), labels, sigma) - exact).max() < 1e-12
+
+
+def test_as_many_nodes_as_ties_ask_for_and_no_more(monkeypatch):
+    asked, legendre = [], np.polynomial.legendre.leggauss
+    monkeypatch.setattr(
+        np.polynomial.legendre, "leggauss", lambda n: asked.append(n) or legendre(n)
+    )
+    counts = np.full((1, 200), 3)
+    for sigma in (0.2, 10.0, 100.0):
+        assert lattice_right(merge(counts), [0], sigma) == pytest.approx(1 / 200, rel=1e-11)
+    assert asked[0] == 100  # exact: half of all classes
+    assert asked[0] > asked[1] > asked[2] > 1
 
 
 def test_every_few_numbers_are_enough_where_noise_is_large(monkeypatch):

@@ -1,6 +1,8 @@
 """Own votes: three formats, one result; one clear line for everything that is no vote matrix."""
 
+import gzip
 import io as memory
+import os
 import pickle
 import zipfile
 
@@ -215,7 +217,7 @@ BAD = {
     ),
     "empty file": ("v.csv", b"", {}, "is empty"),
     "header alone": ("v.csv", b"teacher0,teacher1\n", {}, "has a header and no rows"),
-    "odd header": ("v.csv", b"a,b\n1,2\n", {}, "must name every column teacher..., or every"),
+    "odd header": ("v.csv", b"a,b\n1,2\n", {}, "a column called 'a': a header must name every"),
     "mixed header": ("v.csv", b"teacher0,class1\n1,2\n", {}, "must name every column"),
     "ragged rows": ("v.csv", b"1,2\n1\n", {}, "line 2 has 1 values and the first one 2"),
     "word in a row": ("v.csv", b"0,1\n0,x\n", {}, "line 2: 'x' is not a whole number"),
@@ -244,6 +246,52 @@ BAD = {
     "NUL byte": ("v.csv", b"0,1\n0,1\0\n", {}, "line 2 holds a NUL byte"),
     "huge cell": ("v.csv", b"0,1\n0," + b"9" * 200_000, {}, "line 2: field larger than"),
     "long word": ("v.csv", b"0,1\n0," + b"x" * 99, {}, f"'{'x' * 37}...' is not a whole number"),
+    "UTF-16": ("v.csv", "0,1\n".encode("utf-16"), {}, "is written in UTF-16: save it in UTF-8"),
+    "Latin-1": (
+        "v.csv",
+        "teacher\xe9,teacher2\n0,1\n".encode("latin-1"),
+        {},
+        "is not text in UTF-8 (",
+    ),
+    "gzip": ("v.csv", gzip.compress(b"0,1\n"), {}, "is compressed by gzip: unpack it"),
+    "Parquet": ("v.csv", b"PAR1\x15\x04", {}, "is a Parquet file by its content: save it as"),
+    "spreadsheet": ("v.csv", b"PK\x03\x04\x14\0", {}, "is a spreadsheet or an archive by its con"),
+    "columns that are numbered": (
+        "v.csv",
+        b"0,1,2,3\n1,1,2,0\n",
+        {},
+        "line 1 numbers the columns 0, 1, 2, ...: leave it out, or if these are votes name",
+    ),
+    "rows that are numbered": (
+        "v.csv",
+        b"0,1\n1,1\n2,0\n3,2\n",
+        {},
+        "column 1 numbers the rows 0, 1, 2, ...: leave it out, or if these are votes name",
+    ),
+    "a row's number under no name": (
+        "v.csv",
+        b",teacher0,teacher1\n0,1,2\n",
+        {},
+        "has a column called '': a header must name every",
+    ),
+    "a teacher twice": (
+        "v.csv",
+        b"teacher0,teacher0\n0,1\n",
+        {},
+        "has two columns called 'teacher0': every name must be another one",
+    ),
+    "classes from 1": (
+        "v.csv",
+        b"class1,class2,class3\n1,1,1\n",
+        {},
+        "has columns for classes 1 to 3: must be 0 to 2, each once",
+    ),
+    "a class twice by another name": (
+        "v.csv",
+        b"class0,class 0,class2\n1,1,1\n",
+        {},
+        "has columns for classes 0 to 2: must be 0 to 2, each once",
+    ),
     "other suffix": ("v.pkl", b"", {}, "must end in .npz, .npy, .csv"),
 }
 
@@ -280,6 +328,44 @@ def test_classes_beyond_reason_in_the_file_are_refused_at_once(tmp_path, stated)
     np.savez(tmp_path / "v.npz", votes=VOTES, n_classes=stated)
     with pytest.raises(ValueError, match=f"has n_classes = {stated}, and 10000 is asked for"):
         read_own_votes(tmp_path / "v.npz", n_classes=10_000)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "class2,class0,label,class1",
+        "Class_2,Class_0,label,Class_1",
+        "class 2,class 0,label,class 1",
+    ],
+)
+def test_counts_belong_to_the_class_that_their_column_names(tmp_path, header):
+    rows = np.column_stack([COUNTS[:, 2], COUNTS[:, 0], LABELS, COUNTS[:, 1]])
+    write_csv(tmp_path / "c.csv", rows, header.split(","))
+    found = read_own_votes(tmp_path / "c.csv", n_classes=3)
+    assert found.histogram().tolist() == COUNTS.tolist()
+    assert found.labels.tolist() == LABELS.tolist()
+
+
+def test_classes_called_by_words_keep_the_order_of_their_columns(tmp_path):
+    write_csv(tmp_path / "c.csv", COUNTS, ["class cat", "class dog", "class ape"])
+    assert read_own_votes(tmp_path / "c.csv", n_classes=3).histogram().tolist() == COUNTS.tolist()
+
+
+def test_numbers_in_order_are_votes_if_a_header_says_so(tmp_path):
+    rows = [[0, 1, 2, 3], [1, 2, 0, 0], [2, 2, 2, 0], [3, 3, 3, 3]]
+    write_csv(tmp_path / "v.csv", rows, [f"teacher{number}" for number in range(4)])
+    assert read_own_votes(tmp_path / "v.csv", n_classes=4).votes.tolist() == rows
+
+
+def test_a_suffix_may_be_written_in_capitals(tmp_path):
+    write_csv(tmp_path / "V.CSV", VOTES)
+    assert read_own_votes(tmp_path / "V.CSV", n_classes=3).votes.tolist() == VOTES.tolist()
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "v.csv")
+    with pytest.raises(ValueError, match=r"v\.csv: must be a file"):
+        read_own_votes(tmp_path / "v.csv", n_classes=3)
 
 
 def test_a_missing_file_is_an_error_of_the_system(tmp_path):

@@ -338,16 +338,18 @@ def fine_distance(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on the fine lattice is from that of N(0, sigma^2).
 
     >>> f"{fine_distance(45.0, 10):.1e}"
-    '6.7e-13'
+    '4.3e-14'
 
     An upper bound on the total variation between the two labels of one query, whatever the votes:
-    C^2 h / (3 sigma) for the lattice's h = 2^-40 votes (docs/discrete-noise.md, theorem 5). Q
-    labels whose continuous noise costs (epsilon, delta) cost (epsilon, delta + (1 + e^epsilon) Q
-    times this). sigma: in votes, >= 2^-20. classes: C >= 2. Raises ValueError for a sigma below.
+    (sqrt(2 ln C) + 2^-20 C) h / sigma for the lattice's h = 2^-40 votes, which hardly grows with
+    the number of classes (docs/discrete-noise.md, theorem 5). Q labels whose continuous noise costs
+    (epsilon, delta) cost (epsilon, delta + (1 + e^epsilon) Q times this). sigma: in votes, >=
+    2^-20. classes: C >= 2. Raises ValueError for a sigma below.
     """
     if not sigma >= 2.0**-20:
         raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
-    return above(classes**2 * 2.0**-40 / (3 * sigma), 4)
+    near = math.sqrt(2 * math.log(classes)) + 2.0**-20 * classes
+    return above(near * 2.0**-40 / sigma, 12)  # 8 of them for the logarithm
 
 
 def _check(sigma: float, terms: int) -> None:

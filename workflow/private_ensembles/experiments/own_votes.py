@@ -135,14 +135,14 @@ def private_table(
     """What the votes say about every mechanism that applies: not for release.
 
     Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
-    correct (equal to the file's labels, among queries of known label), all three on at most
-    `planner.LARGEST_SAMPLE` queries at equal distances in the file. No cost is among them: what
+    correct (equal to the file's labels, among queries of known label), all three on
+    `planner.sample_size` queries at equal distances in the file. No cost is among them: what
     the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
     """
     import pandas as pd
 
     counts = votes.histogram()
-    sample = _sample(votes.n_queries)
+    sample = _sample(*counts.shape)
     asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
     known = labels >= 0
     rows = []
@@ -170,8 +170,8 @@ def private_table(
     return pd.DataFrame(rows)
 
 
-def _sample(n_queries: int) -> NDArray[np.int64]:
-    number = min(n_queries, planner.LARGEST_SAMPLE)
+def _sample(n_queries: int, n_classes: int) -> NDArray[np.int64]:
+    number = planner.sample_size(n_queries, n_classes)
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
 
 

@@ -22,6 +22,8 @@ from private_ensembles.mechanisms.families.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
+# Of very many classes fewer queries, so that so many counts remain; but so many queries.
+_LARGEST_COUNTS, _FEWEST = 2_000_000, 200
 # Points of the first grid in each free parameter.
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}
 # Starts of the local search, and how often each may ask, by the number of free parameters.
@@ -83,11 +85,23 @@ def plan(
     return sorted(plans, key=_rank)
 
 
+def sample_size(n_queries: int, n_classes: int) -> int:
+    """Return how many of a pool's queries expectations are taken over.
+
+    >>> sample_size(500, 10), sample_size(10_000, 150), sample_size(10_000, 10_000)
+    (500, 2000, 200)
+    """
+    return min(n_queries, LARGEST_SAMPLE, max(_FEWEST, _LARGEST_COUNTS // n_classes))
+
+
 def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) -> Plan:
     refusal = mechanism.refusal(task)
     if refusal is not None:
         return Plan(mechanism.name, refusal, None, math.nan, 0.0, 0.0, math.nan)
-    parameters = best_parameters(mechanism, task, counts, labels)
+    try:
+        parameters = best_parameters(mechanism, task, counts, labels)
+    except ValueError as error:  # nothing is proven of its noise: the others stand
+        return Plan(mechanism.name, str(error), None, math.nan, 0.0, 0.0, math.nan)
     answers, correct = mechanism.expected(counts, labels, task, parameters)
     spent = mechanism.cost(task, parameters).claimed
     return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
@@ -118,7 +132,8 @@ def _check(task: Task, counts: NDArray, labels: NDArray) -> tuple[NDArray, NDArr
         raise ValueError(f"counts: every row must add up to {task.n_teachers} teachers")
     if labels.shape != counts.shape[:1] or (labels < 0).any() or (labels >= task.n_classes).any():
         raise ValueError("labels: must be known for every query")
-    return counts[:LARGEST_SAMPLE], labels[:LARGEST_SAMPLE]
+    size = sample_size(*counts.shape)
+    return counts[:size], labels[:size]
 
 
 def best_parameters(

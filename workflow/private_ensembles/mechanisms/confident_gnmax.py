@@ -95,9 +95,8 @@ class ConfidentGNMax(CheckedMaximum):
         For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
         after fewer queries than the pool has.
         """
-        answered = self.distribution(counts, parameters, task.secure)
-        right = answered[np.arange(len(labels)), labels]
-        passes = np.clip(answered.sum(axis=1), 0, 1)
+        right = self.right(counts, labels, parameters, task.secure)
+        passes = self._answers(counts, parameters, task.secure)[:, 0]
         scale = min(task.queries, parameters.queries) / len(passes)
         served = served_probability(passes, max(1, round(parameters.labels / scale)))
         return float(scale * (served @ passes)), float(scale * (served @ right))

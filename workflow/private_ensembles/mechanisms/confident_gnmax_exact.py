@@ -27,6 +27,7 @@ from private_ensembles.mechanisms.families.checked import CheckedNoise
 from private_ensembles.mechanisms.families.gaussian import (
     gaussian_error,
     label_distribution,
+    label_right,
     rho_cost,
     rho_within,
 )
@@ -108,6 +109,10 @@ class ExactConfidentGNMax(ConfidentGNMax):
         counts = np.asarray(counts)
         answers = self._answers(counts, parameters, secure)[:, :1]
         return answers * label_distribution(counts, parameters.sigma2)
+
+    def label_right(self, counts, labels, parameters, secure):
+        """Of continuous noise: the fine lattice is nothing else, as far as can be seen."""
+        return label_right(counts, labels, parameters.sigma2)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error; secure noise adds lattice tails and the fine lattice's distance."""

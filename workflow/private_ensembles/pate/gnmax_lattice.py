@@ -15,6 +15,9 @@ is a product of C sums of Gaussian weights, each of which grows by e^{b^2 / (2 s
 y + ib. So both sums, over all y and over every h-th one, are trapezoidal rules of the same
 integral, with the relative error that `gnmax_quadrature` proves at steps 1 / sigma and h / sigma.
 
+A node for every second class is exact, and far more than what is expected of a plan needs:
+:func:`lattice_right` takes as many as its own bound on the error asks for.
+
 What depends on votes without noise is not for release.
 """
 
@@ -27,13 +30,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
 from private_ensembles.pate.gnmax import check_sigma
-from private_ensembles.pate.histograms import chunks
+from private_ensembles.pate.histograms import Merged, blocks, chunks
 from private_ensembles.pate.rdp import check_counts
 
 # Standard deviations about the counts that are summed; beyond, terms are below e^-60 of the whole.
 _REACH = 11
 # The relative error that h is chosen for.
 _DISCRETISATION = 1e-15
+# The absolute error that the nodes of `lattice_right` are chosen for.
+_ENOUGH = 1e-13
 
 
 def lattice_error(sigma: float, n_classes: int) -> dict[str, float]:
@@ -104,4 +109,77 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
         terms -= stays[place]
         terms += stays[place].sum(axis=1, keepdims=True)
         found += stride * share * np.exp(terms).sum(axis=2)
+    return found
+
+
+def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
+    """Pr[GNMax with discrete noise releases its query's label], (queries,), within 1e-11.
+
+    >>> from private_ensembles.pate.histograms import merge
+    >>> lattice_right(merge([[6, 3, 1], [5, 5, 0]]), [0, 1], 2.0).round(3)
+    array([0.833, 0.496])
+
+    merged: the votes, of `merge`, three classes at least. labels: (queries,) classes. The others'
+    sums are left out, and the integral over u takes n nodes. With b_i and h_i the probabilities
+    that class i stays below y and equals it, f(u) = prod (b_i + u h_i) has f^(2n) = f times (2n)!
+    times the 2n-th elementary symmetric polynomial of h_i / (b_i + u h_i), at most f(1) S^(2n), S
+    = sum h_i / b_i; so Gauss-Legendre is off by at most f(1) S^(2n) (n!)^4 / ((2n + 1) (2n)!^3)
+    (Davis & Rabinowitz 1984, 2.7.12). n doubles until that, summed over y, is below 1e-13, or n is
+    ceil(C / 2), which is exact. Raises ValueError as `check_sigma`.
+    """
+    sigma = check_sigma(sigma)
+    of, wanted = merged.of(labels)
+    found = np.zeros(len(merged.gap))
+    stride, reach = _stride(sigma, merged.n_classes), math.ceil(_REACH * sigma)
+    deepest = np.maximum.reduceat(merged.gap, merged.starts)
+    width = (deepest + 2 * reach) // stride + 1
+    order = np.argsort(width, kind="stable")
+    for rows in chunks(order, (merged.sizes * width)[order]):
+        pairs, first = merged.part(rows)
+        y = np.arange(-int(deepest[rows].max()) - reach, reach + 1, stride)
+        noise = np.arange(y[0], y[-1] + int(deepest[rows].max()) + 1)
+        laws = log_mass(noise, sigma), log_tail(1 - noise, sigma)
+        for _, part, starts in blocks(first, len(pairs), len(y)):
+            some = pairs[part]
+            place = (y - noise[0]) + merged.gap[some][:, None]
+            mine = np.flatnonzero(wanted[some])
+            times = merged.multiplicity[some][:, None]
+            found[some[mine]] = stride * _right(place, times, starts, mine, laws, stride)
+    return found[of]
+
+
+def _right(
+    place: NDArray[np.int64],
+    times: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    mine: NDArray[np.int64],
+    laws: tuple[NDArray, NDArray],
+    stride: int,
+) -> NDArray[np.float64]:
+    """Sums over y for the pairs `mine` of rows that begin at `starts`.
+
+    place: (pairs, y), where in laws, the logarithms of h and b, each pair's value of y is. times:
+    (pairs, 1), how many classes each pair stands for. stride: between the values of y.
+    """
+    log_here, log_below = laws
+    row = np.searchsorted(starts, mine, side="right") - 1
+    ratio = np.exp(np.minimum(log_here - log_below, 600.0))
+    log_ends = 2 * np.log(np.add.reduceat(times * ratio[place], starts, axis=0))  # of S squared
+    at_most = np.logaddexp(log_below, log_here)
+    log_most = np.add.reduceat(times * at_most[place], starts, axis=0)[row]
+    log_most += log_here[place[mine]] - at_most[place[mine]]
+    n, most = 1, -(-int(np.add.reduceat(times, starts)[0, 0]) // 2)
+    while n < most:
+        log_error = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
+        log_error += math.log(stride * place.shape[1])  # so many terms at most
+        if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
+            break
+        n = min(2 * n, most)
+    nodes, shares = np.polynomial.legendre.leggauss(n)
+    found = np.zeros(len(mine))
+    for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
+        stays = np.logaddexp(log_below, math.log(u) + log_here)
+        terms = np.add.reduceat(times * stays[place], starts, axis=0)[row]
+        terms += (log_here - stays)[place[mine]]
+        found += share * np.exp(terms).sum(axis=1)
     return found

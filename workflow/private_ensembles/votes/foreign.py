@@ -4,25 +4,20 @@ docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `vot
 matrix is looked at in pieces, so memory stays near that of the file's own array.
 """
 
-import csv
 import os
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from private_ensembles.jobs import io
 from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.foreign_csv import SAY, read_csv
 
 KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
-# Rows of a CSV file that are parsed at a time.
-_ROWS = 256
-_LABEL = "label"
-_SAY = "say votes_kind=votes or votes_kind=counts"
 # The accounting's tables grow with the classes; more than these are hardly ever meant.
 _MOST_CLASSES = 10_000
 # Memory that one count takes on its way to a label, with exact noise (measured).
@@ -56,10 +51,13 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
         raise ValueError(f"votes_kind = {kind!r}: must be one of {', '.join(KINDS)}")
     if not 2 <= n_classes <= _MOST_CLASSES:
         raise ValueError(f"n_classes = {n_classes}: must be 2 to {_MOST_CLASSES}")
-    if path.suffix not in SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
+        raise ValueError(f"{path}: must be a file")
     try:
-        matrix, labels, kind, stated = _READERS[path.suffix](path, kind)
+        matrix, labels, kind, stated = _READERS[suffix](path, kind)
         if stated not in (None, n_classes):
             raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
         return _checked(matrix, labels, kind, n_classes)
@@ -100,128 +98,7 @@ def _npy(path: Path, kind: str):
     return array, None, kind, None
 
 
-def _csv(path: Path, kind: str):
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        separator = _separator(file.readline())
-        file.seek(0)
-        reader = csv.reader(_without_nul(file), delimiter=separator)
-        rows = _filled(reader)
-        try:
-            first = next(rows, None)
-            if first is None:
-                raise ValueError("is empty")
-            header = [cell.strip() for cell in first]
-            headed = not all(_is_whole(cell) for cell in header) and any(
-                cell[:1].isalpha() and cell.lower() != "nan" for cell in header
-            )
-            at = None
-            if headed:
-                kind, at = _header(header, kind)
-            else:
-                rows = chain([first], rows)
-            if kind == "auto" and separator != ",":
-                raise ValueError(f"is not separated by commas: {_SAY}")
-            pieces, line = [], 2 if headed else 1
-            while some := list(islice(rows, _ROWS)):
-                pieces.append(_parsed(some, line, len(header), pointed=kind != "auto"))
-                line += len(some)
-        except csv.Error as error:
-            raise ValueError(f"line {reader.line_num}: {error}") from None
-    if not pieces:
-        raise ValueError("has a header and no rows")
-    table = np.concatenate(pieces)
-    if at is None:
-        return table, None, kind, None
-    return np.delete(table, at, axis=1), table[:, at], kind, None
-
-
-def _separator(line: str) -> str:
-    """Return what separates the cells of a line: a comma unless it has only semicolons, or tabs."""
-    found = [each for each in ",;\t" if each in line]
-    return found[0] if len(found) == 1 else ","
-
-
-def _without_nul(lines: Iterable[str]) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        if "\0" in line:
-            raise ValueError(f"line {number} holds a NUL byte")
-        yield line
-
-
-def _filled(reader) -> Iterator[list[str]]:
-    """Yield the rows; blank lines may come after the last of them only, where editors leave one."""
-    blank = None
-    for row in reader:
-        if len(row) <= 1 and not "".join(row).strip():
-            blank = blank or reader.line_num
-        elif blank is not None:
-            raise ValueError(f"line {blank} is empty")
-        else:
-            yield row
-
-
-def _header(header: list[str], kind: str) -> tuple[str, int | None]:
-    """Return the kind that a CSV's header tells, and which column holds the labels."""
-    lower = [cell.lower() for cell in header]
-    at = lower.index(_LABEL) if _LABEL in lower else None
-    others = [cell for i, cell in enumerate(lower) if i != at]
-    told = {
-        "votes" if cell.startswith("teacher") else "counts" if cell.startswith("class") else None
-        for cell in others
-    }
-    if len(told) != 1 or None in told:
-        raise ValueError(
-            "a header must name every column teacher..., or every column class..., and perhaps one "
-            "label"
-        )
-    (found,) = told
-    if kind not in ("auto", found):
-        raise ValueError(f"has a header of {found}, and votes_kind = {kind} is asked for")
-    return found, at
-
-
-def _parsed(rows: list[list[str]], line: int, width: int, *, pointed: bool) -> np.ndarray:
-    """Return some rows as integers in the smallest type; ValueError naming the line.
-
-    pointed: 2.0 is as good as 2.
-    """
-    for number, row in enumerate(rows, start=line):
-        if len(row) != width:
-            raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
-    try:
-        array = np.array(rows).astype(np.int64)
-    except (ValueError, OverflowError):
-        array = _one_by_one(rows, line, pointed)
-    low, high = int(array.min()), int(array.max())
-    return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
-
-
-def _one_by_one(rows: list[list[str]], line: int, pointed: bool) -> np.ndarray:
-    for number, row in enumerate(rows, start=line):
-        for cell in row:
-            if _is_whole(cell) or (pointed and _is_whole(_without_point(cell))):
-                continue
-            hint = f": {_SAY}" if _is_whole(_without_point(cell)) else ""
-            shown = cell if len(cell) <= 40 else f"{cell[:37]}..."
-            raise ValueError(f"line {number}: {shown!r} is not a whole number{hint}")
-    try:
-        return np.array([[int(_without_point(cell)) for cell in row] for row in rows], np.int64)
-    except (ValueError, OverflowError):  # Python reads no more than 4300 digits
-        raise ValueError(f"line {line} or below: a number is too large") from None
-
-
-def _is_whole(cell: str) -> bool:
-    text = cell.strip()
-    return text.removeprefix("-").removeprefix("+").isdigit() and text.isascii()
-
-
-def _without_point(cell: str) -> str:
-    """Return the cell without a decimal point that only zeros follow."""
-    whole, _, rest = cell.strip().partition(".")
-    return cell if rest.strip("0") else whole
-
-
-_READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
+_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv}
 
 
 def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
@@ -277,7 +154,7 @@ def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
                 f"entry [{start + row}, {column}] is {piece[row, column]}: must be a whole number"
             )
     if kind == "auto":
-        raise ValueError(f"has type {matrix.dtype}: must be of an integer type, or {_SAY}")
+        raise ValueError(f"has type {matrix.dtype}: must be of an integer type, or {SAY}")
     return np.concatenate([piece.astype(np.int32) for _, piece in _pieces(matrix)])
 
 

@@ -18,6 +18,7 @@ from private_ensembles.mechanisms.families.gaussian import (
     GaussianMaximum,
     discrete_cost,
     label_distribution,
+    label_right,
     paper_epsilon,
 )
 from private_ensembles.mechanisms.families.task import Task
@@ -87,6 +88,18 @@ class CheckedMaximum(Mechanism):
         counts = np.asarray(counts)
         answers = self._answers(counts, parameters, secure)[:, :1]
         return answers * label_distribution(counts, parameters.sigma2, secure)
+
+    def right(self, counts, labels, parameters, secure=False):
+        """Of a query at which the mechanism still runs."""
+        counts, labels = np.asarray(counts), np.asarray(labels)
+        answers = self._answers(counts, parameters, secure)[:, 0]
+        return answers * self.label_right(counts, labels, parameters, secure)
+
+    def label_right(
+        self, counts: NDArray, labels: NDArray, parameters: CheckedNoise, secure: bool
+    ) -> NDArray[np.float64]:
+        """Return Pr[the label of a query that is answered is its own], (queries,)."""
+        return label_right(counts, labels, parameters.sigma2, secure)
 
     def outcomes(self, counts, parameters, secure=False):
         """List no answer first, then the labels."""

@@ -33,7 +33,7 @@ from private_ensembles.pate.gnmax import (
     label_probability,
     least_order,
 )
-from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error
+from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error, lattice_right
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_right
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.mechanisms import gnmax
@@ -94,6 +94,15 @@ def label_distribution(counts: NDArray, sigma: float, secure: bool = False) -> N
     ones = label_probability(int(counts[0].sum()), sigma)
     both = np.stack([ones[::-1], ones], axis=1)  # both tails as exact as each other
     return both[counts[:, 1]]
+
+
+def label_right(
+    counts: NDArray, labels: NDArray, sigma: float, secure: bool = False
+) -> NDArray[np.float64]:
+    """Pr[a query is answered with its label], (queries,): entries of `label_distribution`."""
+    if counts.shape[1] == 2:
+        return label_distribution(counts, sigma, secure)[np.arange(len(labels)), labels]
+    return (lattice_right if secure else gnmax_right)(merge(counts), labels, sigma)
 
 
 @lru_cache(maxsize=1024)
@@ -175,9 +184,14 @@ class GaussianMaximum(Mechanism):
         return label_distribution(np.asarray(counts), parameters.sigma, secure)
 
     def right(self, counts, labels, parameters, secure=False):
-        if np.shape(counts)[1] > 2 and not secure:
-            return gnmax_right(merge(counts), labels, parameters.sigma)
-        return super().right(counts, labels, parameters, secure)
+        return label_right(np.asarray(counts), np.asarray(labels), parameters.sigma, secure)
+
+    def search_score(self, counts, labels, task):
+        """Of continuous noise, which serves as a guide to secure noise as well."""
+        if task.n_classes == 2:
+            return super().search_score(counts, labels, task)
+        merged = merge(counts)
+        return lambda one: float(one.labels * gnmax_right(merged, labels, one.sigma).mean())
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         return gaussian_error(n_teachers, n_classes, parameters.sigma, secure)
