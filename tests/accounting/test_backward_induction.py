@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting import hockey_sticks
+from private_ensembles.accounting import backward_induction, hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
 
 from .adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
@@ -51,6 +51,38 @@ def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
         for factor in (Fraction(1, 100), Fraction(2, 3), Fraction(7, 5), Fraction(40)):
             line = Fraction(below[place]) + Fraction(slopes[place]) * (factor - 1)
             assert line <= exact_value(known, labels, high * factor)
+
+
+def both(first, second):
+    return (first, second), (second, first)
+
+
+@pytest.mark.parametrize("labels", [0, 1, 2, 9])
+@pytest.mark.parametrize("wanted", [slice(0, 3), slice(90, 92), slice(140, 145), slice(197, 200)])
+@pytest.mark.parametrize("wide", [0.0, 1.0, 7.5])
+def test_bounds_at_few_points_are_no_less_than_those_at_all_and_close(
+    monkeypatch, labels, wanted, wide
+):
+    """However little of the grid is worked out: the less, the larger the bounds."""
+    monkeypatch.setattr(backward_induction, "_WIDE", wide)
+    rng = np.random.default_rng(labels)
+    step, reach = 0.05, 6
+    t = hockey_sticks.thresholds(step, reach)
+    base = rng.uniform(0.4, 0.6, 5)
+    first, second = (np.stack([p, 1 - p], axis=1) for p in (base, base + 0.01))
+    rows = np.concatenate([hockey_sticks.excesses(*pair, t) for pair in both(first, second)])
+    kernels, grid = hockey_sticks.kernels(rows, step), Grid(step, -100, 200)
+    for before in (None, values_above(kernels, grid, 3)):
+        given = before if before is None else before.copy()
+        every = values_above(kernels, grid, labels, given)
+        found = values_above(kernels, grid, labels, before, wanted)
+        assert (found >= every * (1 - 1e-12)).all()
+        if labels:
+            outside = np.ones(grid.size, dtype=bool)
+            outside[wanted] = False
+            assert (found[outside] == 1).all()
+        if wide == 7.5:
+            assert found[wanted] == pytest.approx(every[wanted], rel=1e-9, abs=1e-11)
 
 
 def test_bounds_meet_as_the_grid_becomes_finer():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
+from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.adaptive import two_classes
 from private_ensembles.accounting.hockey_sticks import excesses, gathered, kernels, thresholds
 
@@ -120,6 +121,29 @@ def test_every_curve_lies_below_its_group():
     rows = rng.permutation(len(curves))
     shuffled = gathered(curves[rows], STEP, np.array([5.0, 10.0]))
     assert (curves[:, None] <= shuffled).all(axis=2).any(axis=1).all()
+
+
+def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight():
+    rng = np.random.default_rng(6)
+    # Leads of one class over another that a third one, of any noisy count, may beat.
+    lead, third = (x.ravel() for x in np.meshgrid(np.linspace(-4, 4, 60), np.linspace(0, 1, 50)))
+
+    def law(lead):
+        ones = (1 - third) / (1 + np.exp(-lead))
+        return np.stack([ones, 1 - third - ones, third], axis=1)
+
+    curves = excesses(law(lead), law(lead - 0.3), thresholds(STEP, REACH))
+    orders = np.array([1.0, 3.0])
+    groups = gathered(curves, STEP, orders)
+    assert len(curves) > 2 * hockey_sticks._MANY
+    for part in np.array_split(curves, 30):
+        assert (part[:, None] <= groups).all(axis=2).any(axis=1).all()
+    shuffled = gathered(curves[rng.permutation(len(curves))], STEP, orders)
+    assert len(groups) <= 1.3 * len(shuffled) < len(curves) / 10
+    # Nothing costs more than the dearest curve, but for the tolerance.
+    weights = thresholds(STEP, REACH)[:, None] ** orders
+    dearest = (curves @ weights).max(axis=0)
+    assert ((groups @ weights).max(axis=0) <= dearest * (1 + 2 * hockey_sticks.TOLERANCE)).all()
 
 
 def test_equal_laws_and_a_single_curve_are_gathered_as_they_are():

@@ -81,7 +81,7 @@ def test_more_budget_or_more_labels_never_give_fewer_right_ones():
     plans = [(task, planner.plan(task, *votes, names)) for task in tasks]
     table = scaled_plans.fewer_labels(plans, *votes)
     assert set(table["mechanism"]) == {"gnmax_analytic", "permute_and_flip"}
-    assert sorted(set(table["wanted"])) == [4, 8, 16, 40]
+    assert sorted(set(table["wanted"])) == [8, 16, 40]
     assert (table["epsilon"] <= table["budget_epsilon"]).all()
     wide = table.pivot(index=["mechanism", "budget_epsilon"], columns="wanted", values="correct")
     assert wide.notna().all(axis=None)
@@ -99,7 +99,7 @@ def test_around_a_plan_are_fewer_labels_and_other_budgets():
     for plan in plans:
         mine = [row for row in rows if row["mechanism"] == plan.mechanism]
         by_labels = [row for row in mine if row["over"] == "labels"]
-        assert [row["wanted"] for row in by_labels] == [4, 8, 16, 40]
+        assert [row["wanted"] for row in by_labels] == [8, 16, 40]
         assert {row["budget_epsilon"] for row in by_labels} == {1.0}
         by_epsilon = [row for row in mine if row["over"] == "epsilon"]
         assert [row["budget_epsilon"] for row in by_epsilon] == [0.5, 1.0, 2.0]

@@ -8,6 +8,7 @@ import pytest
 from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_epsilon
 from private_ensembles.mechanisms.families import label_account
+from private_ensembles.mechanisms.families.label_account import grid_fineness
 from private_ensembles.mechanisms.families.task import Task
 
 BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
@@ -95,6 +96,20 @@ def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
     assert 0.99 * task.epsilon < exact.cost(task, parameters).proven <= task.epsilon
     assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
     assert exact.cost(task, exact.weaker(parameters, 0.5)).proven > task.epsilon
+
+
+@pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
+@pytest.mark.parametrize("factor", [1.0, 1.08, 1.5, 4.0])
+def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
+    """Near the budget, and so far below that bounds near it say nothing."""
+    mechanism, task = mechanisms.load(name), replace(BASE, n_classes=10)
+    parameters = mechanism.weaker(mechanism.calibrate(task), factor)
+    family = mechanism.label_pairs(task, parameters)
+    bounds = adaptive_epsilon(family, 40, task.delta, fineness=grid_fineness(10, 40))
+    cost = mechanism.cost(task, parameters).proven
+    assert bounds.lower <= cost <= task.epsilon
+    # The grid of the one suits the budget, that of the other what is spent.
+    assert cost == pytest.approx(bounds.upper, rel=1e-2)
 
 
 def test_a_calibration_is_done_once(monkeypatch):

@@ -277,7 +277,8 @@ def least_scale(
     """
 
     def curve_of(scale: float, points: float) -> Curve:
-        return curve(family_of(scale), labels, epsilon, delta, fineness=points, lower=False)
+        given = {"fineness": points, "lower": False, "least": epsilon}
+        return curve(family_of(scale), labels, epsilon, delta, **given)
 
     return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
 
@@ -370,14 +371,20 @@ def curve(
     *,
     fineness: float = FINE,
     lower: bool = True,
+    least: float | None = None,
 ) -> Curve:
     """Return the bounds around `epsilon`, where delta is thought to be about `delta`.
 
     Both only choose the grid: the bounds hold whatever they are. lower: whether lower bounds are
-    wanted, too; else they are 0.
+    wanted, too; else they are 0. least: the least epsilon at which bounds are wanted, the largest
+    being `epsilon`, which saves time: upper bounds elsewhere are 1. All of the grid unless given.
     """
     grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
-    above = values_of_labels(kernels, grid, labels, delta)
+    wanted = None
+    if least is not None:
+        ends = (math.floor(each / grid.step) - grid.lowest for each in (least, epsilon))
+        wanted = slice(max(0, next(ends) - 1), min(grid.size, next(ends) + 3))
+    above = values_of_labels(kernels, grid, labels, delta, wanted)
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:

@@ -19,6 +19,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.
 _AT_ONCE = 512
+# Labels are followed over so many standard deviations of their losses, where few points are wanted.
+_WIDE = 7.5
 # Exponentials, subtractions and products at the edges.
 _ROUNDING = 64 * UNIT_ROUNDOFF
 # What an adversary may forgo: an outcome's probability, per label.
@@ -38,35 +40,80 @@ class Grid:
 
 
 def values_above(
-    kernels: Kernels, grid: Grid, labels: int, values: NDArray[np.float64] | None = None
+    kernels: Kernels,
+    grid: Grid,
+    labels: int,
+    values: NDArray[np.float64] | None = None,
+    wanted: slice | None = None,
 ) -> NDArray[np.float64]:
     """Return upper bounds on W_labels at the grid's points.
 
     kernels: of the grid's step; each pair of neighbours lies below one of them. Between the points
     chords are upper bounds, too, since W is convex; above the last the last, since it does not
     increase; below the first the chord from W(0) = 1.
-    values: upper bounds that are known of other labels, to which these are added.
+    values: upper bounds that are known of other labels, to which these are added. wanted: the
+    points at which bounds are wanted, all unless given; elsewhere they are 1. Each label is worked
+    out only where labels before and after it are likely to lead, and bounds beyond serve elsewhere.
     """
-    reach, size = kernels.reach, grid.size
-    if values is None:
+    reach, size, from_start = kernels.reach, grid.size, values is None
+    if from_start:
         values = -np.expm1(np.minimum(grid.logs(), 0.0)) * (1 + _ROUNDING)
-    down = np.exp(-grid.step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
+    if not labels:
+        return values
+    down = np.exp(-grid.step * np.arange(size + reach, 0, -1)) * (1 - _ROUNDING)
     # A sum of so many products >= 0, in whatever order, and the constant, far above underflow.
     rounding = 1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
-    masses = kernels.masses[:, used].copy()
-    for _ in range(labels):
-        padded[:reach] = 1 - down * (1 - values[0]) + _ROUNDING
-        padded[reach : reach + size] = values
-        padded[reach + size :] = values[-1]
-        for start in range(0, size, _AT_ONCE):
-            part = windows[start : start + _AT_ONCE].T[used]
-            found = masses @ part + kernels.nothing[:, None]
+    masses, nothing = kernels.masses[:, used].copy(), kernels.nothing[:, None]
+    known = 0
+    for low, high in _ranges(kernels, grid, labels, wanted, from_start):
+        # What is known and within reach, and bounds on either side of it.
+        end, first = high - low + 2 * reach, known - low + reach
+        start = min(max(0, first), end)
+        stop = max(start, min(end, first + len(values)))
+        padded[start:stop] = values[start - first : stop - first]
+        before = down[down.size - first :][:start]
+        padded[:start] = 1 - before * (1 - values[0]) + _ROUNDING
+        padded[stop:end] = values[-1]
+        known, values = low, np.empty(high - low)
+        for start in range(0, high - low, _AT_ONCE):
+            part = windows[start : min(start + _AT_ONCE, high - low)].T[used]
+            found = masses @ part
+            found += nothing
             values[start : start + _AT_ONCE] = found.max(axis=0)
         values = np.minimum(values * rounding, 1.0)
-    return values
+    if wanted is None:
+        return values
+    found = np.ones(size)
+    found[wanted] = values
+    return found
+
+
+def _ranges(
+    kernels: Kernels, grid: Grid, labels: int, wanted: slice | None, from_start: bool
+) -> list[tuple[int, int]]:
+    """Where W_1, ..., W_labels are worked out, the last at the points wanted.
+
+    from_start: W_0 is (1 - y)_+, so that labels before tell something near y = 1 alone. Any ranges
+    serve; what they leave out is bounded from its neighbours.
+    """
+    if wanted is None:
+        return [(0, grid.size)] * labels
+    losses = np.arange(-kernels.reach, kernels.reach + 1, dtype=np.float64)
+    variance = float((kernels.masses @ losses**2).max())
+    count = np.arange(1, labels + 1)
+    width = np.sqrt(variance * count) * _WIDE + variance * grid.step / 2 * count
+    width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach
+    found = []
+    for before, after in zip(width, [*width[-2::-1], 0], strict=True):
+        low, high = wanted.start - after, wanted.stop + after
+        if from_start and after:
+            low, high = max(low, -grid.lowest - before), min(high, -grid.lowest + before)
+        low = min(max(low, 0), grid.size - 1)
+        found.append((low, max(low + 1, min(high, grid.size))))
+    return found
 
 
 def values_below(

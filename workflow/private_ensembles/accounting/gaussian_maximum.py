@@ -10,7 +10,6 @@ them, and as much more as the curvature allows. Proof: docs/many-labels.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +18,8 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
 # Widths of the grid's cells, in sigma.
 _CELL = 0.1
 # Beyond these, in sigma, a label's curve is at most that at the edge and _OUTSIDE.
@@ -26,9 +27,14 @@ _LEAD, _LOW, _MARGIN = 13.0, -6.5, 8.5
 _OUTSIDE = 1e-16
 # What a tabulated probability may be off by, relative to itself.
 _ERROR = 1e-12
+# Of a threshold e^x, |x| <= 600, of its inverse, of products and of differences, relative to 1.
+_ROUNDING = 1024 * UNIT_ROUNDOFF
 _POINTS, _WEIGHTS = leggauss(12)
-# Outcomes 0, 1 and 2 are a, b and another: each set of them beside what it leaves.
-_SPLITS = (([0], [1, 2]), ([1], [0, 2]), ([2], [0, 1]))
+# Outcomes 0, 1 and 2 are a, b and another. Sets of them that a threshold >= 1 may choose, each
+# beside what it leaves: b gains the vote, and to take it along never pays.
+_SPLITS = (([0], [1, 2]), ([2], [0, 1]), ([0, 2], [1]))
+# Of a and b exchanged.
+_EXCHANGED = [1, 0, 2]
 _MOST_PAIRS = 256
 # Numbers that are worked on at a time.
 _AT_ONCE = 16_384
@@ -64,18 +70,21 @@ class GaussianMaximum:
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: a row for each node, (nodes, n)."""
         leads, middles = self._tables[0].shape[:2]
+        at, place = _reflected(t)
+        low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
+        more = _OUTSIDE + self.spare * (1 + t)
         found = np.empty((leads, middles, t.size))
-        # Either side of 1 by itself, few leads at a time: what is at hand fits a processor's cache.
-        for side in (np.flatnonzero(t < 1), np.flatnonzero(t >= 1)):
-            few = max(1, _AT_ONCE // (middles * max(1, side.size)))
-            for first in range(0, leads if side.size else 0, few):
-                rows = slice(first, first + few)
-                nodes = [table[rows].reshape(-1, 3) for table in self._tables]
-                best = _at_nodes(nodes[0], nodes[1], nodes[2:], t[side])
-                found[rows, :, side] = best.reshape(-1, middles, side.size)
-        found = found.reshape(-1, t.size)
-        found += _OUTSIDE + self.spare * (1 + t)
-        return np.minimum(found, 1.0, out=found)
+        # Few leads at a time: what is at hand fits a processor's cache.
+        few = max(1, _AT_ONCE // (middles * at.size))
+        for first in range(0, leads, few):
+            rows = slice(first, first + few)
+            nodes = [table[rows].reshape(-1, 3) for table in self._tables]
+            best = _at_nodes(*nodes, at).reshape(-1, middles, at.size)
+            found[rows, :, high] = best[:, :, place[high]] + more[high]
+            # Below 1 a curve is t times that of the reflected lead at 1 / t.
+            best = best[:, :, place[low]] * t[low] + more[low]
+            found[::-1][rows, :, low] = best
+        return np.minimum(found, 1.0, out=found).reshape(-1, t.size)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`: a and b have all votes between them, the other classes none."""
@@ -84,28 +93,32 @@ class GaussianMaximum:
         if self.teachers > _MOST_PAIRS:  # near a tie each number counts
             tie = self.teachers // 2 + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
             votes = np.union1d(votes[::2], tie)
-        found = _three_outcomes(votes, self.teachers, self.classes, self.scale)
-        moved = _three_outcomes(votes - 1, self.teachers, self.classes, self.scale)
+        each = np.union1d(votes, votes - 1)
+        laws = _three_outcomes(each, self.teachers, self.classes, self.scale)
+        found, moved = (laws[np.searchsorted(each, one)] for one in (votes, votes - 1))
         first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
         return first * (1 - _ERROR), second * (1 + _ERROR) + _OUTSIDE
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
-        """What `excesses` takes at any t: outcomes before and after, and four bounds on bends."""
+        """What `excesses` takes at any t >= 1: outcomes before and after, and four bounds on bends.
+
+        Reflected about half a move, leads after are those before with a and b exchanged.
+        """
         leads, middles, between = self._nodes()
         move = 2 / self.scale
-        before, after = _outcomes(leads, middles), _outcomes(leads - move, middles)
+        before, (apart, _) = _outcomes(leads, middles), _curvatures(leads, middles, 0.0, between)
         level, tilt = _curvatures(leads, middles, move, between)
-        apart = [_curvatures(x, middles, 0.0, between)[0] for x in (leads, leads - move)]
-        return before, after, level, tilt, *apart
+        after, apart_after = (each[::-1, :, _EXCHANGED] for each in (before, apart))
+        return before, after, level, tilt, apart, apart_after
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
         """Leads, middles, and whether leads lie between nodes (else each has its own)."""
         most = self.teachers / self.scale
         move = 2 / self.scale
         if 1 / self.scale >= _CELL:
-            leads = np.arange(2 - self.teachers, self.teachers + 1) / self.scale
-            leads = leads[np.abs(leads - move / 2) <= _LEAD + move]
+            most_votes = min(self.teachers, math.floor((_LEAD + move) * self.scale) + 1)
+            leads = np.arange(2 - most_votes, most_votes + 1) / self.scale
         else:
             first, last = max(move - most, -_LEAD), min(most, _LEAD + move)
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
@@ -114,33 +127,48 @@ class GaussianMaximum:
         return leads, middles, 1 / self.scale < _CELL
 
 
-def _at_nodes(
-    before: NDArray, after: NDArray, bends: Sequence[NDArray], t: NDArray
-) -> NDArray[np.float64]:
-    """The excesses at some nodes, (nodes, 3), with what the cells around them add: (nodes, n).
+def _reflected(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Thresholds t or 1 / t, whichever is larger, each once, and which of them is each one's.
 
-    t: all < 1, or none. bends: of P - t P', |1 - t| times the first and t times the second, or the
-    third and t times the fourth, whichever is less: the former for small moves, the latter for
-    large ones.
+    Those that differ by rounding count as one, the smallest: curves do not increase.
     """
-    up, down = 1 + _ERROR, 1 - _ERROR
+    large = np.where(t < 1, 1 / t, t)
+    order = np.argsort(large, kind="stable")
+    new = np.append(True, np.diff(large[order]) > _ROUNDING * large[order][:-1])
+    place = np.empty(t.size, dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return large[order][new], place
+
+
+def _at_nodes(
+    before: NDArray,
+    after: NDArray,
+    level: NDArray,
+    tilt: NDArray,
+    first: NDArray,
+    second: NDArray,
+    t: NDArray,
+) -> NDArray[np.float64]:
+    """The curves at some nodes, (nodes, 3), with what the cells around them add: (nodes, n).
+
+    t: all >= 1. P - t P' bends by (t - 1) level + tilt, and by first + t second, whichever is less:
+    the former for small moves, the latter for large ones.
+    """
+    lines = np.stack([np.ones(t.size), t])
     best = np.zeros((len(before), t.size))
-    low = bool((t < 1).all())
-    for split in _SPLITS:
+    for chosen, rest in _SPLITS:
+        p = before[:, chosen].sum(axis=1) * (1 + _ERROR + _ROUNDING)
+        q = after[:, chosen].sum(axis=1) * (1 - _ERROR - _ROUNDING)
         # A set of outcomes curves as its complement does.
-        level, tilt, first, second = (_lesser(bend, *split) for bend in bends)
-        bend = np.minimum(np.abs(1 - t) * level + t * tilt, first + t * second)
-        for chosen in split:
-            p = before[:, chosen].sum(axis=1)[:, None]
-            q = t * after[:, chosen].sum(axis=1)[:, None]
-            found = q * up - p * down if low else p * up - q * down
-            found += bend
-            np.maximum(best, found, out=best)
+        bend = [_lesser(bound, chosen, rest) for bound in (level, tilt, first, second)]
+        near = np.stack([p - bend[0] + bend[1], bend[0] - q], axis=1) @ lines
+        far = np.stack([p + bend[2], bend[3] - q], axis=1) @ lines
+        np.maximum(best, np.minimum(near, far, out=near), out=best)
     return best
 
 
 def _lesser(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArray[np.float64]:
-    return np.minimum(bound[:, chosen].sum(axis=1), bound[:, rest].sum(axis=1))[:, None]
+    return np.minimum(bound[:, chosen].sum(axis=1), bound[:, rest].sum(axis=1))
 
 
 def _outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
@@ -167,7 +195,7 @@ def _outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
 def _curvatures(
     leads: NDArray, middles: NDArray, move: float, between: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What lies between nodes may exceed the chords by |1 - t| level + t tilt, (leads, middles, 3).
+    """What lies between nodes may exceed the chords by (t - 1) level + tilt, (leads, middles, 3).
 
     level: from the second derivatives of each outcome's probability; tilt: from how much these
     change over one move. Each cell's are bounded factor by factor; a node takes the largest of its

@@ -22,6 +22,11 @@ _ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its most expensive one, and what costs too little to
 # matter, as shares of the most expensive of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
+# Of more pairs than so many, neighbours that cost little more together, or no more than _CHEAP, are
+# joined before others are looked for.
+_MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
+# Curves that are worked on at a time.
+_AT_ONCE = 2048
 # The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
 _HIGHEST = 100.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
@@ -150,26 +155,78 @@ def gathered(
     costs = costs / np.where(scale > 0, scale, 1.0)
     weights = weights / np.where(scale > 0, scale, 1.0)
     rows = np.argsort(costs.max(axis=1), kind="stable")
-    curves = np.empty_like(excess)
-    dearest, cost = np.empty_like(costs), np.empty_like(costs)
     # As many of the cheapest as together do not matter are the first group.
-    together = np.maximum.accumulate(excess[rows], axis=0)
-    cheap = int(((together @ weights).max(axis=1) <= UNIMPORTANT).sum())
-    count = min(cheap, 1)
-    if cheap:
-        curves[0], cost[0] = together[cheap - 1], together[cheap - 1] @ weights
-        dearest[0] = costs[rows[:cheap]].max(axis=0)
-    del together
-    for row in rows[: cheap - 1 : -1] if cheap else rows[::-1]:
-        merged = np.maximum(curves[:count], excess[row])
+    first, cheap = _cheapest(excess, rows, weights)
+    dearest = costs[rows[:cheap]].max(axis=0, keepdims=True) if cheap else costs[:0]
+    rest = rows[cheap:]
+    if rest.size > _MANY:
+        rest = np.sort(rest)  # neighbours are alike
+        excess, costs = _joined(excess[rest], costs[rest], weights)
+        rest = np.argsort(costs.max(axis=1), kind="stable")
+    return _grouped(first, dearest, excess[rest[::-1]], costs[rest[::-1]], weights)
+
+
+def _cheapest(
+    excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
+    """The maximum of as many first rows as cost UNIMPORTANT together, (0 or 1, n), and how many."""
+    found, count = excess[:0], 0
+    for start in range(0, rows.size, _AT_ONCE):
+        part = np.concatenate([found, excess[rows[start : start + _AT_ONCE]]])
+        together = np.maximum.accumulate(part, axis=0, out=part)[len(found) :]
+        fit = int(((together @ weights).max(axis=1) <= UNIMPORTANT).sum())
+        if fit:
+            found, count = together[fit - 1 : fit].copy(), count + fit
+        if fit < len(together):
+            break
+    return found, count
+
+
+def _joined(
+    excess: NDArray[np.float64], costs: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Maxima of runs of neighbours that cost little together, and what the dearest of each costs.
+
+    Runs have as many members as powers of two.
+    """
+    found, dearest = [], []
+    while True:
+        both, dear = (np.maximum(each[:-1:2], each[1::2]) for each in (excess, costs))
+        fits = (both @ weights <= np.maximum(dear + _NEARLY, _CHEAP)).all(axis=1)
+        alone = np.ones(len(excess), dtype=bool)
+        alone[: 2 * fits.size] = np.repeat(~fits, 2)
+        found.append(excess[alone])
+        dearest.append(costs[alone])
+        if not fits.any():
+            return np.concatenate(found), np.concatenate(dearest)
+        excess, costs = both[fits], dear[fits]
+
+
+def _grouped(
+    first: NDArray[np.float64],
+    dearest_first: NDArray[np.float64],
+    excess: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The groups of `gathered`: curves join one by one, in the order given.
+
+    first: a group that is there, or none, (0 or 1, 2 reach + 1). dearest_first, costs: what the
+    dearest member of each costs.
+    """
+    count, most = len(first), len(first) + len(excess)
+    curves, (dearest, cost) = np.empty((most, first.shape[1])), np.empty((2, most, costs.shape[1]))
+    curves[:count], dearest[:count], cost[:count] = first, dearest_first, first @ weights
+    for row, own, dear in zip(excess, excess @ weights, costs, strict=True):
+        merged = np.maximum(curves[:count], row)
         joint = merged @ weights
-        limit = np.maximum(np.maximum(dearest[:count], costs[row]) + TOLERANCE, UNIMPORTANT)
+        limit = np.maximum(np.maximum(dearest[:count], dear) + TOLERANCE, UNIMPORTANT)
         fits = np.flatnonzero((joint <= limit).all(axis=1))
         if fits.size:
             group = fits[(joint - cost[:count]).max(axis=1)[fits].argmin()]
             curves[group], cost[group] = merged[group], joint[group]
-            dearest[group] = np.maximum(dearest[group], costs[row])
+            dearest[group] = np.maximum(dearest[group], dear)
         else:
-            curves[count], cost[count], dearest[count] = excess[row], costs[row], costs[row]
+            curves[count], cost[count], dearest[count] = row, own, dear
             count += 1
     return curves[:count].copy()

@@ -28,7 +28,9 @@ _BEYOND = 1.2
 _ROUNDING = 8 * UNIT_ROUNDOFF
 
 
-def values_of_labels(one: Kernels, grid: Grid, labels: int, delta: float) -> NDArray[np.float64]:
+def values_of_labels(
+    one: Kernels, grid: Grid, labels: int, delta: float, wanted: slice | None = None
+) -> NDArray[np.float64]:
     """Return upper bounds on W_labels at the grid's points, as `values_above` does.
 
     >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))  # randomised response: ln 3 a label
@@ -36,12 +38,12 @@ def values_of_labels(one: Kernels, grid: Grid, labels: int, delta: float) -> NDA
     True
 
     one: kernels of a label, of the grid's step. delta: about that of all labels; it only chooses
-    how far the losses of blocks are followed. Of more than `MANY` labels bounds are a little
-    larger, as an adversary may play each block as if nothing came before it. Source:
-    docs/many-labels.md, theorem 8.
+    how far the losses of blocks are followed. wanted: as there, of at most `MANY` labels. Of more
+    bounds are a little larger, as an adversary may play each block as if nothing came before it.
+    Source: docs/many-labels.md, theorem 8.
     """
     if labels <= MANY:
-        return values_above(one, grid, labels)
+        return values_above(one, grid, labels, wanted=wanted)
     count = max(_BLOCKS, labels // MANY)
     size, rest = divmod(labels, count)
     blocks = values_above(block(one, size, _CUT * delta / count), grid, count)

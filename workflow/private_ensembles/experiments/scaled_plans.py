@@ -33,7 +33,7 @@ _WORTH = 0.03
 # With more labels a proof takes many seconds: their plans come alone.
 MOST = 1000
 # Of the labels planned, for which a plan is scaled, one after the other.
-SHARES = (0.4, 0.2, 0.1)
+SHARES = (0.4, 0.2)
 # Of its budget, at which `around` looks.
 BUDGETS = (0.5, 2.0)
 

@@ -32,6 +32,8 @@ from private_ensembles.mechanisms.families.task import Task
 _SHARES = 0.4, 1.0
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
+# What labels cost is looked for from this share of the budget on.
+_LEAST = 0.9
 # Histograms of which an adversary against more than two classes is known to choose.
 _MOST_PLAYED = 128
 
@@ -172,7 +174,9 @@ def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -
     fineness = grid_fineness(task.n_classes, labels)
     found = _curve(mechanism, task, replace(parameters, continuous=False), fineness)
     if found.delta(task.epsilon) <= task.delta:
-        return min(task.epsilon, found.epsilon(task.delta))
+        spent = found.epsilon(task.delta)
+        if spent > _LEAST * task.epsilon:
+            return min(task.epsilon, spent)
     family = mechanism.label_pairs(task, parameters)
     return adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
 
@@ -181,4 +185,5 @@ def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -
 def _curve(mechanism: LabelAccount, task: Task, parameters: Parameters, fineness: float) -> Curve:
     """Upper bounds around the task's budget: of a scale that was sought the cost is asked, too."""
     family, labels = mechanism.label_pairs(task, parameters), int(parameters.labels)
-    return curve(family, labels, task.epsilon, task.delta, fineness=fineness, lower=False)
+    given = {"fineness": fineness, "lower": False, "least": _LEAST * task.epsilon}
+    return curve(family, labels, task.epsilon, task.delta, **given)
