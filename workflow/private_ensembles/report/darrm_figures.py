@@ -49,7 +49,6 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
     columns = _columns(allowances)
     blocks = -(-len(allowances) // columns)
-    # Errors of many m lie orders of magnitude apart.
     log = len(everything) > _COLUMNS
     largest = data.loc[data["quantity"] == "error", "y"].max()
     errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
