@@ -245,6 +245,8 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
         axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
         above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-        axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
+        axis.annotate(
+            style.number(float(f"{row['y']:.3g}")), (row["y"], index), fontsize=8, **above
+        )
     axis.set_xscale("log")
     axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers
