@@ -36,7 +36,8 @@ def with_files(results, *names):
 def test_a_chapter_is_open_and_leads_back_to_the_top():
     shown = chapters.chapter("planner", "NZC < all", ["<p>a</p>"], "chips")
     assert shown.startswith('<details class="chapter" id="planner" open>')
-    assert "<h2>NZC &lt; all</h2> chips</summary>" in shown
+    link = '<a class="permalink" href="#planner" aria-label="Link to NZC &lt; all">#</a>'
+    assert f"<h2>NZC &lt; all&nbsp;{link}</h2> chips</summary>" in shown
     assert '<a href="#top">' in shown
 
 

@@ -59,6 +59,7 @@ def test_the_planner_is_mechanism_by_budget_and_the_best_noise_of_each_is_one_ro
             ("exponential", 8, 450, None),
             ("ladder", 1, 0, "for two classes only"),
             ("ladder", 8, 0, "for two classes only"),
+            ("committee", 1, 0, "costs what one does: majority_private"),
         ),
         none(),
     )
@@ -69,6 +70,8 @@ def test_the_planner_is_mechanism_by_budget_and_the_best_noise_of_each_is_one_ro
         ["GNMax", "300.0", "440.0"],
     ]
     assert shown.count("Optimal ladder (for two classes only)") == 1
+    # A mechanism that a reason speaks of has its name for reading.
+    assert "Committee of teachers (costs what one does: Majority, private teachers)" in shown
     assert "hidden><label>Budget" in shown
 
 

@@ -9,7 +9,7 @@ rule darrm:
 
 rule optimize_gamma:
     message:
-        "Optimising gamma, K = {wildcards.K}, m = {wildcards.m}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}, prior {wildcards.prior},{wildcards.prior_end}"
+        "Optimising gamma, K = {wildcards.K}, m = {wildcards.m:.7}, epsilon = {wildcards.epsilon}, Delta = {wildcards.Delta}, prior {wildcards.prior},{wildcards.prior_end}"
     output:
         f"results/darrm/gamma/{files.GAMMA_POINT}.json",
     params:

@@ -154,7 +154,7 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
     if name == "mechanism":
         return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
     kind = ' class="long"' if len(value) > LONG else number_class(numeric)
-    if name in ("dataset", "task"):
+    if name in ("dataset", "task", "budget"):
         for mark in ("stand-in", "synthetic"):
             if value.endswith(f" ({mark})"):
                 bare = escape(names.dataset(value.removesuffix(f" ({mark})")))

@@ -36,7 +36,8 @@ def chapter(anchor: str, title: str, parts: list[str], chips: str = "") -> str:
     """Return a part of the page that folds; parts: HTML; chips: what is seen of it folded."""
     body = "\n".join(parts)
     return (
-        f'<details class="chapter" id="{escape(anchor)}" open><summary><h2>{escape(title)}</h2>'
+        f'<details class="chapter" id="{escape(anchor)}" open><summary>'
+        f"<h2>{escape(title)}{_permalink(anchor, title)}</h2>"
         f" {chips}</summary>\n{body}\n"
         '<p class="back"><a href="#top">Back to the top</a></p></details>'
     )
@@ -45,12 +46,16 @@ def chapter(anchor: str, title: str, parts: list[str], chips: str = "") -> str:
 def heading(anchor: str, title: str, chapter: str = "", name: str = "") -> str:
     """Return a heading with a link to itself and, before it, one back to its chapter."""
     back = f'<a class="of" href="#{escape(chapter)}">{escape(name)}</a> ' if chapter else ""
-    link = (
+    words = escape(title).replace(" = ", "&nbsp;=&nbsp;")
+    return f"<h3>{back}{words}{_permalink(anchor, title)}</h3>"
+
+
+def _permalink(anchor: str, title: str) -> str:
+    """Return a link to a heading, which never stands alone on a line."""
+    return (
         f'&nbsp;<a class="permalink" href="#{escape(anchor)}" '
         f'aria-label="Link to {escape(title)}">#</a>'
     )
-    words = escape(title).replace(" = ", "&nbsp;=&nbsp;")
-    return f"<h3>{back}{words}{link}</h3>"
 
 
 def items(section: Section, results: Results) -> list[str]:

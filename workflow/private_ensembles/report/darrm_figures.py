@@ -49,7 +49,6 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     allowances = [m for m in everything if m in set(noisy["m"])] or everything[:1]
     columns = _columns(allowances)
     blocks = -(-len(allowances) // columns)
-    # Errors of many m lie orders of magnitude apart.
     log = len(everything) > _COLUMNS
     largest = data.loc[data["quantity"] == "error", "y"].max()
     errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
@@ -246,6 +245,8 @@ def _draw_errors(axis, errors: pd.DataFrame) -> None:
         mark = {"color": looks["color"], "marker": looks["marker"], "markersize": 7}
         axis.errorbar([row["y"]], [index], xerr=[row["half_width"]], linestyle="none", **mark)
         above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-        axis.annotate(f"{row['y']:.3g}", (row["y"], index), fontsize=8, **above)
+        axis.annotate(
+            style.number(float(f"{row['y']:.3g}")), (row["y"], index), fontsize=8, **above
+        )
     axis.set_xscale("log")
     axis.set_xlim(max(least, _NO_ERROR) / 12, 12 * top)  # room for the numbers

@@ -27,8 +27,10 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
             right.plot(part["epsilon"], 100 * part["accuracy"], **look)
             _name_below(right, part, f"{teachers}", look["color"])
         right.set_title("Gaussian noise, K as written")
+        left.margins(x=0.16)  # room for the names
+        right.margins(x=0.07)
         for axis in (left, right):
-            axis.margins(x=0.1, y=0.12)
+            axis.margins(y=0.12)
             axis.set(xscale="log", xlabel=_COST)
             axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
             axis.xaxis.set_major_formatter("{x:g}")

@@ -1,5 +1,6 @@
 """Tables turned so that they can be read: what the rows of a long one say, side by side."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 
@@ -155,7 +156,9 @@ def _without(table: pd.DataFrame) -> str:
     reasons = []
     for reason, group in rows.groupby(column, sort=False):
         who = ", ".join(names.mechanism(name) for name in group["mechanism"])
-        reasons.append(f"{who} ({reason})")
+        # A mechanism that a reason speaks of has its name for reading, too.
+        words = re.sub(r"\w+_\w+", lambda found: names.mechanism(found[0]), str(reason))
+        reasons.append(f"{who} ({words})")
     number = rows["mechanism"].nunique()
     summary = f"Left out here: {number} mechanism{'s' * (number > 1)}"
     return (
