@@ -56,16 +56,32 @@ def _votes(model: str, queries: int) -> Callable[[], object]:
     return lambda: cast_votes(states, images, model=model, pixel_max=255, n_classes=10)
 
 
-def _intercepts(shards: int) -> Callable[[], object]:
-    from private_ensembles.experiments import dpbag_intercept as intercept
+def _thirds(records: int):
+    """Records as a third of UCI Adult has them: 102 columns of zeros and ones, six of numbers."""
     from private_ensembles.experiments.dpbag import Thirds
 
     source = np.random.default_rng(0)
-    records = 65 * shards  # as UCI Adult's thirds have at 250 shards, and its columns
     features = (source.random((records, 108)) < 0.13).astype(float)
-    labels = (features[:, :20].sum(axis=1) > 2).astype(np.int64)
-    thirds = Thirds(*[(features, labels)] * 3)
+    features[:, :6] = source.random((records, 6))
+    labels = (features[:, :20].sum(axis=1) + source.random(records) > 5).astype(np.int64)
+    return Thirds(*[(features, labels)] * 3)
+
+
+def _bagged(model: str, shards: int, how: dict) -> Callable[[], object]:
+    from private_ensembles.experiments.dpbag import cast_votes
+
+    # 150 shards have 108 records each, and 7,588 queries.
+    thirds = _thirds(max(108 * shards, 7588))
+    how = {"training": how, "n": len(thirds.teachers[1]) // 108, "n_queries": 7588}
+    return lambda: cast_votes(thirds, model, **how, partitions=[0], seed=0, path=("benchmark",))
+
+
+def _intercepts(shards: int) -> Callable[[], object]:
+    from private_ensembles.experiments import dpbag_intercept as intercept
+
+    records = 65 * shards  # as UCI Adult's thirds have at 250 shards
     how = {"n": shards, "partitions": [0], "n_queries": min(7570, records), "C": 1, "seed": 0}
+    thirds = _thirds(records)
     return lambda: intercept.cast_votes(thirds, **how, path=("benchmark",))
 
 
@@ -89,6 +105,8 @@ KINDS = {
     "private teachers": (lambda n: _teachers("private", "darrm_cnn", n // SHARD), 2880, 240),
     "votes of ten classes": (lambda n: _votes("mnist_cnn", n), 10_000, 200),
     "votes of two classes": (lambda n: _votes("darrm_cnn", n), 5_000, 200),
+    "bagged logistic teachers": (lambda n, **how: _bagged("logistic", n, how), 150, 70),
+    "bagged boosted trees": (lambda n, **how: _bagged("boosted_trees", n, how), 150, 70),
     "penalised intercepts": (_intercepts, 250, 10),
 }
 
@@ -97,11 +115,11 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     """How many units of each kind a run on the papers' data without SVHN has, by its configuration.
 
     sharing: whether NZC's labels and those without noise, which are the same, have one student. An
-    image of the pool (virtual adversarial) or with a label, seen once; an image seen by a
-    teacher; a vote; a fitted teacher of the study of the intercept.
+    image of the pool (virtual adversarial) or with a label, seen once; an image seen by a teacher;
+    a vote; a bagged teacher with its votes.
     """
     darrm, pate, nzc = config["darrm"], config["pate"], config["nzc"]
-    mnist, bagged, data = pate["tasks"]["mnist"], config["dpbag"]["logistic"], config["datasets"]
+    mnist, bagged, data = pate["tasks"]["mnist"], config["dpbag"], config["datasets"]
     train, queries = data[mnist["dataset"]]["n_train"], data[mnist["dataset"]]["n_test"]
     two = [data[name] for name in darrm["datasets"]]
     repeats, seeds = len(darrm["training_seeds"]), len(pate["student_seeds"])
@@ -128,20 +146,32 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
         "private teachers": of_two["private"],
         "votes of ten classes": sum(one["K"] for one in ensembles) * queries,
         "votes of two classes": 2 * repeats * darrm["K"] * sum(one["n_test"] for one in two),
-        "penalised intercepts": len(bagged["seeds"]) * max(bagged["k"]) * max(bagged["n"]),
+        **{
+            kind: len(how["seeds"]) * max(how["k"]) * sum(how["n"])
+            for kind, how in (
+                ("bagged logistic teachers", bagged["logistic"]),
+                ("bagged boosted trees", bagged["boosted_trees"]),
+            )
+        },
+        "penalised intercepts": len(bagged["logistic"]["seeds"])
+        * max(bagged["logistic"]["k"])
+        * max(bagged["logistic"]["n"]),
     }
 
 
 def parameters(config: dict) -> dict[str, dict]:
-    """How the students of each kind are trained, by a configuration: all but the epochs."""
+    """How students and bagged teachers are trained, by a configuration: all but the epochs."""
     vat = config["pate"]["students"]["vat"], config["pate"]["baselines"]["vat"]
     told = {
         "students, virtual adversarial": vat[0],
         "students, labels only": config["nzc"]["student"],
         "students, non-private baselines": vat[1],
+        "bagged logistic teachers": config["dpbag"]["logistic"],
+        "bagged boosted trees": config["dpbag"]["boosted_trees"],
     }
+    sizes = ("epochs", "method", "n", "k", "seeds")
     return {
-        kind: {key: value for key, value in how.items() if key not in ("epochs", "method")}
+        kind: {key: value for key, value in how.items() if key not in sizes}
         for kind, how in told.items()
     }
 
@@ -149,7 +179,7 @@ def parameters(config: dict) -> dict[str, dict]:
 def measure_piece(kind: str, quick: bool = False, how: dict | None = None) -> dict:
     """Units of a piece and its processor seconds, after a small one that pays for start-up.
 
-    how: what a configuration says of students of this kind.
+    how: what a configuration says of this kind of students or bagged teachers.
     """
     import torch
 
@@ -203,8 +233,8 @@ def page(data: pd.DataFrame) -> str:
         "[trainings.csv](trainings.csv). Seconds are processor time on one thread, the least of "
         f"{data['round'].nunique()} rounds in turns. **What the run takes is extrapolated** from "
         "the rate of a piece and the units in the run (without SVHN), which config.yaml says. A "
-        "unit is an image seen once in a training, a vote, or a fitted teacher of the study of the "
-        "intercept.",
+        "unit is an image seen once in a training, a vote, or a bagged teacher with its votes (of "
+        "108 records; the study of the intercept's have 65).",
         "",
         *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
         "",

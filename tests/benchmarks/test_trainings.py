@@ -31,6 +31,8 @@ def test_units_are_those_of_the_papers_sizes(config):
     assert found["votes of ten classes"] == (250 + 5 + 10 + 25 + 50 + 100) * 10_000
     assert found["votes of two classes"] == 2 * 3 * 11 * (1866 + 2000)
     assert found["penalised intercepts"] == 5 * 100 * 250
+    assert found["bagged boosted trees"] == 100 * (100 + 150)
+    assert found["bagged logistic teachers"] == 5 * 100 * (50 + 100 + 250)
     again = trainings.units(config, sharing=False)["students, labels only"]
     epochs = config["nzc"]["student"]["epochs"]
     assert again - found["students, labels only"] == 3 * epochs * 2 * 9000
@@ -41,11 +43,12 @@ def test_units_are_those_of_the_papers_sizes(config):
 
 def test_pieces_are_trained_as_the_configuration_says(config):
     found = trainings.parameters(config)
-    assert set(found) == {kind for kind in trainings.KINDS if kind.startswith("students")}
+    assert set(found) == {kind for kind in trainings.KINDS if kind.startswith(("students", "bag"))}
     assert found["students, labels only"]["rotation"] == 0
     config["pate"]["students"]["vat"]["probe"] = 0.5
     assert trainings.parameters(config)["students, virtual adversarial"]["probe"] == 0.5
-    assert not any({"epochs", "method"} & set(how) for how in found.values())
+    assert found["bagged logistic teachers"] == {"C": 1, "tolerance": 1e-6}
+    assert not any({"epochs", "method", "n"} & set(how) for how in found.values())
 
 
 def test_every_kind_is_measured_in_turns_and_the_run_extrapolated(in_place, monkeypatch, root):
