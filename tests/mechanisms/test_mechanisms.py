@@ -47,7 +47,7 @@ def free_points(mechanism, n_classes):
     """The ends of every free parameter, and random points between."""
     # One number alone decides the noise, or it takes long: with a threshold, of many classes.
     slow = mechanism.name == "confident_gnmax_exact" and n_classes > 2
-    number = 1 if slow or set(mechanism.free) == {"cap"} else 6
+    number = 2 if slow or set(mechanism.free) == {"cap"} else 12
     generator = np.random.default_rng(1)
     low = {name: ends[0] for name, ends in mechanism.free.items()}
     high = {name: ends[1] for name, ends in mechanism.free.items()}
