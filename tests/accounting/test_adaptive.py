@@ -273,3 +273,13 @@ def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slop
             exact = mpmath.log1p((height - delta) / fall)
             room = 1e-12 * (1 + float(height / fall))
             assert exact - room <= found.least_epsilon(delta) <= exact
+
+
+@pytest.mark.parametrize(("labels", "delta"), [(2, 1e-5), (1, 1e-8), (5, 1e-8)])
+def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
+    """ln 10^4 with a chance of 1 % each: far more than the losses' standard deviation foretells."""
+    found = adaptive_epsilon(two_classes([1e-6, 0.01]), labels, delta)
+    assert found.lower <= found.upper <= found.lower * (1 + 2e-3)
+    # So many labels with the large loss come with a chance above delta, one more does not.
+    times = int((binom.sf(np.arange(labels), labels, 0.01) > delta).sum())
+    assert found.upper == pytest.approx(times * math.log(1e4), rel=0.01)

@@ -13,6 +13,7 @@ from private_ensembles.accounting.laplace_cover import (
     _below,
     _between_at,
     _other_behind,
+    _with_bends,
     laplace_cover,
 )
 from private_ensembles.accounting.selection_covers import bent
@@ -188,3 +189,21 @@ def test_what_runs_within_a_vote_has_nodes_from_one_end_to_the_other(scale):
                 laws = [law_beside(ahead - x, x - behind, 0.0) for x in (0.0, vote)]
                 np.testing.assert_allclose(first[place], laws[0], rtol=1e-9)
                 np.testing.assert_allclose(second[place], laws[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("high", [1.0, 0.9])
+@pytest.mark.parametrize("cells", [1, 4, 32])
+def test_mixtures_of_bends_reach_the_square_and_the_entropy(high, cells):
+    """x, x^2 and -x ln x within a cell: Bernstein's weights of its two ends and what is between."""
+    x, square, entropy = _with_bends(high * np.arange(cells + 1) / cells)
+    s = np.linspace(0, 1, 201)
+    weights = np.stack([(1 - s) ** 2, 2 * s * (1 - s), s**2])
+    for cell in range(cells):
+        at = slice(2 * cell, 2 * cell + 3)
+        here = x[at] @ weights
+        np.testing.assert_allclose(square[at] @ weights, here**2, rtol=1e-12, atol=1e-15)
+        exact = -here * np.log(np.where(here > 0, here, 1.0))
+        least, most = (half[at] @ weights for half in np.split(entropy, 2))
+        assert (least <= exact + 1e-15).all()
+        assert (exact <= most + 1e-15).all()
+        assert (most - least <= 2 * high / cells).all()

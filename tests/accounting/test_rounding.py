@@ -9,6 +9,7 @@ import functools
 import importlib
 import re
 import zlib
+from fractions import Fraction
 from pathlib import Path
 
 import mpmath
@@ -17,7 +18,14 @@ import pytest
 from mpmath import mpf
 
 import private_ensembles
-from private_ensembles.accounting.rounding import ELEMENTARY, Ball, above, below, log_sum
+from private_ensembles.accounting.rounding import (
+    ELEMENTARY,
+    UNIT_ROUNDOFF,
+    Ball,
+    above,
+    below,
+    log_sum,
+)
 
 from .promises import DIGITS, PROMISES
 
@@ -226,3 +234,10 @@ def test_bounds_of_a_list_are_those_of_its_numbers():
 def test_a_ball_s_logarithm_of_more_than_one_is_known():
     found = Ball(5.0, 1e-3).log1p()
     assert float(found.upper - found.lower) < 1e-3
+
+
+def test_a_roundoff_is_what_one_operation_can_lose():
+    """Half way between 1 and the next float, where rounding to even loses most."""
+    exact = 1 + Fraction(1, 2**53)
+    lost = (exact - Fraction(1.0 + 2.0**-53)) / exact
+    assert lost <= Fraction(UNIT_ROUNDOFF) <= lost * (1 + Fraction(1, 2**50))

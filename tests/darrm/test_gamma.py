@@ -2,10 +2,12 @@
 
 from itertools import combinations
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import (
     check_gamma,
@@ -14,6 +16,7 @@ from private_ensembles.darrm.gamma import (
     gamma_subsampling,
     subsampling_probability,
 )
+from private_ensembles.darrm.privacy_cost import resolve_delta
 from private_ensembles.darrm.release import label_probability
 
 
@@ -115,3 +118,19 @@ def test_what_is_no_symmetric_gamma_is_refused(gamma, message):
 def test_subsampling_refuses_impossible_sizes(K, m, message):
     with pytest.raises(ValueError, match=message):
         gamma_subsampling(K, m)
+
+
+@pytest.mark.parametrize("slack", [1e-6, 0.05])
+@pytest.mark.parametrize("point", [(35, 5, 0.1, 1e-5), (101, 3.5, 0.02, 0.0), (11, 2, 1.0, 1e-3)])
+def test_a_constant_gamma_spends_what_general_composition_leaves(point, slack):
+    """Randomised response on the majority of all, at the corner where that tells most."""
+    K, m, epsilon, Delta = point
+    found = gamma_constant(*point, delta_prime=slack)
+    delta, everyone = resolve_delta(m, Delta, None), general(epsilon, Delta, K, slack)
+    with mpmath.workdps(40):
+        allowed = mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon))
+        grown, leak = mpmath.exp(mpmath.mpf(everyone.epsilon)), mpmath.mpf(everyone.delta)
+        p, other = (grown + leak) / (grown + 1), (1 - leak) / (grown + 1)
+        gained = (allowed - 1 + 2 * delta) / (2 * (p - allowed * other) + allowed - 1)
+        assert found == pytest.approx([float(min(gained, 1))] * (K + 1), rel=1e-12)
+    assert found[0] < 1

@@ -156,6 +156,7 @@ def test_rule_of_thumb_costs_a_share_of_the_conversion():
         (lambda: gnss_rdp(2.0, 0.1, 1.0, formula="x"), "formula"),
         (lambda: largest_beta(2.0, formula="x"), "formula"),
         (lambda: rule_of_thumb(2.0, 1.0), "delta"),
+        (lambda: rule_of_thumb(2.0, 0.0, sigma_ss=1.0), "delta"),
         (lambda: rule_of_thumb(2.0, 1e-5, beta=1.0), "beta"),
     ],
 )

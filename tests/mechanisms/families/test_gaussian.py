@@ -87,3 +87,16 @@ def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(cost):
     )
     spent = [discrete_gaussian.delta(epsilon, [Moves(2, 1.0)]) for epsilon in (secure, continuous)]
     assert spent[0] <= 1e-2 < spent[1]
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize(
+    ("name", "analysis"), [("gnmax", "classic"), ("gnmax_improved", "improved")]
+)
+def test_any_noise_costs_what_its_own_rho_does(name, analysis, secure):
+    """Noise that no calibration gave: each label of two counts takes 1 / sigma^2 of rho."""
+    task = Task(1.0, 1e-4, 30, 7, 5, 2, secure=secure)
+    for sigma in (3.0, 11.0):
+        found = load(name).cost(task, GaussianNoise(sigma, 7))
+        assert found.claimed == pytest.approx(rho_cost(7 / sigma**2, 1e-4, analysis), rel=1e-9)
+        assert found.proven <= found.claimed

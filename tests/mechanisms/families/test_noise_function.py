@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.shared_data import worst_teachers
 from private_ensembles.darrm.release import label_probability
+from private_ensembles.mechanisms.families.noise_function import NoisyMajority
 from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.noise.sources import Seeded
 
@@ -73,3 +75,25 @@ def test_a_label_of_a_budget_is_darrm_s_own(name):
     assert (task.epsilon, task.delta) == (0.3, budget.delta_gamma)
     assert (task.privacy_model, task.adjacency) == ("shared_data", "add_remove")
     assert (task.teacher_epsilon, task.teacher_Delta) == (0.1, 1e-4)
+
+
+@pytest.mark.parametrize("n_teachers", [5, 11, 13])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-2])
+def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):
+    """All teachers at the corner where they tell most, in 60 digits; the exact gamma meets it."""
+    given = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
+    mechanism = mechanisms.load("darrm_sub")
+    gamma = mechanism.own_gamma(given)
+    signs = np.where(2 * np.arange(n_teachers + 1) > n_teachers, 1, -1)
+    with mpmath.workdps(60):
+        allowed = mpmath.exp(mpmath.mpf(mechanism.label_cost(given)))
+        high = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
+
+        def mean(p):
+            return mpmath.fsum(
+                mpmath.binomial(n_teachers, l) * p**l * (1 - p) ** (n_teachers - l) * mpmath.mpf(x)
+                for l, x in enumerate((signs * gamma).tolist())
+            )
+
+        cost = mean(high) - allowed * mean(1 - high)
+        assert (allowed - 1) * (1 - mpmath.mpf(1e-8)) <= cost <= allowed - 1
