@@ -19,8 +19,13 @@ TABLE = pd.DataFrame(
         "budget_epsilon": [1.0, 1.0],
         "privacy_model": "disjoint_shards",
         "adjacency": "replace_one",
+        "answers": 4.0,
+        "published": [1.5, float("nan")],
+        "parameters": ["sigma1 = 4, sigma2 = 5.5, labels = 4", "scale = 9"],
+        "not_applicable": "",
     }
 )
+REFUSED = TABLE.assign(chosen=False, not_applicable="for <two> only", parameters="")
 CURVES = pd.DataFrame(
     {
         "over": ["labels", "labels", "epsilon", "epsilon", "labels", "epsilon"],
@@ -42,8 +47,8 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 @pytest.fixture
 def made(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
-    return lambda noise, name, curves=CURVES: build(
-        TABLE,
+    return lambda noise, name, curves=CURVES, table=TABLE: build(
+        table,
         curves,
         LABELS,
         FACTS | {"noise": noise},
@@ -60,10 +65,11 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     assert (
         "3 of 4 labels wanted; about 2 expected right on the assumed profile; at most ε = " in page
     )
-    assert "0.98766, δ = 1e-05 for all of them together, by GNMax &amp; more." in page
+    assert "0.98766, δ = 10⁻⁵ for all of them together, by GNMax &amp; more." in page
     assert page.count("0.98766") == 2  # once in the table
+    assert "σ₁ = 4, σ₂ = 5.5, labels = 4" in page
     assert (
-        "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 1e-05; noise from the " in page
+        "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 10⁻⁵; noise from the " in page
     )
     assert '<a href="labels.csv">' in page
 
@@ -80,15 +86,27 @@ def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
     assert "together they cost the sum" in part
 
 
+def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(made):
+    page = made("secure", "labels.csv", table=pd.concat([TABLE, REFUSED]))
+    assert "<li>GNMax &amp; more · LNMax: for &lt;two&gt; only</li>" in page
+    assert page.count('<td title="LNMax">') == 1
+    assert "Not applicable" not in made("secure", "labels.csv")
+
+
+def test_the_figure_is_no_wider_than_a_telephone(made):
+    page = made("secure", "labels.csv")
+    assert '<img style="width: 100%; min-width: 0; max-height: none" alt="Above, bars' in page
+
+
 def test_of_too_many_labels_no_other_choice_is_told(made):
     page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
     assert "Not computed for so many labels" in page
-    assert "The lines above" not in page
+    assert "The lines in numbers" not in page
 
 
 def test_the_page_says_what_all_releases_cost_together(made):
     page = made("secure", "labels.csv")
-    assert "together cost at most epsilon = 1.9877 and delta = 2e-05 (replace_one)" in page
+    assert "together cost at most ε = 1.9877, δ = 2·10⁻⁵, if one record is replaced" in page
 
 
 def test_a_rehearsal_says_so_first_and_counts_for_nothing(made):
@@ -114,4 +132,4 @@ def test_the_model_is_a_sentence_and_no_code_word(made):
 def test_the_profile_is_told_in_words(made, confusion, says):
     assert "25 % of queries are easy: there 90 % of teachers" in made("secure", "labels.csv")
     assert says in profile_words(PROFILE | {"confusion": confusion})
-    assert "elsewhere 25 %" in profile_words(PROFILE)
+    assert "on the hard ones 25 %" in profile_words(PROFILE)

@@ -21,7 +21,7 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
     profile: easy_share, easy, hard.
     """
     heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
-    size, ratios = (4.8, sum(heights)), {"height_ratios": heights}
+    size, ratios = (4.4, sum(heights)), {"height_ratios": heights}
     with style.figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
         rank(top, table)
         for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):

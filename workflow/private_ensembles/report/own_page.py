@@ -4,6 +4,8 @@ Everything on it may be shown: it rests on the ensemble's size, the stated profi
 labels. If the noise is from a seed, it is a rehearsal, and says so first.
 """
 
+import base64
+import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.configuration.naming import at_most
-from private_ensembles.report.html import figure_html, file_link, html_table
+from private_ensembles.report.html import file_link, html_table
 from private_ensembles.report.page import ASSETS, page
 from private_ensembles.report.planner_figures import short
 
@@ -36,9 +38,9 @@ def build(
     released before cost together.
     """
     rehearsal = facts["noise"] != "secure"
-    heading = f"Your votes: {len(labels)} labels released"
+    heading = f"Your votes: {len(labels):,} labels released"
     if rehearsal:
-        heading = f"A rehearsal, not for release: {len(labels)} labels"
+        heading = f"A rehearsal, not for release: {len(labels):,} labels"
     path = Path(labels_file)
     chosen = table[table["chosen"]].iloc[0]
     alt = (
@@ -47,35 +49,35 @@ def build(
         "over the budget, of the two best mechanisms; a table says their values. At the bottom, "
         "how many queries have what share of right votes on the profile."
     )
-    shown = table.drop(columns=["mechanism", "budget_epsilon", "delta", "privacy_model"])
-    shown = shown.drop(columns=["adjacency", "chosen"]).rename(columns={"name": "mechanism"})
-    shown["epsilon"] = [at_most(one) if one > 0 else "" for one in table["epsilon"]]
+    applies, others = _mechanisms(table)
     per_class = labels["label"].value_counts().sort_index().rename_axis("class")
     return page(
         [
             f"<h1>{heading}</h1>",
             _REHEARSAL if rehearsal else "",
-            f'<p class="lead">{len(labels):,} of {facts["wanted"]:,} labels wanted; about '
+            f'<p class="headline">{len(labels):,} of {facts["wanted"]:,} labels wanted; about '
             f"{round(chosen['correct']):,} expected right on the assumed profile; at most ε = "
-            f"{at_most(float(chosen['epsilon']))}, δ = {at_most(float(chosen['delta']))} for all "
-            f"of them together, by {escape(str(chosen['name']))}.</p>",
+            f"{digits(chosen['epsilon'])}, δ = {digits(chosen['delta'])} for all of them together, "
+            f"by {escape(str(chosen['name']))}.</p>",
             f"<p>{_PROMISE[chosen['privacy_model']]} {_CHANGE[chosen['adjacency']]}</p>",
             "" if rehearsal else _of_all(total),
             f"<p>Asked: {facts['queries']:,} queries of {facts['teachers']:,} teachers, "
             f"{facts['classes']:,} classes; a budget of ε = {facts['epsilon']:g}, δ = "
-            f"{facts['delta']:g}; noise {_NOISE[facts['noise']]}.</p>",
+            f"{digits(facts['delta'])}; noise {_NOISE[facts['noise']]}.</p>",
             "<h2>Which mechanism, and why</h2>",
             '<p class="caption">Ranked by expected right labels of an ensemble of this size that '
-            "votes as the profile in <code>planner:</code> says. The votes were not looked at, so "
-            "the choice costs nothing; if your teachers agree much more or less than the profile, "
-            "state another one.</p>",
-            figure_html(figure, "Figure", alt),
-            f'<p class="caption">The profile: {profile_words(profile)}</p>',
-            "<h2>Fewer labels, another budget</h2>",
+            "votes as the profile says, which is stated and not read off the votes. So the choice "
+            "costs nothing. If your teachers agree much more or less than this, state another "
+            "profile in <code>planner:</code>.</p>",
+            f'<div style="{_BESIDE}">{_figure(figure, alt)}<div style="flex: 1 1 20rem; min-width: '
+            '0">',
+            f'<h3>The profile</h3><p class="caption">{profile_words(profile)}</p>',
+            "<h3>Fewer labels, another budget</h3>",
             *_asked(curves),
+            "</div></div>",
             "<h2>All mechanisms</h2>",
-            '<p class="caption">Click a heading to sort.</p>',
-            html_table(shown, "Mechanisms at the budget"),
+            html_table(applies, "Mechanisms that apply"),
+            others,
             "<h2>Released labels</h2>",
             f'<p class="caption">{file_link(path, path.parent)}. Everything computed from them '
             "is free.</p>",
@@ -89,6 +91,66 @@ def build(
         title="A rehearsal" if rehearsal else "Your votes",
     )
 
+
+# Beside the figure, where the page is wide enough.
+_BESIDE = "display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start"
+
+
+def _figure(png: Path, alt: str) -> str:
+    """Return a PNG that can be read on a telephone as it is, and needs no box that scrolls."""
+    encoded = base64.b64encode(png.read_bytes()).decode("ascii")
+    return (
+        '<figure style="flex: 0 1 32rem; min-width: 0">'
+        '<img style="width: 100%; min-width: 0; max-height: none" '
+        f'alt="{escape(alt)}" decoding="async" src="data:image/png;base64,{encoded}"></figure>'
+    )
+
+
+def _mechanisms(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return those that apply, with what each would give, and the others (HTML) by the reason."""
+    applying = table["not_applicable"] == ""
+    some, rest = table[applying], table[~applying]
+    reasons = "".join(
+        f"<li>{escape(' · '.join(names))}: {escape(str(reason))}</li>"
+        for reason, names in rest.groupby("not_applicable", sort=False)["name"]
+    )
+    others = f'<p class="caption">Not applicable:</p><ul class="caption">{reasons}</ul>'
+    applies = pd.DataFrame(
+        {
+            "mechanism": some["name"],
+            "right labels": some["correct"].round(1),
+            "with published noise": some["published"].round(1),
+            "answers": some["answers"].round(1),
+            "ε at most": [digits(one) for one in some["epsilon"]],
+            "parameters": [_symbols(str(one)) for one in some["parameters"]],
+        }
+    )
+    if applies["with published noise"].isna().all():
+        applies = applies.drop(columns="with published noise")
+    return applies, others if reasons else ""
+
+
+_LETTERS = {"sigma1": "σ₁", "sigma2": "σ₂", "sigma": "σ", "label_epsilon": "ε of one label"}
+
+
+def _symbols(parameters: str) -> str:
+    return re.sub(r"[a-z]\w*(?= = )", lambda found: _LETTERS.get(found[0], found[0]), parameters)
+
+
+def digits(x: float) -> str:
+    """Return a positive number to five digits, rounded up, without the programmers' e.
+
+    >>> digits(1e-05), digits(2.5e-07), digits(0.98765432)
+    ('10⁻⁵', '2.5·10⁻⁷', '0.98766')
+    """
+    mantissa, _, exponent = at_most(float(x)).partition("e")
+    if not exponent:
+        return mantissa
+    power = "10" + str(int(exponent)).translate(_RAISED)
+    return power if mantissa == "1" else f"{mantissa}·{power}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _ASKED = (
     "What the two best mechanisms would give, each with its noise scaled and proven to keep the "
@@ -105,7 +167,7 @@ def _asked(curves: pd.DataFrame) -> list[str]:
     if len(shown) == 1:
         return [f'<p class="caption">{_ALONE}</p>']
     return [
-        f'<p class="caption">{_ASKED} The lines above in numbers:</p>',
+        f'<p class="caption">{_ASKED} The lines in numbers:</p>',
         html_table(shown, "Right labels by labels asked for and budget"),
     ]
 
@@ -138,12 +200,15 @@ _CHANGE = {
 }
 
 
+_CHANGED = {"replace_one": "is replaced by another", "add_remove": "comes or goes"}
+
+
 def profile_words(profile: Mapping) -> str:
     """Return what a stated profile says of the votes, in a sentence or two.
 
     >>> profile_words({"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0})
-    '70 % of queries are easy: there 91 % of teachers are right on average, elsewhere 50 %. Wrong \
-votes often go to the same few classes (confusion 1).'
+    '70 % of queries are easy: there 91 % of teachers are right on average, on the hard \
+ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
     """
     easy, hard = (one[0] / (one[0] + one[1]) for one in (profile["easy"], profile["hard"]))
     confusion = float(profile["confusion"])
@@ -152,7 +217,7 @@ votes often go to the same few classes (confusion 1).'
         wrong = "are spread evenly over all other classes"
     return (
         f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
-        f"on average, elsewhere {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
+        f"on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
     ).replace("%", " %")
 
 
@@ -166,5 +231,6 @@ _REHEARSAL = (
 def _of_all(total: object) -> str:
     return (
         '<p class="note">On record in <code>releases.csv</code>. All releases of this folder '
-        f"together cost at most {total}.</p>"
+        f"together cost at most ε = {digits(total.epsilon)}, δ = {digits(total.delta)}, if one "
+        f"record {_CHANGED[total.adjacency]}.</p>"
     )
