@@ -5,7 +5,8 @@ python benchmarks/run.py trainings --against COMMIT
 A training does the same in every step, so a piece of each kind is measured, in a process of its
 own and on one thread, the code of both commits in turns; seconds are processor time, the least of
 the rounds. How many such units a run has follows from config.yaml, each commit's own. Images are
-random, since no kernel's time depends on their values.
+random, since no kernel's time depends on their values; bagged teachers see UCI Adult, if it is at
+hand, with as many shards and queries as the largest ensembles of boosted trees.
 """
 
 from __future__ import annotations
@@ -56,32 +57,25 @@ def _votes(model: str, queries: int) -> Callable[[], object]:
     return lambda: cast_votes(states, images, model=model, pixel_max=255, n_classes=10)
 
 
-def _thirds(records: int):
-    """Records as a third of UCI Adult has them: 102 columns of zeros and ones, six of numbers."""
-    from private_ensembles.experiments.dpbag import Thirds
-
-    source = np.random.default_rng(0)
-    features = (source.random((records, 108)) < 0.13).astype(float)
-    features[:, :6] = source.random((records, 6))
-    labels = (features[:, :20].sum(axis=1) + source.random(records) > 5).astype(np.int64)
-    return Thirds(*[(features, labels)] * 3)
-
-
 def _bagged(model: str, shards: int, how: dict) -> Callable[[], object]:
+    from benchmarks.dpbag import records
     from private_ensembles.experiments.dpbag import cast_votes
 
-    # 150 shards have 108 records each, and 7,588 queries.
-    thirds = _thirds(max(108 * shards, 7588))
-    how = {"training": how, "n": len(thirds.teachers[1]) // 108, "n_queries": 7588}
-    return lambda: cast_votes(thirds, model, **how, partitions=[0], seed=0, path=("benchmark",))
+    thirds, _ = records()
+    how = {"training": how, "n": shards, "partitions": [0], "n_queries": 7588, "seed": 0}
+    return lambda: cast_votes(thirds, model, **how, path=("benchmark",))
 
 
 def _intercepts(shards: int) -> Callable[[], object]:
     from private_ensembles.experiments import dpbag_intercept as intercept
+    from private_ensembles.experiments.dpbag import Thirds
 
-    records = 65 * shards  # as UCI Adult's thirds have at 250 shards
+    source = np.random.default_rng(0)
+    records = 65 * shards  # as UCI Adult's thirds have at 250 shards, and its columns
+    features = (source.random((records, 108)) < 0.13).astype(float)
+    labels = (features[:, :20].sum(axis=1) > 2).astype(np.int64)
+    thirds = Thirds(*[(features, labels)] * 3)
     how = {"n": shards, "partitions": [0], "n_queries": min(7570, records), "C": 1, "seed": 0}
-    thirds = _thirds(records)
     return lambda: intercept.cast_votes(thirds, **how, path=("benchmark",))
 
 
