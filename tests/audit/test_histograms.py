@@ -123,3 +123,15 @@ def test_sorted_histograms_beyond_the_limit_are_refused(monkeypatch):
     assert len(enumerate_sorted_histograms(9, 3)) == 12
     with pytest.raises(ValueError, match="must give at most 30 histograms"):
         enumerate_sorted_histograms(20, 6)
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), [(9, 4), (20, 6), (30, 7)])
+def test_leading_pairs_hold_the_most_even_histogram_and_two_that_lead(n_teachers, n_classes):
+    rows = leading_pairs(n_teachers, n_classes)[0].tolist()
+    even = sorted(np.bincount(np.arange(n_teachers) % n_classes).tolist(), reverse=True)
+    assert even in rows
+    half = n_teachers // 2
+    assert [n_teachers - half, half, *[0] * (n_classes - 2)] in rows
+    # As even as it can be behind a first class of any votes.
+    behind = np.bincount(np.arange(n_teachers - even[0] - 3) % (n_classes - 1)).tolist()
+    assert [even[0] + 3, *sorted(behind, reverse=True)] in rows

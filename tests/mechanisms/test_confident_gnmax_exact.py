@@ -9,9 +9,7 @@ import pytest
 from scipy import stats
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_epsilon
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.experiments import planner
 from private_ensembles.mechanisms import confident_gnmax_exact
 from private_ensembles.mechanisms.families.audited import both_counts
@@ -168,11 +166,3 @@ def test_secure_noise_that_is_not_proven_is_refused(monkeypatch):
     assert MECHANISM.find(task, 10).sigma2 == counted.sigma2
     with pytest.raises(ValueError, match="noise = secure: no noise of confident_gnmax_exact"):
         MECHANISM.find(replace(task, secure=True), 10)
-
-
-def test_three_classes_are_charged_for_the_third_one_too():
-    """Where two are level a third one lets a vote tell as much, and hardly more."""
-    families = [MECHANISM.label_pairs(replace(TASK, n_classes=n), 20.0) for n in (2, 3)]
-    assert isinstance(families[1], GaussianMaximum)
-    two, three = (adaptive_epsilon(one, 3, 1e-3, fineness=3.0) for one in families)
-    assert two.lower <= three.upper <= 1.1 * two.upper

@@ -77,3 +77,10 @@ def test_every_secure_label_is_charged_its_distance_from_continuous_noise(found)
     )
     error = MECHANISM.error(50, 10, found[True], secure=True)
     assert error["absolute_error"] >= spare
+
+
+def test_one_secure_label_of_two_classes_costs_what_its_audit_says():
+    task = replace(SECURE, queries=1, labels=1, n_teachers=11, n_classes=2)
+    parameters = MECHANISM.calibrate(task)
+    assert MECHANISM.cost(task, parameters).proven == task.epsilon
+    assert MECHANISM.cost(replace(task, secure=False), parameters).proven == task.epsilon

@@ -297,3 +297,13 @@ def test_bad_input_is_refused():
         StepCost(1.0, 1.0)
     with pytest.raises(ValueError, match="condition C6"):
         JointProfile(confident_round([[60, 0, 0]], 30, 3.0, 3.0), 4.0)
+
+
+@pytest.mark.parametrize("noise", STEP)
+def test_labels_that_are_level_cost_what_no_votes_are_needed_for(noise):
+    """lambda / sigma2^2 where every query passes, and lambda / (2 sigma1^2) more at the most."""
+    sigma1, sigma2, order = 5.0, 7.0, 2.0
+    one = confident_round([[6, 6, 6]] * 4, -1000, sigma1, sigma2, noise=noise)
+    profile = JointProfile(one, order)
+    assert profile.largest == pytest.approx(order / (2 * sigma1**2) + order / sigma2**2)
+    assert profile.total_rdp() == pytest.approx(4 * order / sigma2**2, rel=1e-9)

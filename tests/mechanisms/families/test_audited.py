@@ -7,6 +7,7 @@ from private_ensembles.audit import exact_epsilon, two_class_pairs
 from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families.audited import OnCounts, both_counts, normal_error
 from private_ensembles.mechanisms.families.gaussian import GaussianNoise
+from private_ensembles.mechanisms.families.task import Task
 
 NOISE = GaussianNoise(3.0)
 
@@ -38,3 +39,10 @@ def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
     assert normal_error(0) == 1e-12
     assert normal_error(10) == pytest.approx(101e-12)
     assert normal_error(1e9) == normal_error(40)
+
+
+def test_of_teachers_no_epsilon_is_proven_from_below():
+    task = Task(1.0, 1e-5, 1, 1, n_teachers=5, n_classes=2, teacher_epsilon=0.3)
+    darrm = load("darrm_sub")
+    found = darrm.audited(task, darrm.calibrate(task))
+    assert found.at_least(1e-5) == 0.0 < found.worst(1e-5).epsilon

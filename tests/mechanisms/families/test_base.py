@@ -95,3 +95,11 @@ def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
     wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
     secured = replace(task, secure=secure)
     assert mechanism.expected(counts, labels, secured, parameters) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", ["ladder", "darrm_sub", "darrm_opt"])
+def test_a_mechanism_of_two_classes_is_refused_beyond_them(name):
+    mechanism = mechanisms.load(name)
+    task = replace(BASE, queries=1, labels=1, privacy_model=sorted(mechanism.privacy_models)[0])
+    assert mechanism.refusal(task) is None
+    assert mechanism.refusal(replace(task, n_classes=3)) == "for two classes only"

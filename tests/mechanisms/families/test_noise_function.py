@@ -97,3 +97,13 @@ def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon
 
         cost = mean(high) - allowed * mean(1 - high)
         assert (allowed - 1) * (1 - mpmath.mpf(1e-8)) <= cost <= allowed - 1
+
+
+@pytest.mark.parametrize("name", DARRM)
+def test_votes_themselves_are_not_hidden(name):
+    """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
+    mechanism = mechanisms.load(name)
+    assert not mechanism.hides_votes
+    rich = mechanism.calibrate(replace(RICH, labels=1))
+    chances = mechanism.distribution(np.array([[9, 0], [0, 9]]), rich)
+    assert chances.tolist() == [[1, 0], [0, 1]]
