@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.command.output import emit, high, low, plain
+from private_ensembles.command.output import emit, high, low, plain, warn_of
 
 
 @pytest.mark.parametrize("value", [1.23456789, 0.1, 1e-9 / 3, 2.0, 123456.7, 0.0])
@@ -23,3 +23,10 @@ def test_json_is_plain(capsys):
     assert json.loads(capsys.readouterr().out) == plain(value)
     emit(value, ["two", "lines"], as_json=False)
     assert capsys.readouterr().out == "two\nlines\n"
+
+
+def test_only_what_takes_long_is_announced(capsys):
+    warn_of(14.9)
+    assert capsys.readouterr().err == ""
+    warn_of(15.0)
+    assert capsys.readouterr() == ("", "this takes about 15 s of one core\n")

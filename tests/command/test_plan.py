@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from private_ensembles.command.main import main
 from private_ensembles.experiments import planner
@@ -41,3 +42,19 @@ def test_noise_is_secure_unless_said_otherwise(capsys):
 def test_a_task_for_which_nothing_applies_has_status_1(capsys):
     assert main([*WORDS, "--mechanism", "ladder"]) == 1
     assert "for two classes only" in capsys.readouterr().out
+
+
+def test_more_classes_than_can_be_planned_are_refused_before_any_work(capsys, monkeypatch):
+    monkeypatch.setattr(planner, "plan", lambda *_: pytest.fail("planned"))
+    words = ["plan", "--teachers", "50", "--classes", "1000000", "--queries", "20"]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error == "error: n_classes = 1000000: must be at most 10,000\n"
+
+
+def test_what_takes_long_is_said_beforehand_and_not_among_the_results(capsys, monkeypatch):
+    monkeypatch.setattr(planner, "about_seconds", lambda task: 75.0)
+    assert main([*WORDS, *MECHANISMS, "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "this takes about 1 min 15 s of one core\n"
+    json.loads(said.out)

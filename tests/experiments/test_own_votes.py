@@ -119,3 +119,16 @@ def test_one_committee_answers_own_votes_of_private_teachers_that_share_data(noi
     counted = Votes(9, given.labels, counts=given.histogram())
     with pytest.raises(ValueError, match="committee: needs each teacher's votes, not counts"):
         own_votes.plan_for(counted, settings, budget, seed=1)
+
+
+def test_how_long_it_takes_is_told_before_the_plan(monkeypatch):
+    told = []
+    monkeypatch.setattr(own_votes.planner, "plan", lambda *_: pytest.fail("planned"))
+
+    def stop(seconds):
+        told.append(seconds)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        own_votes.plan_for(votes(0), SETTINGS, BUDGET, seed=1, expect=stop)
+    assert 1 < told[0] < 60

@@ -149,3 +149,42 @@ def test_votes_that_do_not_fit_the_task_are_refused(change, message):
     given = {"counts": counts, "labels": labels, "names": None} | change
     with pytest.raises(ValueError, match=message):
         planner.plan(task, given["counts"], given["labels"], given["names"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_classes": 100_000}, "n_classes = 100000: must be at most 10,000"),
+        ({"n_teachers": 2**31}, "n_teachers = 2147483648: must be at most 1,000,000"),
+    ],
+)
+def test_more_than_can_be_planned_is_refused(change, message):
+    planner.check_size(TASK)
+    with pytest.raises(ValueError, match=message):
+        planner.check_size(replace(TASK, **change))
+
+
+def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(monkeypatch):
+    known = planner.best_parameters
+
+    def refuse(mechanism, *given):
+        if mechanism.name == "gnmax":
+            raise ValueError("no noise of gnmax is proven for the budget")
+        return known(mechanism, *given)
+
+    monkeypatch.setattr(planner, "best_parameters", refuse)
+    task = replace(TASK, queries=20, labels=20, n_teachers=100, n_classes=3)
+    counts, labels = np.tile([[60, 30, 10]], (20, 1)), np.zeros(20, dtype=int)
+    first, last = planner.plan(task, counts, labels, ["gnmax", "lnmax_pure"])
+    assert (first.mechanism, first.refusal) == ("lnmax_pure", None)
+    assert last.refusal == "no noise of gnmax is proven for the budget"
+
+
+def test_time_is_estimated_by_what_takes_it():
+    task, about = replace(TASK, n_classes=10, secure=True), planner.about_seconds
+    assert about(replace(task, n_classes=1000)) > about(task)
+    assert about(replace(TASK, n_teachers=100_000)) > 10 + about(TASK)
+    drawn = about(task, release=True) - about(task)
+    assert drawn == pytest.approx(15e-6 * 120 * 10)
+    rehearsal = replace(task, secure=False)
+    assert about(rehearsal, release=True) == about(rehearsal)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Context
 from numbers import Real
 
 from private_ensembles.configuration.naming import at_most, number
+from private_ensembles.jobs.announce import duration
+
+_LONG = 15.0
 
 
 def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
@@ -17,6 +21,12 @@ def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
         print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         print("\n".join(text))
+
+
+def warn_of(seconds: float) -> None:
+    """Say on standard error that work takes long, before it starts; nothing of less than 15 s."""
+    if seconds >= _LONG:
+        print(f"this takes about {duration(seconds)} of one core", file=sys.stderr, flush=True)
 
 
 def plain(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from private_ensembles.command import settings
-from private_ensembles.command.output import emit, high
+from private_ensembles.command.output import emit, high, warn_of
 
 EXAMPLES = (
     "private-ensembles plan --epsilon 2 --teachers 50 --classes 3 --queries 40 --labels 20"
@@ -30,6 +30,8 @@ def run(given: argparse.Namespace) -> int:
     sizes = {"teachers": given.teachers, "n_classes": given.classes}
     chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
     wanted = planner_study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
+    planner.check_size(wanted)
+    warn_of(planner.about_seconds(wanted))
     counts, truth = planner_study.profile_votes(wanted, given.seed)
     plans = planner.plan(wanted, counts, truth, chosen["mechanisms"])
     rows = planner_study.plan_rows(wanted, plans)

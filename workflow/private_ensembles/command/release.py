@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from private_ensembles.command import settings
-from private_ensembles.command.output import emit, high
+from private_ensembles.command.output import emit, high, warn_of
 
 EXAMPLES = (
     "private-ensembles release votes.csv --classes 3 --epsilon 2 --delta 1e-5"
@@ -59,7 +59,7 @@ def run(given: argparse.Namespace) -> int:
     }
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(votes, chosen, budget, given.seed)
+    application = own_votes.plan_for(votes, chosen, budget, given.seed, expect=warn_of)
     rows = own_votes.public_rows(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with _locked(folder):

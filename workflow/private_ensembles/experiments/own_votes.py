@@ -7,7 +7,7 @@ teachers and classes are public: a neighbour has the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,12 +39,18 @@ class Application:
 
 
 def plan_for(
-    votes: Votes, settings: Mapping, budget: Mapping, seed: int, meter: Meter | None = None
+    votes: Votes,
+    settings: Mapping,
+    budget: Mapping,
+    seed: int,
+    meter: Meter | None = None,
+    expect: Callable[[float], None] | None = None,
 ) -> Application:
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
     settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
-    noise. meter: counts mechanisms. Raises ValueError for values out of range, or if no
+    noise. meter: counts mechanisms. expect: told, before the work starts, about how many seconds it
+    takes to plan and to draw. Raises ValueError for values out of range, or if no
     mechanism applies.
     """
     wanted = budget["labels_wanted"]
@@ -63,6 +69,9 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
+    planner.check_size(task)
+    if expect is not None:
+        expect(planner.about_seconds(task, release=True))
     counts, labels = planner_study.profile_votes(task, seed)
     plans = planner.plan(task, counts, labels, settings["mechanisms"], meter)
     if plans[0].refusal is not None:

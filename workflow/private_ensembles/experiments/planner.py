@@ -22,6 +22,8 @@ from private_ensembles.mechanisms.families.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
+# Tables grow with both; more are hardly ever intended.
+LARGEST_CLASSES, LARGEST_TEACHERS = 10_000, 1_000_000
 # Of very many classes fewer queries, so that so many counts remain; but so many queries.
 _LARGEST_COUNTS, _FEWEST = 2_000_000, 200
 # Points of the first grid in each free parameter.
@@ -83,6 +85,31 @@ def plan(
             meter.advance()
     plans = [_of_family(found) for found in families.values()]
     return sorted(plans, key=_rank)
+
+
+def check_size(task: Task) -> None:
+    """ValueError, before any work, for a task of more teachers or classes than can be planned."""
+    for name, most in (("n_classes", LARGEST_CLASSES), ("n_teachers", LARGEST_TEACHERS)):
+        if getattr(task, name) > most:
+            raise ValueError(f"{name} = {getattr(task, name)}: must be at most {most:,}")
+
+
+def about_seconds(task: Task, *, release: bool = False) -> float:
+    """Return about how many seconds of one core a plan takes, and a release after it.
+
+    >>> task = Task(1.0, 1e-5, queries=500, labels=500, n_teachers=250, n_classes=10, secure=True)
+    >>> about_seconds(task) < 10 < about_seconds(replace(task, n_classes=2000), release=True)
+    True
+
+    Measured (docs/your-own-votes.md); within a factor of 3 or so.
+    """
+    sampled = sample_size(task.queries, task.n_classes) * task.n_classes
+    found = 4 + 1.3e-5 * sampled + min(task.labels, 10_000) / 1000
+    if task.n_classes == 2:  # tables of all teachers
+        found += 2e-4 * task.n_teachers
+    if release and task.secure:
+        found += 1.5e-5 * task.queries * task.n_classes
+    return found
 
 
 def sample_size(n_queries: int, n_classes: int) -> int:

@@ -131,20 +131,17 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
     of, wanted = merged.of(labels)
     found = np.zeros(len(merged.gap))
     stride, reach = _stride(sigma, merged.n_classes), math.ceil(_REACH * sigma)
-    deepest = np.maximum.reduceat(merged.gap, merged.starts)
-    width = (deepest + 2 * reach) // stride + 1
-    order = np.argsort(width, kind="stable")
-    for rows in chunks(order, (merged.sizes * width)[order]):
-        pairs, first = merged.part(rows)
-        y = np.arange(-int(deepest[rows].max()) - reach, reach + 1, stride)
-        noise = np.arange(y[0], y[-1] + int(deepest[rows].max()) + 1)
-        laws = log_mass(noise, sigma), log_tail(1 - noise, sigma)
-        for _, part, starts in blocks(first, len(pairs), len(y)):
-            some = pairs[part]
-            place = (y - noise[0]) + merged.gap[some][:, None]
-            mine = np.flatnonzero(wanted[some])
-            times = merged.multiplicity[some][:, None]
-            found[some[mine]] = stride * _right(place, times, starts, mine, laws, stride)
+    # Seen from the largest count, whose own noise is hardly outside; nor is the winner's value.
+    y = np.arange(-reach, reach + 1, stride)
+    gap = np.minimum(merged.gap, 2 * reach)  # who trails by more neither wins nor ties
+    noise = np.arange(-reach, 3 * reach + 1)
+    laws = log_mass(noise, sigma), log_tail(1 - noise, sigma)
+    for _, some, starts in blocks(merged.starts, len(gap), len(y)):
+        place = y + reach + gap[some][:, None]
+        mine = np.flatnonzero(wanted[some])
+        times = merged.multiplicity[some][:, None]
+        sums = _right(place, times, starts, mine, laws, stride)
+        found[some.start + mine] = stride * sums
     return found[of]
 
 

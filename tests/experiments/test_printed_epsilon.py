@@ -1,0 +1,187 @@
+"""The epsilon that is printed for all labels together, against what an adversary can do exactly.
+
+The adversary knows all votes but one and asks the same two histograms at every query. What it
+learns is multinomial, so its delta is a finite sum. The laws of the labels are written down here
+once more, by the mechanisms' definitions and without the package's quadratures and tables.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit, gammaln, ndtr, softmax
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import Task
+
+K, QUERIES, DELTA = 9, 12, 1e-5
+
+
+def lattice(sigma):
+    """Values, and masses of the discrete Gaussian."""
+    reach = math.ceil(12 * sigma) + K
+    x = np.arange(-reach, reach + 1)
+    mass = np.exp(-(x**2) / (2 * sigma**2))
+    return x, mass / mass.sum()
+
+
+def discrete_maximum(row, sigma):
+    """Every value of the winner; fair dice among those that tie."""
+    x, mass = lattice(sigma)
+    pad = np.arange(x[0] - K, x[-1] + K + 1)  # of noisy counts seen from one's own
+    full = np.zeros(pad.size)
+    full[K : K + x.size] = mass
+    below = np.cumsum(full) - full
+    won = []
+    for j, n in enumerate(row):
+        others = [m for i, m in enumerate(row) if i != j]
+        place = np.arange(x.size) + K
+        total = np.zeros(x.size)
+        for tied in itertools.product((0, 1), repeat=len(others)):
+            parts = [
+                (full if t else below)[place + n - m] for t, m in zip(tied, others, strict=True)
+            ]
+            total += np.prod(parts, axis=0) / (1 + sum(tied))
+        won.append((mass * total).sum())
+    return np.array(won)
+
+
+def normal_maximum(row, sigma):
+    y = np.arange(-12, 12, 0.02)
+    density = np.exp(-(y**2) / 2) / math.sqrt(2 * math.pi) * 0.02
+    row = np.array(row) / sigma
+    return np.array(
+        [
+            (density * np.prod(ndtr(y + n - np.delete(row, j)[:, None]), axis=0)).sum()
+            for j, n in enumerate(row)
+        ]
+    )
+
+
+def laplace_maximum(row, scale):
+    row = np.array(row) / scale
+
+    def chance(j):
+        def inside(y):
+            z = y - np.delete(row, j)
+            stays = np.where(z < 0, np.exp(np.minimum(z, 0)) / 2, 1 - np.exp(-np.maximum(z, 0)) / 2)
+            return math.exp(-abs(y - row[j])) / 2 * stays.prod()
+
+        ends = [min(row) - 40, *sorted(set(row)), max(row) + 40]
+        return sum(
+            quad(inside, a, b, epsabs=1e-14, epsrel=1e-12)[0] for a, b in itertools.pairwise(ends)
+        )
+
+    return np.array([chance(j) for j in range(len(row))])
+
+
+def flipped(row, rate):
+    """Permute, then flip a coin for each until one accepts: over all orders."""
+    accepts = np.exp(rate * (np.array(row) - max(row)))
+    won = np.zeros(len(row))
+    orders = list(itertools.permutations(range(len(row))))
+    for order in orders:
+        left = 1 / len(orders)
+        for j in order:
+            won[j] += left * accepts[j]
+            left *= 1 - accepts[j]
+    return won
+
+
+def law(name, given, row, secure):
+    """Pr[label], and of no answer at the end where there is one."""
+    if name.startswith("confident"):
+        lead = max(row) - given.threshold
+        if secure:
+            x, mass = lattice(given.sigma1)
+            passes = mass[x >= -lead].sum()
+        else:
+            passes = ndtr(lead / given.sigma1)
+        on_lattice = secure and name == "confident_gnmax"
+        label = (discrete_maximum if on_lattice else normal_maximum)(row, given.sigma2)
+        return np.append(passes * label, 1 - passes)
+    if name.startswith("gnmax"):
+        on_lattice = secure and name != "gnmax_exact"
+        return (discrete_maximum if on_lattice else normal_maximum)(row, given.sigma)
+    if name.startswith("lnmax"):
+        return laplace_maximum(row, given.scale)
+    rate = given.label_epsilon / 2 if given.rate is None else given.rate
+    if name == "exponential":
+        return softmax(rate * np.array(row, dtype=float))
+    return flipped(row, rate)
+
+
+def composed_delta(one, other, epsilon):
+    """Delta of `QUERIES` labels between two laws of one, exactly: over all counts of outcomes."""
+    cells = len(one)
+    bars = np.array(list(itertools.combinations(range(QUERIES + cells - 1), cells - 1)))
+    ends = np.hstack([-np.ones((len(bars), 1)), bars, np.full((len(bars), 1), QUERIES + cells - 1)])
+    counts = np.diff(ends, axis=1) - 1
+    ways = gammaln(QUERIES + 1) - gammaln(counts + 1).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        first, second = (ways + counts @ np.log(np.maximum(p, 1e-300)) for p in (one, other))
+    return np.maximum(0, np.exp(first) - np.exp(epsilon + second)).sum()
+
+
+def worst_delta(name, given, classes, secure, epsilon):
+    """The largest delta over all histograms and all moves of one vote."""
+    rows = [row for row in itertools.product(range(K + 1), repeat=classes) if sum(row) == K]
+    laws = {row: law(name, given, sorted(row), secure) for row in rows if list(row) == sorted(row)}
+
+    def of(row):  # classes may be renamed
+        order = np.argsort(row, kind="stable")
+        known = laws[tuple(sorted(row))]
+        found = known.copy()
+        found[order] = known[:classes]
+        return found
+
+    worst = 0.0
+    for row in laws:
+        for a, b in itertools.permutations(range(classes), 2):
+            if row[a]:
+                moved = tuple(n - (i == a) + (i == b) for i, n in enumerate(row))
+                one, other = of(row), of(moved)
+                worst = max(worst, composed_delta(one, other, epsilon))
+                worst = max(worst, composed_delta(other, one, epsilon))
+    return worst
+
+
+NOISY = [
+    *("gnmax", "gnmax_analytic", "gnmax_improved", "gnmax_exact"),
+    *("lnmax_pure", "lnmax_improved", "lnmax_analytic", "lnmax_exact"),
+    *("exponential", "permute_and_flip", "confident_gnmax", "confident_gnmax_exact"),
+]
+# Of these the labels themselves are charged: a little less noise is found out.
+TIGHT = {"gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip"}
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", NOISY)
+def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
+    mechanism = mechanisms.load(name)
+    for epsilon in (0.5, 2.0, 6.0):
+        task = Task(epsilon, DELTA, QUERIES, QUERIES, K, classes, secure=secure)
+        if mechanism.refusal(task):
+            assert secure  # without secure noise all of them apply
+            continue
+        given = mechanism.calibrate(task)
+        printed = mechanism.cost(task, given).claimed
+        assert printed <= epsilon
+        assert worst_delta(name, given, classes, secure, printed) <= DELTA
+        if name in TIGHT and classes == 2:
+            less = mechanism.weaker(given, 0.9)
+            assert worst_delta(name, less, classes, secure, printed) > DELTA
+
+
+def test_two_classes_are_known_in_closed_form():
+    """Of the laws above: by the law of one lead."""
+    row, x = [3, 6], 3
+    assert normal_maximum(row, 4.0)[0] == pytest.approx(ndtr(-x / (4 * math.sqrt(2))), rel=1e-12)
+    trailing = math.exp(-x / 4) / 2 * (1 + x / 8)
+    assert laplace_maximum(row, 4.0)[0] == pytest.approx(trailing, rel=1e-9)
+    assert flipped(row, 0.5)[0] == pytest.approx(math.exp(-x / 2) / 2)
+    assert softmax([1.5, 3.0])[0] == pytest.approx(expit(-1.5))
+    assert discrete_maximum([2, 2, 2], 1.3) == pytest.approx(1 / 3)
