@@ -29,6 +29,7 @@ from private_ensembles.mechanisms.families.gaussian import (
     label_distribution,
     rho_cost,
     rho_within,
+    share_of_labels,
 )
 from private_ensembles.mechanisms.families.label_account import LabelAccount, grid_fineness
 from private_ensembles.mechanisms.families.task import Task
@@ -75,7 +76,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         """By about the share of noise that so many labels need: a search asks often."""
         labels, free = self.given(task, free)
         start = super().find(replace(task, secure=False), labels, **free)
-        return replace(start, sigma2=about(labels) * start.sigma2)
+        return replace(start, sigma2=share_of_labels(labels) * start.sigma2)
 
     def at_noise(self, noise, n_classes):
         """None: at given noise it is Confident-GNMax."""
@@ -137,14 +138,6 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return np.where(running, labels, NO_ANSWER)
 
 
-def about(labels: int) -> float:
-    """About the share of noise that so many labels need of what their noisy counts do.
-
-    Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
-    """
-    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
-
-
 @lru_cache(maxsize=512)
 def _least_noise(
     mechanism: ExactConfidentGNMax, task: Task, start: CheckedNoise, share: float
@@ -155,7 +148,7 @@ def _least_noise(
     """
     budget = task.epsilon, task.delta
     rho, labels = rho_within(*budget, "exact"), start.labels
-    sigma2, proven = about(labels) * start.sigma2, (math.inf, math.inf)
+    sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(mechanism, task, labels, sigma2)
         sigma1 = alone.least_sigma(start.queries, *budget, start.sigma1, lattice=task.secure)
