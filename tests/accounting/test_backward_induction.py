@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting import backward_induction, hockey_sticks
+from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
 
 from .adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
@@ -60,11 +60,8 @@ def both(first, second):
 @pytest.mark.parametrize("labels", [0, 1, 2, 9])
 @pytest.mark.parametrize("wanted", [slice(0, 3), slice(90, 92), slice(140, 145), slice(197, 200)])
 @pytest.mark.parametrize("wide", [0.0, 1.0, 7.5])
-def test_bounds_at_few_points_are_no_less_than_those_at_all_and_close(
-    monkeypatch, labels, wanted, wide
-):
+def test_bounds_at_few_points_are_no_less_than_those_at_all_and_close(labels, wanted, wide):
     """However little of the grid is worked out: the less, the larger the bounds."""
-    monkeypatch.setattr(backward_induction, "_WIDE", wide)
     rng = np.random.default_rng(labels)
     step, reach = 0.05, 6
     t = hockey_sticks.thresholds(step, reach)
@@ -75,7 +72,7 @@ def test_bounds_at_few_points_are_no_less_than_those_at_all_and_close(
     for before in (None, values_above(kernels, grid, 3)):
         given = before if before is None else before.copy()
         every = values_above(kernels, grid, labels, given)
-        found = values_above(kernels, grid, labels, before, wanted)
+        found = values_above(kernels, grid, labels, before, wanted, wide)
         assert (found >= every * (1 - 1e-12)).all()
         if labels:
             outside = np.ones(grid.size, dtype=bool)

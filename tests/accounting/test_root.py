@@ -10,6 +10,7 @@ from private_ensembles.accounting.root import (
     bisect,
     bisect_integers,
     largest,
+    largest_within,
     least,
     least_holding,
 )
@@ -41,11 +42,40 @@ def test_least_and_largest_find_the_boundary_from_wherever_they_start(boundary, 
     assert boundary <= found <= boundary * (1 + 1.1e-10)
 
 
+@given(st.floats(1e-5, 1e5), st.floats(1e-3, 1e3), st.sampled_from([0.5, 1.0, 2.0, 7.0]))
+def test_costs_show_the_way_to_the_largest_within_a_budget(boundary, start, power):
+    asked = []
+
+    def cost(x):
+        asked.append(x)
+        return (x / boundary) ** power + 0.1 * x / boundary
+
+    found = largest_within(cost, 1.1, start)
+    assert cost(found) <= 1.1 < cost(found * (1 + 1.1e-7))
+    assert found in asked
+    assert len(asked) <= 45
+
+
+@given(st.floats(0.01, 100.0), st.floats(0.01, 100.0))
+def test_steps_and_costs_without_end_are_searched_as_well(boundary, start):
+    for cost in (
+        lambda x: math.ceil(8 * x / boundary),
+        lambda x: math.inf if x > boundary else 8 * x / boundary,
+        lambda x: 0.0 if x < boundary / 2 else 7.0 if x <= boundary else 9.0,
+    ):
+        found = largest_within(cost, 8.0, start)
+        assert boundary * (1 - 1.1e-7) <= found <= boundary * (1 + 1e-12)
+
+
 def test_what_holds_everywhere_or_nowhere_ends_the_search():
     assert 0 < least(lambda x: True, 1.0) <= 2e-12
     assert math.isfinite(largest(lambda x: True, 1.0))
     with pytest.raises(ValueError, match="start"):
         largest(lambda x: False, 1.0)
+    assert largest_within(lambda x: 0.0, 1.0, 1.0) > 1e9
+    for nowhere in (2.0, math.inf):
+        with pytest.raises(ValueError, match="start"):
+            largest_within(lambda x, cost=nowhere: cost, 1.0, 1.0)
 
 
 @given(st.floats(0.1, 0.9), st.floats(1.01, 5))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_below
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.label_blocks import MANY, values_of_labels
+from private_ensembles.accounting.label_blocks import values_of_labels
 from private_ensembles.accounting.root import largest
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
@@ -27,8 +27,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to this many times as many points, divided by their square root.
 _FINER = 4
-# With more labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
-_NEAR = 4
+# From this many labels on time is saved: beyond _NEAR standard deviations kernels have fewer masses.
+_SEVERAL, _NEAR = 200, 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4
 # A finite family is not gathered below this many pairs.
@@ -322,6 +322,7 @@ def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) ->
 
     That of losses that add up to a normal law's and shrink as the noise grows.
     """
+    family = family.cover if isinstance(family, Covered) else family
     return _width(family) * math.sqrt(labels) / _shift(epsilon, delta)
 
 
@@ -418,7 +419,7 @@ def grid_and_kernels(
     orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
-    near = math.ceil(_NEAR * spread / step) if labels > MANY else None
+    near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
     grid = Grid(step, lowest, highest - lowest + 1)
     return grid, hockey_sticks.kernels(rows, step, near), orders
 

@@ -19,8 +19,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.
 _AT_ONCE = 512
-# Labels are followed over so many standard deviations of their losses, where few points are wanted.
-_WIDE = 7.5
+# Where few points are wanted labels are followed over so many standard deviations of their losses.
+WIDE = 7.5
 # Exponentials, subtractions and products at the edges.
 _ROUNDING = 64 * UNIT_ROUNDOFF
 # What an adversary may forgo: an outcome's probability, per label.
@@ -45,6 +45,7 @@ def values_above(
     labels: int,
     values: NDArray[np.float64] | None = None,
     wanted: slice | None = None,
+    wide: float = WIDE,
 ) -> NDArray[np.float64]:
     """Return upper bounds on W_labels at the grid's points.
 
@@ -53,7 +54,8 @@ def values_above(
     increase; below the first the chord from W(0) = 1.
     values: upper bounds that are known of other labels, to which these are added. wanted: the
     points at which bounds are wanted, all unless given; elsewhere they are 1. Each label is worked
-    out only where labels before and after it are likely to lead, and bounds beyond serve elsewhere.
+    out only where labels before and after it are likely to lead, `wide` standard deviations of
+    their losses, and bounds beyond serve elsewhere.
     """
     reach, size, from_start = kernels.reach, grid.size, values is None
     if from_start:
@@ -66,9 +68,9 @@ def values_above(
     padded = np.empty(size + 2 * reach)
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
-    masses, nothing = kernels.masses[:, used].copy(), kernels.nothing[:, None]
+    masses = np.hstack([kernels.masses[:, used], kernels.nothing[:, None]])
     known = 0
-    for low, high in _ranges(kernels, grid, labels, wanted, from_start):
+    for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start):
         # What is known and within reach, and bounds on either side of it.
         end, first = high - low + 2 * reach, known - low + reach
         start = min(max(0, first), end)
@@ -79,10 +81,9 @@ def values_above(
         padded[stop:end] = values[-1]
         known, values = low, np.empty(high - low)
         for start in range(0, high - low, _AT_ONCE):
-            part = windows[start : min(start + _AT_ONCE, high - low)].T[used]
-            found = masses @ part
-            found += nothing
-            values[start : start + _AT_ONCE] = found.max(axis=0)
+            part = windows[start : min(start + _AT_ONCE, high - low)].T
+            part = np.vstack([part[used], np.ones(part.shape[1])])
+            values[start : start + _AT_ONCE] = (masses @ part).max(axis=0)
         values = np.minimum(values * rounding, 1.0)
     if wanted is None:
         return values
@@ -92,7 +93,12 @@ def values_above(
 
 
 def _ranges(
-    kernels: Kernels, grid: Grid, labels: int, wanted: slice | None, from_start: bool
+    kernels: Kernels,
+    grid: Grid,
+    labels: int,
+    wanted: slice | None,
+    wide: float,
+    from_start: bool,
 ) -> list[tuple[int, int]]:
     """Where W_1, ..., W_labels are worked out, the last at the points wanted.
 
@@ -104,7 +110,7 @@ def _ranges(
     losses = np.arange(-kernels.reach, kernels.reach + 1, dtype=np.float64)
     variance = float((kernels.masses @ losses**2).max())
     count = np.arange(1, labels + 1)
-    width = np.sqrt(variance * count) * _WIDE + variance * grid.step / 2 * count
+    width = np.sqrt(variance * count) * wide + variance * grid.step / 2 * count
     width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach
     found = []
     for before, after in zip(width, [*width[-2::-1], 0], strict=True):

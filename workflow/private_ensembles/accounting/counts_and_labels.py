@@ -150,7 +150,7 @@ def labels_alone(
     """
     given = {"fineness": fineness, "width": width}
     grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **given)
-    return LabelsAlone(grid, values_of_labels(kernels, grid, labels, delta))
+    return LabelsAlone(grid, values_of_labels(kernels, grid, labels, delta, slice(0, grid.size)))
 
 
 def joint_epsilon(

@@ -9,6 +9,7 @@ on the grid: a kernel. Proofs: docs/many-labels.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ TOLERANCE, UNIMPORTANT = 0.003, 0.97
 # Of more pairs than so many, neighbours that cost little more together, or no more than _CHEAP, are
 # joined before others are looked for.
 _MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
+# By what factor the distances of thresholds grow beyond `near`, and how far.
+_FEWER, _FURTHER = 1.3, 1e4
 # Curves that are worked on at a time.
 _AT_ONCE = 2048
 # The logarithm of a power of a threshold that is as good as infinite; no sum of them overflows.
@@ -113,9 +116,9 @@ def kernels(excess: ArrayLike, step: float, near: int | None = None) -> Kernels:
 
 
 def _kept(distance: NDArray[np.int64], near: int) -> NDArray[np.bool_]:
-    """Thresholds that chords join: beyond `near` every second, beyond twice that every fourth."""
-    width = 2.0 ** np.floor(np.log2(np.maximum(distance / near, 0.5)) + 1)
-    return (distance <= near) | (distance % width == 0) | (distance == distance.max())
+    """Thresholds that chords join: all up to `near`, and then ever fewer."""
+    marks = np.rint(near * _FEWER ** np.arange(1 + math.log(_FURTHER, _FEWER)))
+    return (distance <= near) | np.isin(distance, marks) | (distance == distance.max())
 
 
 def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDArray[np.float64]:

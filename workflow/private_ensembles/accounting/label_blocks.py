@@ -62,8 +62,10 @@ def block(one: Kernels, labels: int, cut: float) -> Kernels:
     """
     losses = np.arange(-one.reach, one.reach + 1, dtype=np.float64)
     spread = math.sqrt(labels * float((one.masses @ losses**2).max()))
-    reach = max(1, math.ceil(_BEYOND * spread * math.sqrt(2 * math.log(1 / cut))))
+    wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
+    reach = max(1, math.ceil(wide * spread))
     grid = Grid(one.step, -reach, 2 * reach + 1)
     # W_labels(t) is the largest hockey-stick at t that adversaries reach.
-    found = values_above(one, grid, labels) + np.expm1(np.minimum(grid.logs(), 0.0))
+    found = values_above(one, grid, labels, wanted=slice(0, grid.size), wide=wide)
+    found += np.expm1(np.minimum(grid.logs(), 0.0))
     return kernels(np.maximum(found, 0.0) + _ROUNDING, one.step)

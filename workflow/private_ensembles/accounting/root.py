@@ -6,11 +6,13 @@ returned, and the answer was yes, so a proof by computation stays a proof.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 _SMALLEST = 1e-12
+_TRIES = 60
 _AT_ONCE = 200  # points of a grid
 
 
@@ -69,6 +71,46 @@ def largest(holds: Callable[[float], bool], start: float, *, relative: float = 1
         if low < _SMALLEST:
             raise ValueError(f"start = {start}: the claim fails at every x from there to 1e-12")
     return bisect(holds, high, low, relative=relative)
+
+
+def largest_within(
+    cost: Callable[[float], float], budget: float, start: float, *, relative: float = 1e-7
+) -> float:
+    """Return the largest x > 0, within ``relative``, whose cost, which grows with x, is in budget.
+
+    As :func:`largest` of that claim, which it was asked, with fewer questions: costs tell how far.
+    Raises ValueError as there.
+
+    >>> round(largest_within(lambda x: x**2 + x, 2.0, 7.0), 6)
+    1.0
+    """
+    low, high, point = 0.0, math.inf, start
+    last, known, steep, push = math.nan, math.nan, 1.0, relative / 16
+    for count in range(_TRIES):
+        spent = cost(point)
+        if spent <= budget:
+            low = max(low, point)
+        else:
+            high = min(high, point)
+        if high <= low * (1 + relative) or low > 1 / _SMALLEST:
+            return low
+        if high < _SMALLEST:
+            raise ValueError(f"start = {start}: the claim fails at every x from there to 1e-12")
+        if not 0 < spent < math.inf:
+            step = math.copysign(1.0, budget - spent)
+        else:
+            if known > 0 and known != spent:
+                steep = min(max(math.log(spent / known) / math.log(point / last), 0.25), 8.0)
+            step = math.log(budget / spent) / steep
+        last, known = point, spent if math.isfinite(spent) else math.nan
+        # A little further than the crossing seems to be, so that it is soon between two points, and
+        # ever further where it was thought to be near.
+        push = 8 * push if abs(step) <= push else relative / 2
+        step = math.copysign(min(abs(step) + push, 3.0), budget - spent)
+        point *= math.exp(step)
+        if 0 < low < high < math.inf and (count % 4 == 3 or not low < point < high):
+            point = math.sqrt(low * high)
+    return bisect(lambda x: cost(x) <= budget, high, low, relative=relative)
 
 
 def least_holding(

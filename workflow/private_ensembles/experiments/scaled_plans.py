@@ -20,7 +20,7 @@ from private_ensembles import mechanisms
 from private_ensembles.experiments.planner import Plan, plan
 from private_ensembles.experiments.planner_study import plan_rows
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.gaussian import rho_within
+from private_ensembles.mechanisms.families.gaussian import rho_within, share_of_labels
 from private_ensembles.mechanisms.families.task import Task
 
 if TYPE_CHECKING:  # pandas comes with an extra
@@ -94,7 +94,7 @@ def _within(
     more = rho_within(known.task.epsilon, known.task.delta, "exact")
     more /= rho_within(wanted.epsilon, wanted.delta, "exact")
     factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
-    factor *= _each(same.labels) / _each(known.plan.parameters.labels)
+    factor *= share_of_labels(same.labels) / share_of_labels(known.plan.parameters.labels)
     for spare in _SPARE:
         parameters = mechanism.weaker(same, factor * spare)
         spent = mechanism.cost(wanted, parameters).claimed
@@ -103,6 +103,7 @@ def _within(
     return None
 
 
+<<<<<<< HEAD
 def _each(labels: int) -> float:
     """Return about what share of the noise of its noisy counts one of the labels needs.
 
@@ -111,6 +112,8 @@ def _each(labels: int) -> float:
     return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
 
 
+=======
+>>>>>>> wt-speed
 def fewer_labels(
     plans: Sequence[tuple[Task, Sequence[Plan]]], counts: NDArray, labels: NDArray
 ) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from private_ensembles.mechanisms.families.gaussian import (
     label_right,
     rho_cost,
     rho_within,
+    share_of_labels,
 )
 from private_ensembles.mechanisms.families.label_account import LabelAccount, grid_fineness
 from private_ensembles.mechanisms.families.task import Task
@@ -76,7 +77,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         """Guess by about what share of the noise the labels need: a search asks often."""
         labels, free = self.given(task, free)
         start = super().find(replace(task, secure=False), labels, **free)
-        return replace(start, sigma2=about(labels) * start.sigma2)
+        return replace(start, sigma2=share_of_labels(labels) * start.sigma2)
 
     def at_noise(self, noise, n_classes):
         """Return None: at given noise it is plain Confident-GNMax."""
@@ -142,6 +143,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return np.where(running, labels, NO_ANSWER)
 
 
+<<<<<<< HEAD
 def about(labels: int) -> float:
     """Return about what share of the noise of their noisy counts the labels need.
 
@@ -150,6 +152,8 @@ def about(labels: int) -> float:
     return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
 
 
+=======
+>>>>>>> wt-speed
 @lru_cache(maxsize=512)
 def _least_noise(
     mechanism: ExactConfidentGNMax, task: Task, start: CheckedNoise, share: float
@@ -160,7 +164,7 @@ def _least_noise(
     """
     budget = task.epsilon, task.delta
     rho, labels = rho_within(*budget, "exact"), start.labels
-    sigma2, proven = about(labels) * start.sigma2, (math.inf, math.inf)
+    sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(mechanism, task, labels, sigma2)
         sigma1 = alone.least_sigma(start.queries, *budget, start.sigma1, lattice=task.secure)

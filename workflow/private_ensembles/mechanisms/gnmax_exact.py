@@ -79,6 +79,14 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
             return self.calibrate(task)
         return self.proven_of_coins(LabelNoise(found["sigma_exact"]), task)
 
+    def likely_share(self, task):
+        """Of more than two classes as for very many labels: such a search is dear."""
+        return (
+            gaussian.share_of_labels(task.labels)
+            if task.n_classes > 2
+            else super().likely_share(task)
+        )
+
     def label_pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
         if task.n_classes == 2:

@@ -113,6 +113,14 @@ def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> 
     return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, order_max=order_max)
 
 
+def share_of_labels(labels: int) -> float:
+    """About the share of noise that so many labels need of what their noisy counts do.
+
+    Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
+    """
+    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
+
+
 @dataclass(frozen=True)
 class GaussianNoise(Parameters):
     """sigma: of the noise on every count, in votes."""

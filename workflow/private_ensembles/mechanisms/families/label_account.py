@@ -28,8 +28,6 @@ from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
 
-# Shares of the noise between which a search starts.
-_SHARES = 0.4, 1.0
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
 # What labels cost is looked for from this share of the budget on.
@@ -60,6 +58,10 @@ class LabelAccount(TableMechanism):
     def together(self, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; one has an audit of its own."""
         return task.n_classes == 2 and labels > 1
+
+    def likely_share(self, task: Task) -> float:
+        """Return a share of the noise from `in_parts` that labels are likely to need at least."""
+        return 0.4
 
     def label_pairs(self, task: Task, parameters: Parameters) -> Family:
         """Return what a moved vote does to one label."""
@@ -161,7 +163,7 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
 
     try:
         about = share_of_scale(mechanism.label_pairs(task, start), *budget)
-        about = min(max(about, _SHARES[0]), _SHARES[1])
+        about = min(max(about, mechanism.likely_share(task)), 1.0)
         return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
     except ValueError:
         return math.inf
