@@ -27,7 +27,7 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 FINE, COARSE = 7.0, 3.0
 # Few labels are cheap: up to this many times as many points, divided by their square root.
 _FINER = 4
-# From this many labels on time is saved: beyond _NEAR standard deviations kernels have fewer masses.
+# With that many labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
 _SEVERAL, _NEAR = 200, 4
 # Losses beyond the kernels' reach may hold this share of delta, over all labels.
 _CUT = 1e-4

@@ -103,17 +103,6 @@ def _within(
     return None
 
 
-<<<<<<< HEAD
-def _each(labels: int) -> float:
-    """Return about what share of the noise of its noisy counts one of the labels needs.
-
-    Measured (docs/many-labels.md); the limit for many labels is sqrt(2 / pi).
-    """
-    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
-
-
-=======
->>>>>>> wt-speed
 def fewer_labels(
     plans: Sequence[tuple[Task, Sequence[Plan]]], counts: NDArray, labels: NDArray
 ) -> pd.DataFrame:

@@ -143,17 +143,6 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return np.where(running, labels, NO_ANSWER)
 
 
-<<<<<<< HEAD
-def about(labels: int) -> float:
-    """Return about what share of the noise of their noisy counts the labels need.
-
-    Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
-    """
-    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
-
-
-=======
->>>>>>> wt-speed
 @lru_cache(maxsize=512)
 def _least_noise(
     mechanism: ExactConfidentGNMax, task: Task, start: CheckedNoise, share: float

@@ -48,12 +48,8 @@ def label_epsilon(total: float, labels: int, delta: float, leak: float = 0.0) ->
 def largest_within(budget: float, cost: Callable[[float], float]) -> float:
     """Return the largest x, within 1e-7, with cost(x) <= budget, for a cost that grows with x > 0.
 
-<<<<<<< HEAD
-    Raises ValueError like `root.largest`.
-=======
     That of bisection, the same on every way there; a closer one, found by fewer costs, answers most
-    of its questions. Raises ValueError as `root.largest`.
->>>>>>> wt-speed
+    of its questions. Raises ValueError like `root.largest`.
     """
     near = root.largest_within(cost, budget, 1.0, relative=_CLOSE)
 
