@@ -56,7 +56,7 @@ def test_a_record_that_cannot_be_read_allows_nothing(path, text):
 def test_a_row_that_is_no_release_is_named(path, change):
     append(ONE, path)
     path.write_text(path.read_text().replace(*change))
-    with pytest.raises(ValueError, match=r"line 2 is no release: restore the file"):
+    with pytest.raises(ValueError, match=r"line 2 is not a release: restore the file"):
         read(path)
 
 

@@ -100,7 +100,7 @@ def test_the_figure_is_no_wider_than_a_telephone(made):
 
 def test_of_too_many_labels_no_other_choice_is_told(made):
     page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
-    assert "Not computed for so many labels" in page
+    assert "Not computed for this many labels" in page
     assert "The lines in numbers" not in page
 
 

@@ -19,7 +19,7 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.
 _AT_ONCE = 512
-# Where few points are wanted labels are followed over so many standard deviations of their losses.
+# If few points are wanted, labels are followed over this many standard deviations of their losses.
 WIDE = 7.5
 # Exponentials, subtractions and products at the edges.
 _ROUNDING = 64 * UNIT_ROUNDOFF

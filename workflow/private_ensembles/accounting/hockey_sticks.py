@@ -23,7 +23,7 @@ _ROUNDING = 1024 * UNIT_ROUNDOFF
 # How much a group of pairs may cost beyond its most expensive one, and what costs too little to
 # matter, as shares of the most expensive of all pairs.
 TOLERANCE, UNIMPORTANT = 0.003, 0.97
-# Of more pairs than so many, neighbours that cost little more together, or no more than _CHEAP, are
+# With more pairs than _MANY, neighbours that cost little more together, or no more than _CHEAP, are
 # joined before others are looked for.
 _MANY, _NEARLY, _CHEAP = 1000, 0.0003, 0.9
 # By what factor the distances of thresholds grow beyond `near`, and how far.

@@ -24,7 +24,8 @@ from private_ensembles.mechanisms.families.task import Task
 LARGEST_SAMPLE = 2000
 # Tables grow with both; more are hardly ever intended.
 LARGEST_CLASSES, LARGEST_TEACHERS = 10_000, 1_000_000
-# Of very many classes fewer queries, so that so many counts remain; but so many queries.
+# With very many classes fewer queries, so that at most this many counts remain; but at least this
+# many queries.
 _LARGEST_COUNTS, _FEWEST = 2_000_000, 200
 # Points of the first grid in each free parameter.
 _GRID = {"share": 7, "threshold": 13, "cap": 8, "leak": 4}

@@ -87,7 +87,7 @@ def read(path: str | Path = RELEASES) -> list[Release]:
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: not a readable record of releases: {error}") from None
     if not known:
-        raise ValueError(f"{path}: is no record of releases: restore the file")
+        raise ValueError(f"{path}: is not a record of releases: restore the file")
     found = []
     for line, row in enumerate(rows, start=2):
         try:
@@ -97,7 +97,7 @@ def read(path: str | Path = RELEASES) -> list[Release]:
         except (KeyError, TypeError, ValueError):
             good = False
         if not good or None in row.values():
-            raise ValueError(f"{path}: line {line} is no release: restore the file")
+            raise ValueError(f"{path}: line {line} is not a release: restore the file")
         found.append(one)
     return found
 

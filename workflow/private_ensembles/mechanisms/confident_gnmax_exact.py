@@ -112,7 +112,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         return answers * label_distribution(counts, parameters.sigma2)
 
     def label_right(self, counts, labels, parameters, secure):
-        """Of continuous noise: the fine lattice is nothing else, as far as can be seen."""
+        """Return that of continuous noise; the fine lattice's differs by less than is shown."""
         return label_right(counts, labels, parameters.sigma2)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):

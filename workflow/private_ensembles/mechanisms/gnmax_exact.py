@@ -115,7 +115,7 @@ class ExactGNMax(LabelAccount, GaussianMaximum):
         return gaussian.label_distribution(counts, parameters.sigma)
 
     def right(self, counts, labels, parameters, secure=False):
-        """Of continuous noise: the fine lattice is nothing else, as far as can be seen."""
+        """Return that of continuous noise; the fine lattice's differs by less than is shown."""
         if np.shape(counts)[1] == 2:
             return TableMechanism.right(self, counts, labels, parameters, secure)
         return super().right(counts, labels, parameters)

@@ -159,7 +159,7 @@ _ASKED = (
 )
 
 
-_ALONE = "Not computed for so many labels: each choice takes its proof, and many seconds."
+_ALONE = "Not computed for this many labels: the proof of each choice takes many seconds."
 
 
 def _asked(curves: pd.DataFrame) -> list[str]:

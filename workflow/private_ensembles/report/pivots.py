@@ -83,7 +83,7 @@ def _by_labels(fewer: pd.DataFrame) -> str:
         wide, "Expected right labels by mechanism, budget and labels wanted", decimals=1
     )
     return (
-        f'<details class="rows"><summary>Right labels where fewer are wanted</summary>'
+        f'<details class="rows"><summary>Right labels if fewer are wanted</summary>'
         f'<p class="caption">{caption}</p>{shown}</details>'
     )
 

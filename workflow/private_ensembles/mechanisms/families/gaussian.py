@@ -114,7 +114,7 @@ def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> 
 
 
 def share_of_labels(labels: int) -> float:
-    """About the share of noise that so many labels need of what their noisy counts do.
+    """Return about what share of the noise of their noisy counts the labels need.
 
     Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
     """
