@@ -103,14 +103,18 @@ def _integrand(
     chosen: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """f(t - v_j) times the product of F(t - v_i) over i != j, at z = t - v: (chosen, nodes)."""
-    density = 0.5 * np.exp(-np.abs(z))
+    density = np.abs(z)
+    np.exp(np.negative(density, out=density), out=density)
+    density *= 0.5
     log_below = z - math.log(2)
     # A piece lies between two neighbouring counts: z changes its sign nowhere, except by rounding.
     beyond = z[:, -1] >= 0
     log_below[beyond] = np.where(z[beyond] < 0, log_below[beyond], np.log1p(-density[beyond]))
-    everyone = np.add.reduceat(multiplicity[:, None] * log_below, first, axis=0)
+    own = log_below[chosen]
+    log_below *= multiplicity[:, None]
+    everyone = np.add.reduceat(log_below, first, axis=0)
     others = everyone[np.searchsorted(first, chosen, side="right") - 1]
-    others -= log_below[chosen]
+    others -= own
     return density[chosen] * np.exp(others, out=others)
 
 
