@@ -168,7 +168,7 @@ def test_deleted_labels_are_drawn_again_only_if_that_is_allowed(copy, run_snakem
     total = record["epsilon"].sum()
     assert 29 < total <= 30
     page = contents(copy)["index.html"].decode()
-    shown = r"All releases of this folder together cost at most epsilon = (\S+) and"
+    shown = r"All releases of this folder together cost at most ε = (\S+), δ = "
     (page_says,) = re.findall(shown, page)
     assert total <= float(page_says) <= total * (1 + 1e-4)
     assert total <= float(said) <= 30  # before the labels are drawn the whole budget counts
