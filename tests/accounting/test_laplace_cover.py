@@ -13,6 +13,7 @@ from private_ensembles.accounting.laplace_cover import (
     _below,
     _between_at,
     _other_behind,
+    _other_between,
     _with_bends,
     laplace_cover,
 )
@@ -207,3 +208,15 @@ def test_mixtures_of_bends_reach_the_square_and_the_entropy(high, cells):
         assert (least <= exact + 1e-15).all()
         assert (exact <= most + 1e-15).all()
         assert (most - least <= 2 * high / cells).all()
+
+
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+def test_rows_between_hold_the_ends_of_what_the_other_can_lie_between(scale):
+    """a above it, by all of a vote at least, b a vote below it or far below, and each after."""
+    vote = 1 / scale
+    rows = [np.hstack(part[:2]) for part in _other_between(vote)]
+    for lead in (vote, 60.0):  # of a over the other, before
+        for behind in (vote, 60.0):  # of b
+            laws = [law_beside(lead - x, x - behind, 0.0) for x in (0.0, vote)]
+            found = np.concatenate(rows)
+            assert np.abs(found - np.concatenate(laws)).max(axis=1).min() < 1e-12

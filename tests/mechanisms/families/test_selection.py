@@ -14,7 +14,8 @@ from private_ensembles.audit import exact_epsilon, reduced_histograms
 from private_ensembles.mechanisms.exponential import MECHANISM as EXPONENTIAL
 from private_ensembles.mechanisms.exponential import Exponential
 from private_ensembles.mechanisms.families.composed import composed
-from private_ensembles.mechanisms.families.selection import selection_rate
+from private_ensembles.mechanisms.families.gaussian import rho_cost
+from private_ensembles.mechanisms.families.selection import SelectionRate, selection_rate
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.permute_and_flip import MECHANISM as PERMUTE_AND_FLIP
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
@@ -119,3 +120,14 @@ def test_very_many_labels_of_two_classes_compose_as_well():
     assert EXPONENTIAL.refusal(task) is None
     assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 20_000)
     assert "has no sampler" in EXPONENTIAL.refusal(replace(task, secure=True))
+
+
+@pytest.mark.parametrize("labels", [400, 5000])
+def test_many_labels_of_the_exponential_mechanism_compose_by_their_bounded_range(labels):
+    """epsilon^2 / 8 of rho each (Dong, Durfee and Rogers 2020), in both directions."""
+    task = Task(1.0, 1e-5, labels, labels, n_teachers=50, n_classes=3)
+    one = EXPONENTIAL.epsilon_of_one(task, labels)
+    rho = Fraction(labels) * Fraction(one) ** 2 / 8
+    spent = EXPONENTIAL.composition(task, SelectionRate(one, labels))
+    assert spent == pytest.approx(rho_cost(float(rho), 1e-5, "improved"), rel=1e-9)
+    assert 0.9999 < spent <= 1.0
