@@ -56,5 +56,5 @@ def test_what_takes_long_is_said_beforehand_and_not_among_the_results(capsys, mo
     monkeypatch.setattr(planner, "about_seconds", lambda task: 75.0)
     assert main([*WORDS, *MECHANISMS, "--json"]) == 0
     said = capsys.readouterr()
-    assert said.err == "this takes about 1 min 15 s of one core\n"
+    assert said.err == "this takes about 75 s of one core\n"
     json.loads(said.out)

@@ -4,7 +4,6 @@ from private_ensembles.configuration import files
 from private_ensembles.experiments import own_votes as accounts
 from private_ensembles.experiments import releases
 from private_ensembles.jobs import io
-from private_ensembles.jobs.announce import duration
 from private_ensembles.report import own_page
 from private_ensembles.report.own_figure import draw_own
 from private_ensembles.votes.foreign import read_own_votes
@@ -17,14 +16,7 @@ with io.job(snakemake, confidential=True) as job:
     size = votes.n_queries, votes.n_teachers, votes.n_classes
     job.progress("%d queries, %d teachers, %d classes", *size)
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
-    plan = accounts.plan_for(
-        votes,
-        settings,
-        job.params.budget,
-        job.params.seed,
-        meter,
-        lambda seconds: job.progress("about %s of one core", duration(seconds)),
-    )
+    plan = accounts.plan_for(votes, settings, job.params.budget, job.params.seed, meter, job.expect)
     meter.finish()
     table = accounts.public_table(plan)
     io.write_csv(job.output.table, table)

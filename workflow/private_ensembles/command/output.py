@@ -10,7 +10,7 @@ from decimal import ROUND_FLOOR, Context
 from numbers import Real
 
 from private_ensembles.configuration.naming import at_most, number
-from private_ensembles.jobs.announce import duration
+from private_ensembles.jobs.progress import about
 
 _LONG = 15.0
 
@@ -26,7 +26,7 @@ def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
 def warn_of(seconds: float) -> None:
     """Say on standard error that work takes long, before it starts; nothing of less than 15 s."""
     if seconds >= _LONG:
-        print(f"this takes about {duration(seconds)} of one core", file=sys.stderr, flush=True)
+        print(f"this takes about {about(seconds)} of one core", file=sys.stderr, flush=True)
 
 
 def plain(value):

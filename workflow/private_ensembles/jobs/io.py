@@ -75,6 +75,10 @@ class Job:
         self.log.info("%s", text)
         self._say(text)
 
+    def expect(self, seconds: float) -> None:
+        """Say about how many seconds of one core the work ahead takes."""
+        self.progress("about %s of one core", watch.about(seconds))
+
     def _say(self, text: str) -> None:
         print(f"{self.what}: {text}", file=sys.stderr, flush=True)
 

@@ -73,7 +73,7 @@ class Meter:
         speed = self._images_a_second(seconds) if self._images else _rate(rate)
         parts = [f"{self._done}{of} {self._unit}", note, speed]
         if self._total is not None and rate > 0:
-            parts.append(f"{_duration((self._total - self._done) / rate)} left")
+            parts.append(f"{about((self._total - self._done) / rate)} left")
         return ", ".join(filter(None, parts))
 
 
@@ -99,7 +99,8 @@ def _rate(rate: float) -> str:
     return f"{rate:.3g} a second" if rate >= 1 else f"{60 * rate:.3g} a minute"
 
 
-def _duration(seconds: float) -> str:
+def about(seconds: float) -> str:
+    """Return an estimated time in words: 80 s, 3 min, 1.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
