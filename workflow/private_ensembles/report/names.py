@@ -59,6 +59,15 @@ def mechanism(name: str) -> str:
     return MECHANISMS.get(name, name)
 
 
+def reason(text: str) -> str:
+    """Return why a mechanism is left out, with others that it speaks of by their names for reading.
+
+    >>> reason("costs what one teacher does: majority_private")
+    'costs what one teacher does: Majority, private teachers'
+    """
+    return re.sub(r"\w+_\w+", lambda found: mechanism(found[0]), text)
+
+
 def dataset(name: str) -> str:
     """Return a data set's real name; an unknown one as it is.
 

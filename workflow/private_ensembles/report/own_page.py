@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from private_ensembles.configuration.naming import at_most
+from private_ensembles.report import names
 from private_ensembles.report.html import file_link, html_table
 from private_ensembles.report.page import ASSETS, page
 from private_ensembles.report.planner_figures import short
@@ -111,8 +112,8 @@ def _mechanisms(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     applying = table["not_applicable"] == ""
     some, rest = table[applying], table[~applying]
     reasons = "".join(
-        f"<li>{escape(' · '.join(names))}: {escape(str(reason))}</li>"
-        for reason, names in rest.groupby("not_applicable", sort=False)["name"]
+        f"<li>{escape(' · '.join(group))}: {escape(names.reason(str(reason)))}</li>"
+        for reason, group in rest.groupby("not_applicable", sort=False)["name"]
     )
     others = f'<p class="caption">Not applicable:</p><ul class="caption">{reasons}</ul>'
     applies = pd.DataFrame(

@@ -1,6 +1,5 @@
 """Tables turned so that they can be read: what the rows of a long one say, side by side."""
 
-import re
 from collections.abc import Mapping
 from html import escape
 
@@ -156,9 +155,7 @@ def _without(table: pd.DataFrame) -> str:
     reasons = []
     for reason, group in rows.groupby(column, sort=False):
         who = ", ".join(names.mechanism(name) for name in group["mechanism"])
-        # A mechanism that a reason speaks of has its name for reading, too.
-        words = re.sub(r"\w+_\w+", lambda found: names.mechanism(found[0]), str(reason))
-        reasons.append(f"{who} ({words})")
+        reasons.append(f"{who} ({names.reason(str(reason))})")
     number = rows["mechanism"].nunique()
     summary = f"Left out here: {number} mechanism{'s' * (number > 1)}"
     return (
