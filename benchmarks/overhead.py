@@ -78,11 +78,11 @@ def empty_job(folder: Path) -> tuple[float, float]:
     return sum(each) / EMPTY, (wall - start) / EMPTY
 
 
-def run(folder: Path, *arguments: str) -> tuple[float, float]:
-    """Run Snakemake and return its wall and CPU time in seconds, children included."""
+def run(folder: Path, *arguments: str, root: Path = ROOT) -> tuple[float, float]:
+    """Run Snakemake in `root` and return its wall and CPU time (s), children included."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [sys.executable, "-m", "snakemake", "--directory", str(folder), *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)

@@ -29,6 +29,7 @@ BENCHMARKS = (
     "teachers",
     "students",
     "trainings",
+    "embedded",
     "auditors",
     "libraries",
 )
@@ -43,7 +44,7 @@ def main() -> None:
     parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--full", action="store_true", help="everything with every solver")
-    parser.add_argument("--against", metavar="COMMIT", help="gamma_points and trainings only")
+    parser.add_argument("--against", metavar="COMMIT", help="gamma_points, trainings, embedded")
     parser.add_argument("--minutes", type=float, help="gamma_points: begin no point after so many")
     parser.add_argument(
         "--resume", action="store_true", help="gamma_points: keep what earlier runs measured"
