@@ -104,7 +104,8 @@ def page(
         "",
         "Made by `python benchmarks/overhead.py --write docs/benchmarks/overhead.md` on "
         f"{os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}, "
-        f"Snakemake {version('snakemake')}), load {os.getloadavg()[1]:.1f} while it ran.",
+        f"Snakemake {version('snakemake')}), load {os.getloadavg()[1]:.1f} while it ran. "
+        "How long a run on two cores takes: [embedded.md](embedded.md).",
         "",
         "| | |",
         "| --- | --- |",
