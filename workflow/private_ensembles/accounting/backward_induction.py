@@ -107,8 +107,7 @@ def _ranges(
     """
     if wanted is None:
         return [(0, grid.size)] * labels
-    losses = np.arange(-kernels.reach, kernels.reach + 1, dtype=np.float64)
-    variance = float((kernels.masses @ losses**2).max())
+    variance = kernels.variance
     count = np.arange(1, labels + 1)
     width = np.sqrt(variance * count) * wide + variance * grid.step / 2 * count
     width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach

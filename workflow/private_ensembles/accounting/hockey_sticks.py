@@ -53,6 +53,12 @@ class Kernels:
     def reach(self) -> int:
         return self.masses.shape[1] // 2
 
+    @property
+    def variance(self) -> float:
+        """The largest mean square of a label's loss, in squares of `step`."""
+        losses = np.arange(-self.reach, self.reach + 1, dtype=np.float64)
+        return float((self.masses @ losses**2).max())
+
 
 def thresholds(step: float, reach: int) -> NDArray[np.float64]:
     """Return t = e^(k step) for k = -reach, ..., reach; 1 is exact. step * reach: at most 600."""

@@ -60,8 +60,7 @@ def block(one: Kernels, labels: int, cut: float) -> Kernels:
     one: kernels of a label. labels: >= 1. cut: about the delta beyond which losses are not
     followed, in (0, 1). Source: docs/many-labels.md, theorem 8.
     """
-    losses = np.arange(-one.reach, one.reach + 1, dtype=np.float64)
-    spread = math.sqrt(labels * float((one.masses @ losses**2).max()))
+    spread = math.sqrt(labels * one.variance)
     wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
     reach = max(1, math.ceil(wide * spread))
     grid = Grid(one.step, -reach, 2 * reach + 1)

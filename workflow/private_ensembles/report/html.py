@@ -128,14 +128,18 @@ def _notes(table: pd.DataFrame) -> dict[str, int]:
 def figure_html(png: Path, title: str, alt: str, caption: str = "") -> str:
     """Return a PNG inside a box that scrolls sideways on its own, with a caption (HTML) below."""
     content = png.read_bytes()
-    encoded = base64.b64encode(content).decode("ascii")
     below = f"<figcaption>{caption}</figcaption>" if caption else ""
     return (
         f'<figure><div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">'
         f'<img alt="{escape(alt)}"{_size(content)} decoding="async" '
-        f'src="data:image/png;base64,{encoded}">'
+        f'src="{png_url(content)}">'
         f"</div>{below}</figure>"
     )
+
+
+def png_url(content: bytes) -> str:
+    """Return a picture as an address that holds it, so that the page needs no file beside it."""
+    return f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _size(png: bytes) -> str:

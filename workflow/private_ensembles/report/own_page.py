@@ -4,7 +4,6 @@ Everything on it may be shown: it rests on the ensemble's size, the stated profi
 labels. If the noise is from a seed, it is a rehearsal, and says so first.
 """
 
-import base64
 import re
 from collections.abc import Mapping
 from html import escape
@@ -14,7 +13,7 @@ import pandas as pd
 
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.report import names
-from private_ensembles.report.html import file_link, html_table
+from private_ensembles.report.html import file_link, html_table, png_url
 from private_ensembles.report.page import ASSETS, page
 from private_ensembles.report.planner_figures import short
 
@@ -99,11 +98,10 @@ _BESIDE = "display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start"
 
 def _figure(png: Path, alt: str) -> str:
     """Return a PNG that can be read on a telephone as it is, and needs no box that scrolls."""
-    encoded = base64.b64encode(png.read_bytes()).decode("ascii")
     return (
         '<figure style="flex: 0 1 32rem; min-width: 0">'
         '<img style="width: 100%; min-width: 0; max-height: none" '
-        f'alt="{escape(alt)}" decoding="async" src="data:image/png;base64,{encoded}"></figure>'
+        f'alt="{escape(alt)}" decoding="async" src="{png_url(png.read_bytes())}"></figure>'
     )
 
 
@@ -144,14 +142,8 @@ def digits(x: float) -> str:
     >>> digits(1e-05), digits(2.5e-07), digits(0.98765432)
     ('10⁻⁵', '2.5·10⁻⁷', '0.98766')
     """
-    mantissa, _, exponent = at_most(float(x)).partition("e")
-    if not exponent:
-        return mantissa
-    power = "10" + str(int(exponent)).translate(_RAISED)
-    return power if mantissa == "1" else f"{mantissa}·{power}"
+    return names.powers(at_most(float(x)))
 
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _ASKED = (
     "What the two best mechanisms would give, each with its noise scaled and proven to keep the "

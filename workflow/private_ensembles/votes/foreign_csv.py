@@ -132,10 +132,9 @@ def _header(header: list[str], kind: str) -> tuple[str, int | None, list[int] | 
     told = {_told(cell): cell for cell in reversed(others)}
     if len(told) != 1 or None in told:
         wrong = told.get(None, others[-1] if others else _LABEL)
-        shown = wrong if len(wrong) <= 40 else f"{wrong[:37]}..."
         raise ValueError(
-            f"has a column called {shown!r}: a header must name every column teacher..., or every "
-            "column class..., and perhaps one label"
+            f"has a column called {_short(wrong)!r}: a header must name every column teacher..., "
+            "or every column class..., and perhaps one label"
         )
     (found,) = told
     if kind not in ("auto", found):
@@ -189,12 +188,15 @@ def _one_by_one(rows: list[list[str]], line: int, pointed: bool) -> np.ndarray:
             if _is_whole(cell) or (pointed and _is_whole(_without_point(cell))):
                 continue
             hint = f": {SAY}" if _is_whole(_without_point(cell)) else ""
-            shown = cell if len(cell) <= 40 else f"{cell[:37]}..."
-            raise ValueError(f"line {number}: {shown!r} is not a whole number{hint}")
+            raise ValueError(f"line {number}: {_short(cell)!r} is not a whole number{hint}")
     try:
         return np.array([[int(_without_point(cell)) for cell in row] for row in rows], np.int64)
     except (ValueError, OverflowError):  # Python reads no more than 4300 digits
         raise ValueError(f"line {line} or below: a number is too large") from None
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= 40 else f"{cell[:37]}..."
 
 
 def _is_whole(cell: str) -> bool:
