@@ -27,6 +27,7 @@ BENCHMARKS = (
     "best_label",
     "dpbag",
     "teachers",
+    "teacher_epochs",
     "students",
     "trainings",
     "embedded",

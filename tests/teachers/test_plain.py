@@ -60,6 +60,38 @@ def test_channels_last_in_memory_changes_rounding_only():
         assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
 
 
+def test_a_linear_learning_rate_is_that_of_pytorchs_schedule():
+    """Both seen after 3 epochs of 13 steps, the last of each with a smaller batch."""
+    images, labels = records()
+    model, reference = (build_model("linear", (8, 8), 2).double() for _ in range(2))
+    settings = SETTINGS | {"momentum": 0.9, "epochs": 3, "learning_rate_schedule": "linear"}
+    state = train_plain_teacher(model, images.double(), labels, **settings)
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.3, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.LinearLR(
+        optimizer, start_factor=1.0, end_factor=1e-300, total_iters=3 * 13
+    )
+    sampler = torch.Generator().manual_seed(1)
+    for _ in range(3):
+        for batch in torch.randperm(100, generator=sampler).split(8):
+            optimizer.zero_grad()
+            logits = reference(images[batch].double())
+            torch.nn.functional.cross_entropy(logits, labels[batch]).backward()
+            optimizer.step()
+            schedule.step()
+    for name, value in reference.state_dict().items():
+        assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
+
+
+def test_an_unknown_schedule_is_refused():
+    with pytest.raises(ValueError, match="learning_rate_schedule = 'cosine': must be one of const"):
+        train_plain_teacher(
+            build_model("linear", (8, 8), 2),
+            *records(),
+            **SETTINGS,
+            learning_rate_schedule="cosine",
+        )
+
+
 def test_training_repeats_exactly_and_follows_its_seed():
     images, labels = records(20)
     first, again, other = (

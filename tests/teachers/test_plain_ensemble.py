@@ -28,10 +28,12 @@ def train(models, images, labels, shards, **changes):
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "mlp"])
-@pytest.mark.parametrize("momentum", [0.0, 0.9])
-def test_teachers_are_those_that_are_trained_one_by_one(name, momentum):
+@pytest.mark.parametrize(("momentum", "schedule"), [(0.0, "constant"), (0.9, "linear")])
+def test_teachers_are_those_that_are_trained_one_by_one(name, momentum, schedule):
+    """The shards differ in size, and so do the steps in which a rate falls to 0."""
     models, images, labels, shards = problem(name)
-    together = train(models, images, labels, shards, momentum=momentum)
+    how = {"momentum": momentum, "learning_rate_schedule": schedule}
+    together = train(models, images, labels, shards, **how)
     for i, shard in enumerate(shards):
         alone = train_plain_teacher(
             build_model(name, (8, 8), 3, i),
@@ -39,7 +41,7 @@ def test_teachers_are_those_that_are_trained_one_by_one(name, momentum):
             labels[shard],
             **SETTINGS,
             sampling_seed=7 + i,
-            momentum=momentum,
+            **how,
         )
         assert list(alone) == list(together[i])
         for key, value in alone.items():

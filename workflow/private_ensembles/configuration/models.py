@@ -45,6 +45,9 @@ class PlainTeachers(types.Section):
     batch_size: types.Count = about(BATCH_SIZE)
     epochs: types.Count = about(EPOCHS)
     learning_rate: types.Positive = about(LEARNING_RATE)
+    learning_rate_schedule: Literal["constant", "linear"] = about(
+        "The same rate in every step, or falling linearly to 0.", LEFT_OUT
+    )
     momentum: types.number(ge=0, lt=1) = about("Momentum of SGD.")
 
 

@@ -9,7 +9,7 @@ import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.schedule import check_training, poisson_schedule
+from private_ensembles.teachers.schedule import check_training, poisson_schedule, rate_at
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
 
 
@@ -25,6 +25,7 @@ def train_plain_ensemble(
     learning_rate,
     sampling_seeds,
     momentum=0.0,
+    learning_rate_schedule="constant",
     blocks=None,
     checkpoint=None,
     progress=lambda message: None,
@@ -68,7 +69,8 @@ def train_plain_ensemble(
         mine = parameters[active]
         lengths = torch.tensor([[len(batch)] for batch in batches])
         velocity[active] = momentum * velocity[active] + gradients(mine, batches) / lengths.to(mine)
-        parameters[active] = mine.add(velocity[active], alpha=-learning_rate)
+        rates = [rate_at(step, steps[i], learning_rate, learning_rate_schedule) for i in active]
+        parameters[active] = mine - velocity[active] * torch.tensor(rates).to(mine)[:, None]
         meter.advance(images=int(lengths.sum()))
         if checkpoint.due():
             checkpoint.save(step=step + 1, parameters=parameters.cpu(), velocity=velocity.cpu())

@@ -6,6 +6,8 @@ Training and accounting both take these from here, so that what is accounted is 
 from dataclasses import dataclass
 from math import ceil, isfinite
 
+LEARNING_RATES = "constant", "linear"
+
 # In units of the clipping norm, the norm that a clipped gradient of 32-bit floats may have. Its
 # rounding is that of its norm: half of n / 8 round-offs of 2^-24 if eight lanes add up the
 # squares of n <= 2^13 numbers one by one (a row of a convolution's kernel: 6,144 at most in
@@ -59,6 +61,20 @@ def check_training(**parameters):
         if not isfinite(value) or value < 0 or (lowest is None and value == 0):
             allowed = "at least 0" if lowest == 0 else "above 0"
             raise ValueError(f"{name} = {value}: must be a finite number {allowed}")
+
+
+def rate_at(step, steps, learning_rate, schedule):
+    """Learning rate of step 0 <= step < steps: the same always, or falling towards 0.
+
+    >>> [rate_at(step, 4, 1.0, "linear") for step in range(4)]
+    [1.0, 0.75, 0.5, 0.25]
+
+    Raises ValueError for another schedule than LEARNING_RATES.
+    """
+    if schedule not in LEARNING_RATES:
+        allowed = ", ".join(LEARNING_RATES)
+        raise ValueError(f"learning_rate_schedule = {schedule!r}: must be one of {allowed}")
+    return learning_rate * (1 - step / steps) if schedule == "linear" else learning_rate
 
 
 def check_finite(state):
