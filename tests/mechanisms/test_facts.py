@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
@@ -102,3 +103,9 @@ def test_immutable_noise_is_the_papers_by_itself():
 def test_unknown_names_are_refused_with_the_allowed_ones():
     with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
         mechanisms.load("gnmx")
+
+
+def test_nzc_s_label_of_many_classes_is_the_first_of_the_largest_counts():
+    histograms = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
+    found = mechanisms.load("nzc").distribution(histograms, ImmutableNoise())
+    assert found.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
