@@ -17,17 +17,21 @@ from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.accounting.selection_covers import exponential_cover, permute_and_flip_cover
 from private_ensembles.accounting.trade_off import trade_off
+from tests.ranges import (
+    NEGATIVE,
+    NO_COUNT,
+    NOT_POSITIVE,
+    NOT_WITHIN_0_1,
+    OUTSIDE_0_1,
+    check_ends,
+)
 
 COIN = Pairs(np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]]))
-NOT_IN_0_1 = (0.0, 1.0, -1e-9, 1 + 1e-9, math.nan)
-NOT_POSITIVE = (0.0, -1.0, math.inf, math.nan)
-NEGATIVE = (-1e-9, math.inf, math.nan)
-NO_COUNT = (0, -1, 1.5, True)
 LITTLE = math.nextafter(2.0**-20, 0)
 
 # What is called with one number, which it refuses, and which it takes.
 RANGES = {
-    "adaptive_epsilon, delta": (lambda x: adaptive_epsilon(COIN, 2, x), NOT_IN_0_1, (0.5,)),
+    "adaptive_epsilon, delta": (lambda x: adaptive_epsilon(COIN, 2, x), NOT_WITHIN_0_1, (0.5,)),
     "adaptive_epsilon, labels": (lambda x: adaptive_epsilon(COIN, x, 0.1), NO_COUNT, (1,)),
     "adaptive_delta, epsilon": (lambda x: adaptive_delta(COIN, 1, x), NEGATIVE, (0.0,)),
     "Pairs": (
@@ -37,7 +41,7 @@ RANGES = {
     ),
     "pld_epsilon, delta": (
         lambda x: pld_epsilon(lambda e: 0.1 * np.exp(-e), 1, x, largest_epsilon=1.0, interval=0.1),
-        NOT_IN_0_1,
+        NOT_WITHIN_0_1,
         (0.5,),
     ),
     "pld_epsilon, queries": (
@@ -56,16 +60,16 @@ RANGES = {
         (1.0,),
     ),
     "simple, epsilon": (lambda x: composition.simple(x, 0.1, 2), NEGATIVE, (0.0,)),
-    "simple, delta": (lambda x: composition.simple(0.1, x, 2), NOT_IN_0_1[2:], (0.0, 1.0)),
+    "simple, delta": (lambda x: composition.simple(0.1, x, 2), OUTSIDE_0_1, (0.0, 1.0)),
     "simple, k": (lambda x: composition.simple(0.1, 0.1, x), NO_COUNT, (1,)),
     "general, slack": (
         lambda x: composition.general(0.1, 0.0, 2, x),
-        (0.0, *NOT_IN_0_1[2:]),
+        (0.0, *OUTSIDE_0_1),
         (1.0, 1e-300),
     ),
     "optimal_homogeneous, delta": (
         lambda x: composition.optimal_homogeneous(0.1, 0.0, 2, x),
-        NOT_IN_0_1[2:],
+        OUTSIDE_0_1,
         (0.0, 1.0),
     ),
     "rdp_to_dp, order": (
@@ -78,7 +82,7 @@ RANGES = {
         (-1e-9, math.nan),
         (0.0, math.inf),
     ),
-    "rdp_to_dp, delta": (lambda x: composition.rdp_to_dp([2.0], [0.1], x), NOT_IN_0_1, (0.5,)),
+    "rdp_to_dp, delta": (lambda x: composition.rdp_to_dp([2.0], [0.1], x), NOT_WITHIN_0_1, (0.5,)),
     "randomised_response_rdp, order": (
         lambda x: composition.randomised_response_rdp(0.1, [x]),
         (1.0, 0.5, math.inf, math.nan),
@@ -86,7 +90,7 @@ RANGES = {
     ),
     "exact_conversion_cost, delta": (
         lambda x: composition.exact_conversion_cost(2.0, x, "classic"),
-        NOT_IN_0_1,
+        NOT_WITHIN_0_1,
         (0.5,),
     ),
     "NoisyCounts, counts": (lambda x: NoisyCounts(x, 1.0), NO_COUNT, (1,)),
@@ -112,7 +116,7 @@ RANGES = {
     "Moves, sigma": (lambda x: discrete_gaussian.Moves(1, x), NOT_POSITIVE, (0.1,)),
     "discrete epsilon": (
         lambda x: discrete_gaussian.epsilon(x, [discrete_gaussian.Moves(1, 2.0)]),
-        NOT_IN_0_1,
+        NOT_WITHIN_0_1,
         (0.5,),
     ),
     "fine_distance": (
@@ -141,8 +145,8 @@ RANGES = {
         (3.0 / 600,),
     ),
     "laplace_cover, teachers": (lambda x: laplace_cover(1.0, x), (0, -1), (1, 2)),
-    "pmf": (lambda x: pmf([x, 0.5]), NOT_IN_0_1[2:], (0.0, 1.0)),
-    "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), NOT_IN_0_1[2:], (0.0, 1.0)),
+    "pmf": (lambda x: pmf([x, 0.5]), OUTSIDE_0_1, (0.0, 1.0)),
+    "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),
     "binomial_pmf, size": (lambda x: binomial_pmf(x, 0.5), (-1,), (0, 1)),
     "grouped_pmf, size": (lambda x: grouped_pmf([0.5], [x]), (-1,), (0, 1)),
     "least_holding, low": (
@@ -158,7 +162,7 @@ RANGES = {
     ),
     "trade_off, levels": (
         lambda x: trade_off([[0.5, 0.5]], [[0.4, 0.6]], [x]),
-        NOT_IN_0_1[2:],
+        OUTSIDE_0_1,
         (0.0, 1.0),
     ),
     "least_rho, epsilon": (
@@ -176,9 +180,4 @@ RANGES = {
 
 @pytest.mark.parametrize("name", RANGES)
 def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
-    call, refused, taken = RANGES[name]
-    for value in taken:
-        call(value)
-    for value in refused:
-        with pytest.raises(ValueError):
-            call(value)
+    check_ends(*RANGES[name])
