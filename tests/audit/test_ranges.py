@@ -73,7 +73,7 @@ RANGES = {
     ),
     "vote_neighbours": (
         lambda x: histograms.vote_neighbours(x, 2, "add_remove"),
-        NO_COUNT + (1,),
+        (*NO_COUNT, 1),
         (2,),
     ),
     "two_class_matrix": (
@@ -95,7 +95,7 @@ RANGES = {
     ),
     "epsilon_lower_bound, delta": (
         lambda x: sampled(sampler.epsilon_lower_bound, x),
-        OUTSIDE_0_1 + (1.0,),
+        (*OUTSIDE_0_1, 1.0),
         (0.0,),
     ),
     "delta_lower_bound, epsilon": (
