@@ -1,7 +1,9 @@
 """Costs and noise are rounded against the one who claims them: beside exact fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -74,3 +76,38 @@ def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
         of_labels = (1 - Fraction(share)) * Fraction(rho)
         assert close_above(Fraction(found.sigma1) ** 2, 60 / (2 * Fraction(share) * Fraction(rho)))
         assert close_above(Fraction(found.sigma2) ** 2, 40 / of_labels)
+
+
+def lattice(sigma):
+    """N_Z(0, sigma^2) to thirty digits."""
+    weights = {x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * sigma**2)) for x in range(-40, 41)}
+    total = mpmath.fsum(weights.values())
+    return {x: weight / total for x, weight in weights.items()}
+
+
+@pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
+def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
+    """Two classes: the threshold's tail, and half of a tie."""
+    mechanism, given = mechanisms.load(name), CheckedNoise(2.0, 1.5, 1.25)
+    if name == "interactive_gnmax":
+        given = replace(given, score=0.25)
+    histograms = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
+    found = mechanism.outcomes(histograms, given, secure=True)
+    said = mechanism.error(3, 2, given, secure=True)
+    assert said["relative_error"] < 1e-11
+    leads = mechanism.consensus(histograms, given, True)
+    with mpmath.workdps(30):
+        first, second = lattice(mpmath.mpf(1.5)), lattice(mpmath.mpf(1.25))
+        for row, (a, b), lead in zip(found.tolist(), histograms.tolist(), leads, strict=True):
+            passes = mpmath.fsum(p for x, p in first.items() if int(lead) + x >= 2)
+            ones = mpmath.fsum(
+                p * q * (1 if b + y > a + x else mpmath.mpf(1) / 2)
+                for x, p in second.items()
+                for y, q in second.items()
+                if b + y >= a + x
+            )
+            for value, exact in zip(
+                row, (1 - passes, passes * (1 - ones), passes * ones), strict=True
+            ):
+                allowed = said["relative_error"] * exact + said["absolute_error"]
+                assert abs(value - exact) <= allowed
