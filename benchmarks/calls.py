@@ -1,6 +1,6 @@
 """Which test calls which function of the package, and how long it takes.
 
-python -m benchmarks.calls calls.jsonl                          all tests but those of the workflow
+python -m benchmarks.calls calls.jsonl                    all but those of the workflow and browser
 python -m benchmarks.calls calls.jsonl tests/audit/test_bounds.py     these once more
 
 Each test is one line of JSON; a later line of the same test counts in place of an earlier one. The
@@ -23,7 +23,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "workflow/private_ensembles"
-EVERYTHING = ("tests", PACKAGE, "--ignore=tests/workflow")
+# A browser does not start in as little memory as `mutants` grants, and would kill every change.
+EVERYTHING = (
+    "tests",
+    PACKAGE,
+    "--ignore=tests/workflow",
+    "--ignore-glob=tests/report/test_browser*",
+)
 IN_ONE_PROCESS = ("-n0", "--doctest-modules", "-q", "--no-header", "-p", "no:cacheprovider")
 LOADING = "loading"  # as the name of a test: what runs when tests are collected
 

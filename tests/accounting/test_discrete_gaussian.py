@@ -260,3 +260,18 @@ def test_the_error_of_log_tails_grows_with_the_standard_deviation():
     (_, near), (_, far) = (dg._log_tails(sigma, 1, 1) for sigma in (1.0, 4000.0))
     assert near == 1e-12
     assert far >= 32 * 4000 * np.finfo(float).eps / 2
+
+
+@pytest.mark.parametrize("sigmas", [(0.7, 1.0, 1.75), (0.7, 1.45, 1.5), (0.5, 0.6, 2.5)])
+def test_a_third_group_of_little_noise_is_no_gaussian(sigmas):
+    """Theorem 3 takes 2.25 off a variance: where nothing is left, delta is 1."""
+    chance, loss, x = 1.0, 0.0, np.arange(-25, 26)
+    for axis, sigma in enumerate(sigmas):
+        law = np.exp(-((x / sigma) ** 2) / 2)
+        shape = np.ones(3, dtype=int)
+        shape[axis] = x.size
+        chance = chance * (law / law.sum()).reshape(shape)
+        loss = loss + ((2 * x + 1) / (2 * sigma**2)).reshape(shape)
+    exact = (chance * -np.expm1(np.minimum(1.0 - loss, 0.0))).sum()
+    found = dg.delta(1.0, [dg.Moves(1, sigma) for sigma in sigmas])
+    assert exact * (1 - 1e-12) <= found <= 1.0

@@ -162,3 +162,8 @@ def test_delta_is_asked_for_at_epsilon_zero_as_well():
         generator=np.random.default_rng(0),
     )
     assert 0.4 < found.value < 0.5
+
+
+def test_labels_named_twice_or_in_another_order_count_once():
+    assert events((1, 0, -1, 0)) == events((-1, 0, 1))
+    assert events([1, 0, 1]) == [(0,), (1,)]

@@ -8,6 +8,8 @@ from private_ensembles.darrm.central import GAP
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.search import LinearObjective
 
 
 @pytest.mark.parametrize("prior", ["uniform:0.5,1", "common:0.5,1"])
@@ -142,3 +144,18 @@ def test_the_hardest_points_take_few_rounds(point, rounds):
     assert solution.certificate.holds
     assert solution.solver["rounds"] <= rounds
     assert solution.utility_upper_bound - solution.utility <= 2 * GAP * solution.utility
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_the_bound_grants_what_the_objective_may_be_off_by(monotone):
+    problem = PrivacyProblem(11, 3, 0.1, 1e-5, 3e-5)
+    found = []
+    for rounding in (0.0, 1e-3):
+        goal = LinearObjective(objective(11, parse_prior("uniform:0.5,1")))
+        goal.rounding = rounding
+        search = central.CentralSearch(problem, goal, monotone=monotone)
+        assert search.bound == search.upper_bound == goal.total + rounding
+        search.smooth = np.zeros(goal.size)
+        search._improve(central.FIRST_TOLERANCE)
+        found.append(search.bound)
+    assert found[1] == pytest.approx(found[0] + 1e-3, abs=1e-12)

@@ -79,3 +79,16 @@ def test_a_box_is_bounded_as_each_of_its_columns_is(monkeypatch):
     for b in range(25):
         column = box_bounds(problem, V, W, slice(b, b + 1), known[:, :1], 0.0)
         np.testing.assert_allclose(column[:, 0], box[:, b], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("Delta", [0.01, 0.3])
+@pytest.mark.parametrize("bends", [(-1, 0), (0, 1), (-1, 1), (1, -1), (-1, -1), (1, 1)])
+def test_sides_that_bend_one_way_are_bounded(monkeypatch, bends, Delta):
+    """A peak of f with some of the teachers moved, wherever along the ones it is."""
+    monkeypatch.setattr(ends, "PARTS", 1)
+    problem = PrivacyProblem(11, 2, 0.3, Delta, 0.4)
+    b, box = np.arange(10), slice(0, 10)
+    for peak in (0.5, 3.0, 4.5, 8.5):
+        V, W = (sign * ((b - peak) ** 2 / 81)[None] for sign in bends)
+        found = box_bounds(problem, V, W, box, np.full((1, 10), np.inf), np.inf)
+        assert (found >= largest(problem, V, W, range(10)) - 1e-13).all()

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 
 from private_ensembles.accounting.poisson_binomial import pmf
+from private_ensembles.darrm import error
 from private_ensembles.darrm.error import error_at, error_of_pmf, expected_error
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.prior import expected_pmf, objective, parse_prior
@@ -73,3 +75,16 @@ def test_error_is_symmetric_in_the_two_labels():
 def test_pmf_of_another_length_is_refused():
     with pytest.raises(ValueError, match="alpha"):
         error_of_pmf(np.ones(12), np.ones(11))
+
+
+def test_the_interval_of_an_estimate_is_student_s(monkeypatch):
+    means = np.random.default_rng(0).uniform(size=error.REPLICATES + 1)
+    drawn = iter(means.tolist())  # the last one is for the control's factor alone
+    monkeypatch.setattr(error, "error_of_pmf", lambda gamma, pmf: np.full(len(pmf), next(drawn)))
+    monkeypatch.setattr(error, "error_at", lambda gamma, p: np.zeros(len(p)))
+    found = error.expected_error_estimate(np.ones(4), "absolute-uniform:0,1")
+    interval = stats.t.interval(
+        0.99, error.REPLICATES - 1, means[:-1].mean(), stats.sem(means[:-1])
+    )
+    assert found.error - found.half_width == pytest.approx(interval[0], rel=1e-12)
+    assert found.error + found.half_width == pytest.approx(interval[1], rel=1e-12)

@@ -20,7 +20,7 @@ from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.search import LinearObjective
+from private_ensembles.darrm.search import LinearObjective, Search
 
 from . import oracle
 
@@ -166,3 +166,16 @@ def test_what_an_objective_may_be_off_by_covers_its_rounding(K):
     assert abs(exact - Fraction(found.total)) <= Fraction(found.rounding)
     # Each c_l is off by fewer than 5 K round-offs of two probabilities, of which all add up to 1.
     assert 5 * K * 2.0**-53 <= found.rounding <= 1e-13
+
+
+def test_the_upper_bound_grants_what_the_objective_may_be_off_by():
+    problem = PrivacyProblem(11, 3, 0.1, 1e-5, 3e-5)
+    found = []
+    for rounding in (0.0, 1e-3):
+        goal = LinearObjective(objective(11, parse_prior("uniform:0.5,1")))
+        goal.rounding = rounding
+        search = Search(problem, goal, "highs", 1, monotone=False)
+        assert search.upper_bound == goal.total + rounding
+        search.run()
+        found.append(search.upper_bound)
+    assert found[1] == pytest.approx(found[0] + 1e-3, abs=1e-12)

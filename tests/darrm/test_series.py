@@ -71,3 +71,36 @@ def test_bounds_order_by_order_are_the_bounds_above_the_floor(share):
         left_out = np.ones_like(every, dtype=bool)
         left_out[rows, columns] = False
         assert (every[left_out] <= floor + 1e-14).all()
+
+
+@pytest.mark.parametrize("n", [100, 1000, 3000])
+def test_the_remainder_bounds_terms_that_fall_slowly(n):
+    """Where n Delta is about 1, the terms after the first one that is left out count, too."""
+    problem = PrivacyProblem(5, 2, 0.1, 1e-3, 3e-3)
+    left_out = sum(
+        math.comb(n, r) * problem.Delta**r * problem.c * 0.3 * 2.0 ** (r - 3)
+        for r in range(3, 60)
+        if r <= n
+    )
+    x = n * problem.Delta
+    found = series._remainder(problem, n, [1.0, 0.8, 0.5, 0.3])
+    assert left_out <= found <= math.exp(2 * x) * problem.c * 0.3 * x**3 / 6 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_no_box_leaves_out_what_exceeds_the_floor(order):
+    """Whatever the slice: with one teacher at the ends, too, who gains by a move alone."""
+    problem = PrivacyProblem(5, 2, 0.1, 0.05, 0.15)
+    for seed in range(20):
+        g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(seed), problem.K))
+        every = []
+        for t, (V, sizes, box) in enumerate(series.boxes(problem, g, order, -np.inf)):
+            assert box == (slice(0, t + 1), slice(0, problem.K - t + 1))
+            f = series.first_order(problem, V, box)
+            every.append(f if order == 1 else series.full_bound(problem, V, box, f, sizes))
+        for floor in (float(bounds.max()) - 1e-9 for bounds in every):
+            found = {len(V) - 1: box for V, _, box in series.boxes(problem, g, order, floor)}
+            for t, bounds in enumerate(every):
+                left_out = bounds.copy()
+                left_out[found.get(t, (slice(0, 0), slice(0, 0)))] = -np.inf
+                assert left_out.max() <= floor

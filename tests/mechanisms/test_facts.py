@@ -3,10 +3,13 @@
 import re
 import unicodedata
 
+import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.mechanisms.nzc import ImmutableNoise
 
@@ -102,3 +105,18 @@ def test_immutable_noise_is_the_papers_by_itself():
 def test_unknown_names_are_refused_with_the_allowed_ones():
     with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
         mechanisms.load("gnmx")
+
+
+def test_nzc_s_label_of_many_classes_is_the_first_of_the_largest_counts():
+    histograms = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
+    found = mechanisms.load("nzc").distribution(histograms, ImmutableNoise())
+    assert found.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
+
+
+def test_a_gamma_that_is_not_private_is_refused():
+    """One from a file is certified anew before it releases labels."""
+    problem, mechanism = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), mechanisms.load("darrm_opt")
+    found = optimize_gamma(5, 1, 0.1).gamma
+    assert mechanism.gamma_at(problem, {"gamma": found.tolist()}).tolist() == found.tolist()
+    with pytest.raises(ValueError, match="must be private for K = 5, m = 1"):
+        mechanism.gamma_at(problem, {"gamma": [1.0] * 6})

@@ -187,3 +187,20 @@ def test_served_is_stable_for_many_queries():
     served = served_probability(passes, 300)
     # All served answers together: E min(N, cap), and N is far above the cap here.
     assert served @ passes == pytest.approx(300, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
+    mechanism = mechanisms.load(name)
+    task = base(name, n_classes=n_classes, labels=1 if name in DARRM else 40)
+    if mechanism.refusal(task):
+        return
+    histograms = counts(task)
+    truth = histograms.argmax(axis=1)
+    score = mechanism.search_score(histograms, truth, task)
+    high = {key: ends[1] for key, ends in mechanism.free.items()}
+    for free in ({}, {key: end / 2 for key, end in high.items()}, high):
+        parameters = mechanism.calibrate(task, **free)
+        right = mechanism.expected(histograms, truth, task, parameters)[1]
+        assert score(parameters) == pytest.approx(right, rel=0.03)

@@ -43,3 +43,9 @@ def test_torch_seed_fits_63_bits(seed, path):
 def test_addresses_are_natural_numbers_and_text(seed, part):
     with pytest.raises(ValueError, match="must be an integer >= 0"):
         stream(seed, part)
+
+
+def test_no_bit_of_an_integer_is_lost():
+    keys = {stream(0, 1 << bit).spawn_key for bit in range(130)} | {stream(0, 0).spawn_key}
+    assert len(keys) == 131
+    assert stream(0, 5 + 7 * 2**32).spawn_key[1:] == (5, 7)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from private_ensembles.pate import gnmax_quadrature
 from private_ensembles.pate.gnmax import label_probability
 from private_ensembles.pate.gnmax_quadrature import (
     gnmax_distribution,
@@ -154,3 +155,15 @@ def test_counts_that_are_no_votes_are_refused(counts):
     for distribution in (gnmax_distribution, lnmax_distribution):
         with pytest.raises(ValueError, match="counts"):
             distribution(np.array(counts), 1.0)
+
+
+def test_what_lies_beyond_the_grid_is_at_most_the_geometric_series_of_its_ends():
+    """Of a peak whose logarithm is concave, on a grid that is cut at either end."""
+    x = np.arange(-400, 401)
+    log_f = np.stack([-(x**2) / 200.0, -np.abs(x) / 5.0, -((x - 5) ** 4) / 1e5])
+    whole = np.exp(log_f).sum(axis=1)
+    for low, high in ((380, 420), (395, 500), (330, 410)):
+        total, beyond = gnmax_quadrature._sum(log_f[:, low:high].copy())
+        left_out = whole - total
+        assert (left_out <= beyond * (1 + 1e-12)).all()
+        assert beyond[1] == pytest.approx(left_out[1], rel=1e-9)

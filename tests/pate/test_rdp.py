@@ -168,3 +168,17 @@ def test_expected_cost_weighs_each_label_with_its_chance_of_an_answer():
 def test_bad_input_is_refused(counts, sigma, orders, message):
     with pytest.raises(ValueError, match=message):
         pate.gnmax_rdp(counts, sigma, orders)
+
+
+def test_the_bound_holds_to_the_last_digit_where_mu_2_is_hardly_above_1():
+    """There L - gain_a = L (1 - r)^2 loses digits, and little noise lets Theorem 6 apply."""
+    rng = np.random.default_rng(0)
+    applies = 0
+    for sigma in (0.12, 0.15, 0.2, 0.3):
+        for share in 10 ** rng.uniform(-9, -1, 50):
+            log_q, order = -(1 + share) / sigma**2, float(rng.uniform(1.001, 2))
+            found = float(gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0])
+            exact = exact_rdp(log_q, sigma, order)
+            assert found >= exact
+            applies += found < order / sigma**2
+    assert applies > 100

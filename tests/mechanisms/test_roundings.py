@@ -1,0 +1,113 @@
+"""Costs and noise are rounded against the one who claims them: beside exact fractions."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms import confident_gnmax, exponential, gnmax_exact
+from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
+from private_ensembles.mechanisms.families import gaussian
+from private_ensembles.mechanisms.families.checked import CheckedNoise
+from private_ensembles.mechanisms.families.gaussian import GaussianNoise
+from private_ensembles.mechanisms.families.noise_function import NoiseFunction, NoisyMajority
+from private_ensembles.mechanisms.families.task import Task
+
+LITTLE = Fraction(1, 10**11)
+TASK = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=4)
+
+
+def drawn(*ranges):
+    return np.random.default_rng(3).uniform(*np.transpose(ranges), (100, len(ranges))).tolist()
+
+
+def close_above(value, exact):
+    """At least the exact number, and next to it."""
+    return exact <= Fraction(value) <= exact * (1 + LITTLE)
+
+
+def test_a_label_of_darrm_costs_m_times_a_teacher_s_epsilon():
+    for m, epsilon in drawn((1, 9), (0.01, 2)):
+        given = NoisyMajority(m, 1, 9, 1e-4, epsilon, 1e-5)
+        found = NoiseFunction.label_cost(mechanisms.load("darrm_opt"), given)
+        assert close_above(found, Fraction(m) * Fraction(epsilon))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The rho of every question what it costs."""
+    given = []
+
+    def rho_cost(rho, delta, analysis):
+        given.append(rho)
+        return 1.0
+
+    for module in (gaussian, confident_gnmax, exponential):
+        monkeypatch.setattr(module, "rho_cost", rho_cost)
+    return given
+
+
+def test_checked_noise_is_charged_at_least_its_rho(asked):
+    for sigma1, sigma2 in drawn((1, 90), (1, 50)):
+        ConfidentGNMax().cost(TASK, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
+        exact = 60 / (2 * Fraction(sigma1) ** 2) + 40 / Fraction(sigma2) ** 2
+        assert close_above(asked[-1], exact)
+
+
+def test_gaussian_noise_is_charged_at_least_its_rho(asked):
+    for (sigma,) in drawn((1, 90)):
+        mechanisms.load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
+        assert close_above(asked[-1], 40 / Fraction(sigma) ** 2)
+
+
+def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
+    for rho, share in drawn((0.001, 2), (0.1, 0.9)):
+        for module in (gaussian, confident_gnmax):
+            monkeypatch.setattr(module, "rho_within", lambda *_, rho=rho: rho)
+        for found in (
+            mechanisms.load("gnmax_improved").find(TASK, 40).sigma,
+            gnmax_exact.ExactGNMax().in_parts(TASK, 40).sigma,
+        ):
+            assert close_above(Fraction(found) ** 2, 40 / Fraction(rho))
+        found = ConfidentGNMax().find(TASK, 40, share=share, threshold=0.5)
+        of_labels = (1 - Fraction(share)) * Fraction(rho)
+        assert close_above(Fraction(found.sigma1) ** 2, 60 / (2 * Fraction(share) * Fraction(rho)))
+        assert close_above(Fraction(found.sigma2) ** 2, 40 / of_labels)
+
+
+def lattice(sigma):
+    """N_Z(0, sigma^2) to thirty digits."""
+    weights = {x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * sigma**2)) for x in range(-40, 41)}
+    total = mpmath.fsum(weights.values())
+    return {x: weight / total for x, weight in weights.items()}
+
+
+@pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
+def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
+    """Two classes: the threshold's tail, and half of a tie."""
+    mechanism, given = mechanisms.load(name), CheckedNoise(2.0, 1.5, 1.25)
+    if name == "interactive_gnmax":
+        given = replace(given, score=0.25)
+    histograms = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
+    found = mechanism.outcomes(histograms, given, secure=True)
+    said = mechanism.error(3, 2, given, secure=True)
+    assert said["relative_error"] < 1e-11
+    leads = mechanism.consensus(histograms, given, True)
+    with mpmath.workdps(30):
+        first, second = lattice(mpmath.mpf(1.5)), lattice(mpmath.mpf(1.25))
+        for row, (a, b), lead in zip(found.tolist(), histograms.tolist(), leads, strict=True):
+            passes = mpmath.fsum(p for x, p in first.items() if int(lead) + x >= 2)
+            ones = mpmath.fsum(
+                p * q * (1 if b + y > a + x else mpmath.mpf(1) / 2)
+                for x, p in second.items()
+                for y, q in second.items()
+                if b + y >= a + x
+            )
+            for value, exact in zip(
+                row, (1 - passes, passes * (1 - ones), passes * ones), strict=True
+            ):
+                allowed = said["relative_error"] * exact + said["absolute_error"]
+                assert abs(value - exact) <= allowed

@@ -1,0 +1,44 @@
+"""The ends of what the samplers of noise take: just beyond, they refuse."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.noise import secure, streams
+from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
+
+ONE = np.array([1])
+RANGES = {
+    "coins": (secure.coins, OUTSIDE_0_1, (0.0, 1.0)),
+    "weighted": (
+        lambda x: secure.weighted(np.array([x])),
+        ([0, 0], [-1, 2], [0.5, 0.5]),
+        ([0, 1], [3, 0]),
+    ),
+    "add_discrete_gaussian": (
+        lambda x: secure.add_discrete_gaussian(ONE, x),
+        NOT_POSITIVE,
+        (0.1, 5.0),
+    ),
+    "add_discrete_gaussian, counts": (
+        lambda x: secure.add_discrete_gaussian(np.array([x]), 1.0),
+        (1 << 30, -(1 << 30), 0.5),
+        ((1 << 30) - 1, 1 - (1 << 30)),
+    ),
+    "add_fine_gaussian": (
+        lambda x: secure.add_fine_gaussian(ONE, x),
+        (0.0, -1.0, 65536.0),
+        (0.1, 65535.9),
+    ),
+    "add_fine_gaussian, counts": (
+        lambda x: secure.add_fine_gaussian(np.array([x]), 1.0),
+        (1 << 16, -(1 << 16)),
+        ((1 << 16) - 1, 1 - (1 << 16)),
+    ),
+    "a seed": (streams.stream, (-1, True, 0.5), (0, 1 << 80)),
+    "a part of a path": (lambda x: streams.stream(0, x), (-1, True, 0.5), (0, 1 << 80, "")),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
+    check_ends(*RANGES[name])
