@@ -5,6 +5,8 @@ configuration says otherwise. Parallelism is across jobs: one thread each, and t
 whatever the number of cores.
 """
 
+import math
+
 import numpy as np
 
 
@@ -46,7 +48,10 @@ def scores(model, features, constant=0.0):
     """Probability of label 1 for records (Q, d), float64 (Q,); `constant` if model is None."""
     if model is None:
         return np.full(len(features), float(constant))
-    return model.predict(np.asarray(features, np.float32), num_threads=1)
+    odds, place = np.unique(log_odds(model, columns_of(features)), return_inverse=True)
+    # NumPy's exponential may differ in the last bit from the C library's, which LightGBM takes.
+    chances = [1 / (1 + math.exp(-value)) if value > -700 else 0.0 for value in odds.tolist()]
+    return np.array(chances)[place]
 
 
 def shard_votes(features, labels, shards, queries, settings, progress=None):
@@ -56,8 +61,7 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     A shard with one label only votes for it. progress: called with the number of shards done.
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
-    # In single precision, as the trees were fitted, column by column.
-    columns = np.asarray(queries, np.float32).T.astype(np.float64, order="C")
+    columns = columns_of(queries)
     # LightGBM trains one model at a time.
     for number, shard in enumerate(shards):
         model = fit(features[shard], labels[shard], settings)
@@ -68,37 +72,61 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     return votes
 
 
+def columns_of(features):
+    """Records (Q, d) as `log_odds` takes them: float32 (d, Q), as trees are fitted."""
+    return np.asarray(features, np.float32).T.copy()
+
+
 def log_odds(model, columns):
     """What `model` predicts before the logistic function, float64 (Q,): bit for bit LightGBM's.
 
-    columns: float64 (d, Q), the queries' values, which single precision holds. LightGBM takes a
-    query through all trees before it looks at the next one. Here all queries go through a split at
-    once, by operations on bits, and trees share the splits that they have in common: half the time
-    for thousands of queries and small trees.
+    columns: float32 (d, Q), of `columns_of`. LightGBM takes a query through all trees before it
+    looks at the next one. Here all queries go through a split at once, by operations on bits, and
+    trees share the splits that they have in common, and all of them if they have the same: half the
+    time for thousands of queries and small trees.
     """
     trees = list(_trees(model))
-    number = np.min_scalar_type(max(len(tree["leaf_value"]) for tree in trees) - 1)
+    number = np.min_scalar_type(max(len(values) for *_, values in trees) - 1)
     masks = {}  # by split: every bit is set where a query goes left
+    found = {}  # by all splits of a tree: the leaf of each query
     total = np.zeros(columns.shape[1])
-    for tree in trees:
-        splits = list(zip(tree["split_feature"], tree["threshold"], strict=True))
-        # The leaf of each query below a node; what a leaf is called as a child, ~leaf, is negative.
-        leaves = {~leaf: leaf for leaf in range(len(tree["leaf_value"]))}
-        # The children of a split come after it.
-        for node in reversed(range(len(splits))):
-            if splits[node] not in masks:
-                column, threshold = splits[node]
-                masks[splits[node]] = -(columns[int(column)] <= threshold).astype(number)
-            left, right = leaves[tree["left_child"][node]], leaves[tree["right_child"][node]]
-            leaves[node] = right ^ ((left ^ right) & masks[splits[node]])
-        total += np.take(tree["leaf_value"], leaves[0] if splits else 0)
+    for features, thresholds, children, values in trees:
+        shape = features, thresholds, children
+        if shape not in found:
+            splits = list(zip(features.split(), thresholds.split(), strict=True))
+            for column, threshold in splits:
+                if (column, threshold) not in masks:
+                    left = columns[int(column)] <= _single(float(threshold))
+                    masks[column, threshold] = -left.view(np.uint8).astype(number)
+            found[shape] = _leaves([masks[split] for split in splits], *children)
+        total += np.take(values, found[shape])
     return total
 
 
+def _single(threshold):
+    """The largest number of single precision that is not above a threshold."""
+    nearest = np.float32(threshold)
+    return nearest if float(nearest) <= threshold else np.nextafter(nearest, np.float32(-np.inf))
+
+
+def _leaves(masks, left, right):
+    """Leaf of each query, from the masks of a tree's splits and their children as text."""
+    left, right = list(map(int, left.split())), list(map(int, right.split()))
+    below = [0] * len(masks)  # the leaf of each query below a split
+    # The children of a split come after it; a leaf is called ~leaf as a child, which is negative.
+    for node in reversed(range(len(masks))):
+        ends = (below[child] if child >= 0 else ~child for child in (left[node], right[node]))
+        goes_left, goes_right = ends
+        below[node] = goes_right ^ ((goes_left ^ goes_right) & masks[node])
+    return below[0] if masks else 0
+
+
 def _trees(model):
-    """Each tree of a fitted model as lists of numbers by the names that LightGBM's text has."""
-    names = ("split_feature", "threshold", "left_child", "right_child", "leaf_value")
+    """Each tree of a fitted model: split_feature, threshold, children as text, and leaf_value."""
     for text in model.model_to_string().split("\nTree=")[1:]:
-        lines = (line.partition("=") for line in text.split("\n\n", 1)[0].split("\n"))
-        told = {name: numbers for name, _, numbers in lines}
-        yield {name: list(map(float, told.get(name, "").split())) for name in names}
+        told = []
+        for name in ("split_feature", "threshold", "left_child", "right_child", "leaf_value"):
+            start = text.find(f"\n{name}=") + len(name) + 2
+            told.append(text[start : text.index("\n", start)] if start > len(name) + 1 else "")
+        features, thresholds, left, right, values = told
+        yield features, thresholds, (left, right), np.array(list(map(float, values.split())))
