@@ -9,6 +9,11 @@ import math
 
 import numpy as np
 
+# Most sums of a few trees' leaf values in a table: a core's first cache holds them.
+_TABLE = 2048
+# Share of the largest log odds possible by which sums in different orders may differ, and far more.
+_UNCERTAIN = 1e-12
+
 
 def fit(features, labels, settings):
     """Fit one model and return it; None if all labels are the same, which no tree can split.
@@ -39,9 +44,11 @@ def fit(features, labels, settings):
         "verbosity": -1,
     }
     data = lightgbm.Dataset(features, labels.astype(np.float32), params=parameters)
-    # Otherwise the model is written as text and read again.
-    rounds = {"num_boost_round": settings["rounds"], "keep_training_booster": True}
-    return lightgbm.train(parameters, data, **rounds)
+    model = lightgbm.Booster(parameters, data)
+    # `lightgbm.train` does the same, and looks for callbacks and copies of parameters around it.
+    for _ in range(settings["rounds"]):
+        model.update()
+    return model
 
 
 def scores(model, features, constant=0.0):
@@ -62,11 +69,11 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     """
     votes = np.empty((len(shards), len(queries)), np.uint8)
     columns = columns_of(queries)
+    features = np.asarray(features, np.float32)
     # LightGBM trains one model at a time.
     for number, shard in enumerate(shards):
         model = fit(features[shard], labels[shard], settings)
-        # A probability above 1/2 has log odds above 0.
-        votes[number] = labels[shard][0] if model is None else log_odds(model, columns) > 0
+        votes[number] = labels[shard][0] if model is None else _votes(model, columns)
         if progress is not None:
             progress(number + 1)
     return votes
@@ -85,11 +92,43 @@ def log_odds(model, columns):
     trees share the splits that they have in common, and all of them if they have the same: half the
     time for thousands of queries and small trees.
     """
+    total = np.zeros(columns.shape[1])
+    for leaves, values in _reached(_trees(model), columns):
+        total += np.take(values, leaves)
+    return total
+
+
+def _votes(model, columns):
+    """Return `log_odds` above 0, which is a probability above 1/2: bool (Q,).
+
+    Trees with the same splits are added up, and a query's leaves of some trees make one number, by
+    which a table has their sum. Rounding is then not LightGBM's.
+    """
     trees = list(_trees(model))
-    number = np.min_scalar_type(max(len(values) for *_, values in trees) - 1)
+    sums = {}
+    for *shape, values in trees:
+        shape = tuple(shape)
+        sums[shape] = sums[shape] + values if shape in sums else values
+    total, size = np.zeros(columns.shape[1]), 0.0
+    groups = [(np.zeros(columns.shape[1], np.int16), np.zeros(1))]
+    for leaves, values in _reached(((*shape, values) for shape, values in sums.items()), columns):
+        code, table = groups[-1]
+        if len(table) * len(values) > _TABLE:
+            groups.append((leaves, values))
+        else:
+            groups[-1] = code * np.int16(len(values)) + leaves, np.add.outer(table, values).ravel()
+    for code, table in groups:
+        total += np.take(table, code)
+        size += np.abs(table).max()
+    if (np.abs(total) <= _UNCERTAIN * size).any():
+        total = log_odds(model, columns)
+    return total > 0
+
+
+def _reached(trees, columns):
+    """Yield (leaf of each query, leaf_value) of some trees."""
     masks = {}  # by split: every bit is set where a query goes left
     found = {}  # by all splits of a tree: the leaf of each query
-    total = np.zeros(columns.shape[1])
     for features, thresholds, children, values in trees:
         shape = features, thresholds, children
         if shape not in found:
@@ -97,10 +136,10 @@ def log_odds(model, columns):
             for column, threshold in splits:
                 if (column, threshold) not in masks:
                     left = columns[int(column)] <= _single(float(threshold))
-                    masks[column, threshold] = -left.view(np.uint8).astype(number)
-            found[shape] = _leaves([masks[split] for split in splits], *children)
-        total += np.take(values, found[shape])
-    return total
+                    masks[column, threshold] = -left.astype(np.int16)
+            leaves = _leaves([masks[split] for split in splits], *children)
+            found[shape] = np.broadcast_to(leaves, columns.shape[1:])
+        yield found[shape], values
 
 
 def _single(threshold):
@@ -115,9 +154,11 @@ def _leaves(masks, left, right):
     below = [0] * len(masks)  # the leaf of each query below a split
     # The children of a split come after it; a leaf is called ~leaf as a child, which is negative.
     for node in reversed(range(len(masks))):
-        ends = (below[child] if child >= 0 else ~child for child in (left[node], right[node]))
-        goes_left, goes_right = ends
-        below[node] = goes_right ^ ((goes_left ^ goes_right) & masks[node])
+        one, other = left[node], right[node]
+        one = below[one] if one >= 0 else ~one
+        other = below[other] if other >= 0 else ~other
+        chosen = masks[node] & (one ^ other)
+        below[node] = np.bitwise_xor(chosen, other, out=chosen)
     return below[0] if masks else 0
 
 
