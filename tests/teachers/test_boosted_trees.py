@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from private_ensembles.teachers import boosted_trees
 from private_ensembles.teachers.boosted_trees import columns_of, fit, log_odds, scores, shard_votes
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
@@ -97,3 +98,25 @@ def test_scores_are_lightgbms_bit_for_bit(seed):
     model = fit(features, labels, SETTINGS | {"learning_rate": 0.9})
     queries = np.concatenate([features, generator.normal(size=(3000, 5))]).astype(np.float32)
     np.testing.assert_array_equal(scores(model, queries), model.predict(queries))
+
+
+def test_a_sum_of_leaf_values_that_rounding_might_turn_is_lightgbms(records, monkeypatch):
+    """If none is certain, all votes are of `log_odds`."""
+    features, labels = records
+    model = fit(features, labels, SETTINGS)
+    columns = columns_of(features)
+    votes = boosted_trees._votes(model, columns)
+    asked = []
+    monkeypatch.setattr(boosted_trees, "_UNCERTAIN", 1e300)
+    monkeypatch.setattr(boosted_trees, "log_odds", lambda *of: asked.append(of) or log_odds(*of))
+    np.testing.assert_array_equal(boosted_trees._votes(model, columns), votes)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("table", [1, 10, 10**4])
+def test_trees_at_once_change_no_vote(records, monkeypatch, table):
+    features, labels = records
+    model = fit(features, labels, SETTINGS | {"rounds": 60})
+    monkeypatch.setattr(boosted_trees, "_TABLE", table)
+    votes = boosted_trees._votes(model, columns_of(features))
+    np.testing.assert_array_equal(votes, model.predict(features.astype(np.float32)) > 0.5)

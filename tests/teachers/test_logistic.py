@@ -147,7 +147,7 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
 
 
 def test_votes_near_the_boundary_are_those_of_double_precision():
-    """Where single precision alone is wrong, for clear votes, huge numbers and a constant teacher."""
+    """Where single precision alone is wrong, of huge numbers, and of a constant teacher."""
     source = np.random.default_rng(9)
     features = source.random((500, 7)) * 1000
     coefficients = source.normal(size=(6, 7))
@@ -163,4 +163,4 @@ def test_votes_near_the_boundary_are_those_of_double_precision():
     assert votes.dtype == np.uint8
     single = features.astype(np.float32) @ coefficients[:4].T.astype(np.float32)
     single += intercepts[:4].astype(np.float32)
-    assert ((single > 0).T != votes[:4]).any()
+    assert (votes[:4] != (single > 0).T).any()

@@ -93,8 +93,10 @@ def log_odds(model, columns):
     time for thousands of queries and small trees.
     """
     total = np.zeros(columns.shape[1])
-    for leaves, values in _reached(_trees(model), columns):
-        total += np.take(values, leaves)
+    trees = list(_trees(model))
+    leaves = _leaves_of({shape for shape, _ in trees}, columns)
+    for shape, values in trees:
+        total += np.take(values, leaves[shape])
     return total
 
 
@@ -104,48 +106,44 @@ def _votes(model, columns):
     Trees with the same splits are added up, and a query's leaves of some trees make one number, by
     which a table has their sum. Rounding is then not LightGBM's.
     """
-    trees = list(_trees(model))
     sums = {}
-    for *shape, values in trees:
-        shape = tuple(shape)
+    for shape, values in _trees(model):
         sums[shape] = sums[shape] + values if shape in sums else values
-    total, size = np.zeros(columns.shape[1]), 0.0
-    groups = [(np.zeros(columns.shape[1], np.int16), np.zeros(1))]
-    for leaves, values in _reached(((*shape, values) for shape, values in sums.items()), columns):
-        code, table = groups[-1]
+    groups = [(0, np.zeros(1))]
+    for shape, leaves in _leaves_of(sums, columns).items():
+        values, (code, table) = sums[shape], groups[-1]
         if len(table) * len(values) > _TABLE:
             groups.append((leaves, values))
         else:
-            groups[-1] = code * np.int16(len(values)) + leaves, np.add.outer(table, values).ravel()
-    for code, table in groups:
-        total += np.take(table, code)
-        size += np.abs(table).max()
+            code = code * np.int16(len(values)) + leaves.astype(np.int16)
+            groups[-1] = code, np.add.outer(table, values).ravel()
+    total = sum(np.take(table, code) for code, table in groups)
+    size = sum(np.abs(table).max() for _, table in groups)
     if (np.abs(total) <= _UNCERTAIN * size).any():
         total = log_odds(model, columns)
     return total > 0
 
 
-def _reached(trees, columns):
-    """Yield (leaf of each query, leaf_value) of some trees."""
-    masks = {}  # by split: every bit is set where a query goes left
-    found = {}  # by all splits of a tree: the leaf of each query
-    for features, thresholds, children, values in trees:
-        shape = features, thresholds, children
-        if shape not in found:
-            splits = list(zip(features.split(), thresholds.split(), strict=True))
-            for column, threshold in splits:
-                if (column, threshold) not in masks:
-                    left = columns[int(column)] <= _single(float(threshold))
-                    masks[column, threshold] = -left.astype(np.int16)
-            leaves = _leaves([masks[split] for split in splits], *children)
-            found[shape] = np.broadcast_to(leaves, columns.shape[1:])
-        yield found[shape], values
-
-
-def _single(threshold):
-    """The largest number of single precision that is not above a threshold."""
-    nearest = np.float32(threshold)
-    return nearest if float(nearest) <= threshold else np.nextafter(nearest, np.float32(-np.inf))
+def _leaves_of(shapes, columns):
+    """Leaf of each query, (Q,), in trees of some shapes, of `_trees`."""
+    numbers = {}  # of splits that a tree has
+    for features, thresholds, *_ in shapes:
+        for split in zip(features.split(), thresholds.split(), strict=True):
+            numbers.setdefault(split, len(numbers))
+    exact = np.array([float(threshold) for _, threshold in numbers])
+    # The largest numbers of single precision that are not above the thresholds.
+    single = exact.astype(np.float32)
+    single = np.where(single > exact, np.nextafter(single, np.float32(-np.inf)), single)
+    left = columns[[int(column) for column, _ in numbers]] <= single[:, None]
+    most = max(len(features.split()) for features, *_ in shapes)
+    masks = -left.view(np.uint8).astype(np.min_scalar_type(most), copy=False)  # all bits, or none
+    found = {}
+    for shape in shapes:
+        features, thresholds, *children = shape
+        splits = zip(features.split(), thresholds.split(), strict=True)
+        leaves = _leaves([masks[numbers[split]] for split in splits], *children)
+        found[shape] = np.broadcast_to(leaves, columns.shape[1:])
+    return found
 
 
 def _leaves(masks, left, right):
@@ -163,11 +161,13 @@ def _leaves(masks, left, right):
 
 
 def _trees(model):
-    """Each tree of a fitted model: split_feature, threshold, children as text, and leaf_value."""
+    """Each tree of a fitted model: its shape (splits' features, thresholds, children) and leaves.
+
+    The shape is text, as LightGBM writes it; of the leaves float64 values.
+    """
     for text in model.model_to_string().split("\nTree=")[1:]:
         told = []
         for name in ("split_feature", "threshold", "left_child", "right_child", "leaf_value"):
-            start = text.find(f"\n{name}=") + len(name) + 2
-            told.append(text[start : text.index("\n", start)] if start > len(name) + 1 else "")
-        features, thresholds, left, right, values = told
-        yield features, thresholds, (left, right), np.array(list(map(float, values.split())))
+            start = text.index(f"\n{name}=") + len(name) + 2
+            told.append(text[start : text.index("\n", start)])
+        yield tuple(told[:-1]), np.array(list(map(float, told[-1].split())))
