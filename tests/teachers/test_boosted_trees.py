@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.teachers import boosted_trees
-from private_ensembles.teachers.boosted_trees import columns_of, fit, log_odds, scores, shard_votes
+from private_ensembles.teachers.boosted_trees import fit, log_odds, scores, shard_votes
+from private_ensembles.teachers.splits import columns_of
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from private_ensembles.teachers.splits import columns_of, single_below
+
 # Most sums of a few trees' leaf values in a table: a core's first cache holds them.
 _TABLE = 2048
 # Share of the largest log odds possible by which sums in different orders may differ, and far more.
@@ -79,11 +81,6 @@ def shard_votes(features, labels, shards, queries, settings, progress=None):
     return votes
 
 
-def columns_of(features):
-    """Records (Q, d) as `log_odds` takes them: float32 (d, Q), as trees are fitted."""
-    return np.asarray(features, np.float32).T.copy()
-
-
 def log_odds(model, columns):
     """What `model` predicts before the logistic function, float64 (Q,): bit for bit LightGBM's.
 
@@ -130,10 +127,7 @@ def _leaves_of(shapes, columns):
     for features, thresholds, *_ in shapes:
         for split in zip(features.split(), thresholds.split(), strict=True):
             numbers.setdefault(split, len(numbers))
-    exact = np.array([float(threshold) for _, threshold in numbers])
-    # The largest numbers of single precision that are not above the thresholds.
-    single = exact.astype(np.float32)
-    single = np.where(single > exact, np.nextafter(single, np.float32(-np.inf)), single)
+    single = single_below(np.array([float(threshold) for _, threshold in numbers]))
     left = columns[[int(column) for column, _ in numbers]] <= single[:, None]
     most = max(len(features.split()) for features, *_ in shapes)
     masks = -left.view(np.uint8).astype(np.min_scalar_type(most), copy=False)  # all bits, or none
