@@ -14,6 +14,8 @@ from private_ensembles.dpbag.personalised import agreeing
 
 # Labels at a time of one record.
 _LABELS = 512
+# Labels at a time with which some record exceeds a budget, at most.
+_FEW = 8
 
 
 def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
@@ -129,9 +131,19 @@ class _Account:
         before, self.spent = self.spent, self.spent + _sums(most, costs)
         # Nobody has spent more, at one order, than who has spent most there.
         largest = self._epsilon(self.spent.max(axis=0))
-        for place, budget in enumerate(self.budgets):
-            if not self.found[place] and largest > budget:
-                records = np.flatnonzero(self._epsilon(self.spent) > budget)
+        open_ = [place for place, found in enumerate(self.found) if not found]
+        exceeded = [place for place in open_ if largest > self.budgets[place]]
+        if exceeded and labels > _FEW:
+            # With fewer labels at a time fewer records exceed together.
+            self.spent, half = before, labels // 2
+            self.charge(start, most[:, :half])
+            if self.open:
+                self.charge(start + half, most[:, half:])
+            return
+        for place in exceeded:
+            budget = self.budgets[place]
+            records = np.flatnonzero(self._epsilon(self.spent) > budget)
+            if len(records):
                 # When each of them seems to exceed, by these orders alone: not later than it does.
                 spent = costs[np.arange(labels), most[records]].cumsum(axis=1)
                 above = self._epsilon(before[records, None] + spent) > budget
