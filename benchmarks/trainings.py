@@ -5,8 +5,9 @@ python benchmarks/run.py trainings --against COMMIT
 A training does the same in every step, so a piece of each kind is measured, in a process of its
 own and on one thread, the code of both commits in turns; seconds are processor time, the least of
 the rounds. How many such units a run has follows from config.yaml, each commit's own. Images are
-random, since no kernel's time depends on their values; bagged teachers see UCI Adult, if it is at
-hand, with as many shards and queries as the largest ensembles of boosted trees.
+random, since no kernel's time depends on their values; bagged teachers and their students see UCI
+Adult, if it is at hand, teachers with as many shards and queries as the largest ensembles of
+boosted trees. Votes whose labels are accounted for are drawn at random, for as many records.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks import machine, process
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3
 SHAPE, SHARD, BATCH = (28, 28), 240, 32
+RECORDS = 16_280  # a third of UCI Adult
 
 
 def _students(method: str, images: int, how: dict) -> Callable[[], object]:
@@ -79,6 +81,29 @@ def _intercepts(shards: int) -> Callable[[], object]:
     return lambda: intercept.cast_votes(thirds, **how, path=("benchmark",))
 
 
+def _bagged_students(model: str, labels: int, students: int, how: dict) -> Callable[[], object]:
+    from benchmarks.dpbag import records
+    from private_ensembles.experiments.dpbag_students import student_metrics
+
+    thirds, _ = records()
+    features, truth = thirds.queries
+    parts = [slice(start, start + labels) for start in range(0, 10 * students, 10)]
+    return lambda: [
+        student_metrics(features[part], truth[part], thirds.test, model, how) for part in parts
+    ]
+
+
+def _accounts(counted: int) -> Callable[[], object]:
+    from benchmarks.dpbag import _bagged
+    from private_ensembles.experiments.dpbag import account
+
+    votes = _bagged(250, 100, RECORDS, counted // 100)
+    settings = {"epsilon": [1, 3, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "order_max": 80}
+    # Each label costs more than in a run, so that budgets end as early among the fewer queries.
+    noise = 2 * (RECORDS / votes.n_queries) ** 0.5
+    return lambda: account(votes, settings | {"noise": noise}, [10, 50, 100])
+
+
 def _images(count: int) -> tuple[np.ndarray, np.ndarray]:
     source = np.random.default_rng(0)
     images = source.integers(0, 256, (count, *SHAPE)).astype(np.uint8)
@@ -102,6 +127,18 @@ KINDS = {
     "bagged logistic teachers": (lambda n, **how: _bagged("logistic", n, how), 150, 70),
     "bagged boosted trees": (lambda n, **how: _bagged("boosted_trees", n, how), 150, 70),
     "penalised intercepts": (_intercepts, 250, 10),
+    # with about as many labels as they have on average
+    "bagged logistic students": (
+        lambda n, **how: _bagged_students("logistic", 900, n, how),
+        100,
+        2,
+    ),
+    "bagged boosted students": (
+        lambda n, **how: _bagged_students("boosted_trees", 600, n, how),
+        40,
+        2,
+    ),
+    "accounts of bagged teachers": (_accounts, 200_000, 1_000),
 }
 
 
@@ -110,8 +147,11 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
 
     sharing: whether NZC's labels and those without noise, which are the same, have one student. An
     image of the pool (virtual adversarial) or with a label, seen once; an image seen by a teacher;
-    a vote; a bagged teacher with its votes.
+    a vote; a bagged teacher with its votes, and a student of theirs; a query on which the votes of
+    a partition's teachers are counted for each record.
     """
+    from private_ensembles.experiments.dpbag import queries_needed
+
     darrm, pate, nzc = config["darrm"], config["pate"], config["nzc"]
     mnist, bagged, data = pate["tasks"]["mnist"], config["dpbag"], config["datasets"]
     train, queries = data[mnist["dataset"]]["n_train"], data[mnist["dataset"]]["n_test"]
@@ -130,6 +170,17 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
         kind: repeats * how["epochs"] * sum(one["n_train"] for one in two)
         for kind, how in trained.items()
     }
+    bagged_models = bagged["logistic"], bagged["boosted_trees"]
+    # SAA's, and DPBag's and DPBag-'s of each number of partitions, for each budget and two deltas
+    of_bagged = [
+        len(how["n"]) * bagged["draws"] * 2 * len(bagged["epsilon"]) * (1 + 2 * len(how["k"])) + 1
+        for how in bagged_models
+    ]
+    counted = sum(
+        len(how["seeds"]) * max(how["k"]) * queries_needed(bagged, n, RECORDS)
+        for how in bagged_models
+        for n in how["n"]
+    )
     ensembles = [{"K": mnist["K"], "epochs": mnist["teachers"]["epochs"]}, *few["ensembles"]]
     return {
         "students, virtual adversarial": epochs * mnist["pool"],
@@ -142,11 +193,20 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
         "votes of two classes": 2 * repeats * darrm["K"] * sum(one["n_test"] for one in two),
         **{
             kind: len(how["seeds"]) * max(how["k"]) * sum(how["n"])
-            for kind, how in (
-                ("bagged logistic teachers", bagged["logistic"]),
-                ("bagged boosted trees", bagged["boosted_trees"]),
+            for kind, how in zip(
+                ("bagged logistic teachers", "bagged boosted trees"), bagged_models, strict=True
             )
         },
+        **{
+            kind: len(how["seeds"]) * students_of_a_split
+            for kind, how, students_of_a_split in zip(
+                ("bagged logistic students", "bagged boosted students"),
+                bagged_models,
+                of_bagged,
+                strict=True,
+            )
+        },
+        "accounts of bagged teachers": counted,
         "penalised intercepts": len(bagged["logistic"]["seeds"])
         * max(bagged["logistic"]["k"])
         * max(bagged["logistic"]["n"]),
@@ -162,6 +222,8 @@ def parameters(config: dict) -> dict[str, dict]:
         "students, non-private baselines": vat[1],
         "bagged logistic teachers": config["dpbag"]["logistic"],
         "bagged boosted trees": config["dpbag"]["boosted_trees"],
+        "bagged logistic students": config["dpbag"]["logistic"],
+        "bagged boosted students": config["dpbag"]["boosted_trees"],
     }
     sizes = ("epochs", "method", "n", "k", "seeds")
     return {
@@ -227,8 +289,9 @@ def page(data: pd.DataFrame) -> str:
         "[trainings.csv](trainings.csv). Seconds are processor time on one thread, the least of "
         f"{data['round'].nunique()} rounds in turns. **What the run takes is extrapolated** from "
         "the rate of a piece and the units in the run (without SVHN), which config.yaml says. A "
-        "unit is an image seen once in a training, a vote, or a bagged teacher with its votes (of "
-        "108 records; the study of the intercept's have 65).",
+        "unit is an image seen once in a training, a vote, a bagged teacher with its votes (of 108 "
+        "records; the study of the intercept's have 65), a student of theirs, tested, or a query "
+        "on which the votes of a partition's teachers are counted for each record.",
         "",
         *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
         "",

@@ -33,6 +33,11 @@ def test_units_are_those_of_the_papers_sizes(config):
     assert found["penalised intercepts"] == 5 * 100 * 250
     assert found["bagged boosted trees"] == 100 * (100 + 150)
     assert found["bagged logistic teachers"] == 5 * 100 * (50 + 100 + 250)
+    # for each split one of all records, SAA's, and two for each number of partitions
+    assert found["bagged logistic students"] == 5 * (1 + 3 * 5 * 6 * (1 + 2 * 3))
+    assert found["bagged boosted students"] == 1 + 2 * 5 * 6 * (1 + 2 * 2)
+    # 250 shards need all queries, fewer of them a part that grows with their square
+    assert 5 * 100 * 16_280 < found["accounts of bagged teachers"] < 2 * 5 * 100 * 16_280
     again = trainings.units(config, sharing=False)["students, labels only"]
     epochs = config["nzc"]["student"]["epochs"]
     assert again - found["students, labels only"] == 3 * epochs * 2 * 9000

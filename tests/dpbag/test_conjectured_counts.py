@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.dpbag import conjectured_counts
+from private_ensembles.dpbag import conjectured_counts, personalised
 from private_ensembles.dpbag.budget import label_count
 from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.dpbag.personalised import running_costs
@@ -55,8 +55,28 @@ def test_blocks_change_no_count(bagged, monkeypatch):
     arguments = [2, 5], [1, 2, 4], 0.3, DELTA, ORDERS
     whole = first_exceeding(votes, *arguments)
     for queries in (1, 7, 70):
-        monkeypatch.setattr(conjectured_counts, "_QUERIES", queries)
+        monkeypatch.setattr(personalised, "_QUERIES", queries)
+        monkeypatch.setattr(conjectured_counts, "_LABELS", queries)
         np.testing.assert_array_equal(first_exceeding(votes, *arguments), whole)
+
+
+@pytest.mark.parametrize("order", [1, 4, ORDERS])
+def test_the_orders_by_which_records_are_chosen_change_no_count(bagged, monkeypatch, order):
+    """By a bad order many records seem to exceed long before one does."""
+    votes, _ = bagged(5, 4, 23, 400, seed=5)
+    arguments = [2, 5], [1, 2, 4], 0.05, DELTA, ORDERS
+    whole = first_exceeding(votes, *arguments)
+    begun = conjectured_counts._Account.__init__
+
+    def badly(account, *given):
+        begun(account, *given)
+        account.near = [range(order, order + 1)] * 3
+        account.orders, account.spent = np.array([order]), np.zeros((23, 1))
+
+    monkeypatch.setattr(conjectured_counts._Account, "__init__", badly)
+    monkeypatch.setattr(personalised, "_QUERIES", 8)
+    np.testing.assert_array_equal(first_exceeding(votes, *arguments), whole)
+    assert (whole > 8).all()  # not with the first labels
 
 
 @pytest.mark.parametrize(("n", "more"), [(4, True), (1, False)])

@@ -7,6 +7,7 @@ import pytest
 
 from private_ensembles.dpbag import personalised
 from private_ensembles.dpbag.personalised import running_costs
+from private_ensembles.votes.bagged import BaggedVotes
 
 
 def _by_definition(votes, shards, k):
@@ -36,9 +37,9 @@ def test_costs_are_those_of_the_definition(bagged, k, n, records):
 def test_blocks_and_left_out_records_change_no_integer(bagged, monkeypatch):
     votes, cast = bagged(6, 5, 43, 40, seed=1)
     whole = running_costs(votes, [2, 6])
-    monkeypatch.setattr(personalised, "_QUERIES", 16)
-    monkeypatch.setattr(personalised, "_RECORDS", 7)
-    np.testing.assert_array_equal(running_costs(votes, [2, 6]), whole)
+    for queries in (1, 7, 16):
+        monkeypatch.setattr(personalised, "_QUERIES", queries)
+        np.testing.assert_array_equal(running_costs(votes, [2, 6]), whole)
     assert (votes.shards < 0).any()
     assert whole[1].tolist() == [int(36 * v) for v in _by_definition(cast, votes.shards, 6)]
 
@@ -47,6 +48,24 @@ def test_more_partitions_than_a_byte_counts(bagged):
     votes, cast = bagged(300, 2, 5, 3, seed=2)
     found = running_costs(votes, [300])[0]
     assert found.tolist() == [300**2 * v for v in _by_definition(cast, votes.shards, 300)]
+
+
+def test_the_maximum_is_that_of_all_records_though_few_are_followed(bagged):
+    votes, cast = bagged(6, 5, 43, 900, seed=4)
+    own = np.take_along_axis(cast, votes.shards[:, :, None] % 5, axis=1)
+    own *= (votes.shards >= 0)[:, :, None]
+    ones, present = own.sum(axis=0, dtype=int), (votes.shards >= 0).sum(axis=0)[:, None]
+    expected = (np.maximum(ones, present - ones) ** 2).cumsum(axis=1)
+    np.testing.assert_array_equal(running_costs(votes, [6])[0], expected.max(axis=0))
+    assert len(set(expected.argmax(axis=0))) > 1  # the maximum changes hands
+
+
+@pytest.mark.parametrize("k", [15, 16, 31])
+def test_more_teachers_than_half_a_byte_counts(bagged, k):
+    votes, _ = bagged(k, 1, 3, 9)
+    whole = np.full_like(votes.bits, 255)  # all vote 1
+    votes = BaggedVotes(whole, votes.shards, 9)
+    assert running_costs(votes, [7, k])[1].tolist() == [k**2 * x for x in range(1, 10)]
 
 
 def test_one_partition_costs_one_a_label_and_no_size_costs_more(bagged):

@@ -12,6 +12,7 @@ from private_ensembles.datasets.partitions import draw_partitions
 from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.experiments import dpbag_intercept as intercept
 from private_ensembles.experiments.dpbag import cast_votes
+from private_ensembles.teachers.logistic import predict
 
 from .conftest import BUDGET, LOGISTIC, PATH
 
@@ -59,17 +60,20 @@ def test_shards_are_those_of_the_free_intercept_which_votes_otherwise(thirds):
 def test_a_shard_of_one_label_is_a_constant_teacher():
     features, queries = np.eye(3), np.ones((4, 3))
     labels = np.array([[0] * 3, [1] * 3, [0, 1, 1]])
-    teachers = intercept._fit(np.stack([features] * 3), labels, 1.0)
-    assert intercept._votes(teachers, queries)[:2].tolist() == [[False] * 4, [True] * 4]
-    assert np.isfinite(teachers[2]).all()
+    teachers = intercept._fit(np.stack([features] * 3), labels, 1.0, np.zeros(4))
+    assert predict(teachers, queries)[:2].tolist() == [[0] * 4, [1] * 4]
+    assert np.isfinite(teachers.intercepts[2])
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 def test_fits_are_liblinear_s(thirds, C):
     features, labels = thirds.teachers
     part = draw_partitions(189, 5, range(1), 3, *PATH, "partition")[0]
-    found = intercept._fit(features[part], labels[part], C)
-    for theta, shard in zip(found, part, strict=True):
+    starts = np.zeros(31), np.random.default_rng(0).normal(size=31)
+    found, other = (intercept._fit(features[part], labels[part], C, start) for start in starts)
+    np.testing.assert_allclose(other.coefficients, found.coefficients, rtol=0, atol=2e-9)
+    fitted = np.column_stack([found.coefficients, found.intercepts])
+    for theta, shard in zip(fitted, part, strict=True):
         fit = LogisticRegression(C=C, solver="liblinear", tol=1e-12, max_iter=10_000)
         fit.fit(features[shard], labels[shard])
         wanted = np.append(fit.coef_[0], fit.intercept_[0])
@@ -109,3 +113,17 @@ def test_the_table_has_means_over_splits():
     assert math.isnan(table.loc[7, "first_exceeding_mean"])  # a split's queries end first
     assert set(table["release"].str.startswith("not for release")) == {True}
     assert set(table["splits"]) == {2}
+
+
+@pytest.mark.parametrize("label", [0, 1, None])
+def test_fits_start_from_public_records_alone(thirds, label):
+    """From their shards' mean teacher, or from zeros where all of them have one label."""
+    features, labels = thirds.queries
+    labels = labels if label is None else np.full_like(labels, label)
+    start = intercept._public_teacher(features, labels, (5, 30), 1.0)
+    assert start.any() == (label is None)
+    if label is None:
+        fit = LogisticRegression(solver="liblinear", tol=1e-12, max_iter=10_000)
+        shards = [slice(i, i + 30) for i in range(0, 150, 30)]
+        fits = [fit.fit(features[i], labels[i]).coef_[0] for i in shards]
+        np.testing.assert_allclose(start[:-1], np.mean(fits, axis=0), rtol=0, atol=1e-6)

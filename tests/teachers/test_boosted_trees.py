@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from private_ensembles.teachers import boosted_trees
 from private_ensembles.teachers.boosted_trees import fit, log_odds, scores, shard_votes
+from private_ensembles.teachers.splits import columns_of
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 
@@ -53,7 +55,7 @@ def test_log_odds_are_lightgbms_bit_for_bit(settings, smallest, largest):
     leaves = [tree["num_leaves"] for tree in model.dump_model()["tree_info"]]
     assert smallest <= max(leaves) <= largest
     queries = np.asarray(np.concatenate([features, generator.random((50, 4))]), np.float32)
-    ours = log_odds(model, queries.T.astype(np.float64))
+    ours = log_odds(model, columns_of(queries))
     np.testing.assert_array_equal(ours, model.predict(queries, raw_score=True))
 
 
@@ -76,3 +78,46 @@ def test_a_shard_with_one_label_votes_for_it(records):
 def test_what_cannot_be_fitted_is_refused(features, labels, message):
     with pytest.raises(ValueError, match=message):
         fit(features, labels, SETTINGS)
+
+
+def test_thresholds_between_neighbours_of_single_precision_part_them():
+    values = np.full(40, np.float32(0.1))
+    values[20:] = np.nextafter(values[0], np.float32(1))
+    labels = np.arange(40) >= 20
+    model = fit(values[:, None], labels.astype(np.uint8), SETTINGS)
+    ours = log_odds(model, columns_of(values[:, None]))
+    np.testing.assert_array_equal(ours, model.predict(values[:, None], raw_score=True))
+    assert len(set(ours)) == 2
+    np.testing.assert_array_equal(scores(model, values[:, None]), model.predict(values[:, None]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_are_lightgbms_bit_for_bit(seed):
+    generator = np.random.default_rng(seed)
+    features = generator.normal(size=(3000, 5))
+    labels = (features[:, 0] * features[:, 1] + generator.normal(size=3000) > 0).astype(np.uint8)
+    model = fit(features, labels, SETTINGS | {"learning_rate": 0.9})
+    queries = np.concatenate([features, generator.normal(size=(3000, 5))]).astype(np.float32)
+    np.testing.assert_array_equal(scores(model, queries), model.predict(queries))
+
+
+def test_a_sum_of_leaf_values_that_rounding_might_turn_is_lightgbms(records, monkeypatch):
+    """If none is certain, all votes are of `log_odds`."""
+    features, labels = records
+    model = fit(features, labels, SETTINGS)
+    columns = columns_of(features)
+    votes = boosted_trees._votes(model, columns)
+    asked = []
+    monkeypatch.setattr(boosted_trees, "_UNCERTAIN", 1e300)
+    monkeypatch.setattr(boosted_trees, "log_odds", lambda *of: asked.append(of) or log_odds(*of))
+    np.testing.assert_array_equal(boosted_trees._votes(model, columns), votes)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("table", [1, 10, 10**4])
+def test_trees_at_once_change_no_vote(records, monkeypatch, table):
+    features, labels = records
+    model = fit(features, labels, SETTINGS | {"rounds": 60})
+    monkeypatch.setattr(boosted_trees, "_TABLE", table)
+    votes = boosted_trees._votes(model, columns_of(features))
+    np.testing.assert_array_equal(votes, model.predict(features.astype(np.float32)) > 0.5)

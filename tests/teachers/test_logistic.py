@@ -144,3 +144,23 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
     shards = permutation_shards(400, 4, np.random.default_rng(0))
     with pytest.raises(RuntimeError, match=r"4 of 4 fits are up to .* after 1 Newton steps"):
         fit_shards(features, labels, shards, features)
+
+
+def test_votes_near_the_boundary_are_those_of_double_precision():
+    """Where single precision alone is wrong, of huge numbers, and of a constant teacher."""
+    source = np.random.default_rng(9)
+    features = source.random((500, 7)) * 1000
+    coefficients = source.normal(size=(6, 7))
+    on = features[np.arange(6)]
+    intercepts = -(on * coefficients).sum(axis=1) * (1 + source.choice([-1, 1], 6) * 1e-12)
+    coefficients[4:] *= 1e200
+    intercepts[4] *= 1e200
+    intercepts[5] = -np.inf
+    teachers = logistic.LogisticTeachers(coefficients, intercepts, np.zeros(6))
+    votes = predict(teachers, features)
+    margins = features @ coefficients.T + intercepts
+    np.testing.assert_array_equal(votes, (margins > 0).T)
+    assert votes.dtype == np.uint8
+    single = features.astype(np.float32) @ coefficients[:4].T.astype(np.float32)
+    single += intercepts[:4].astype(np.float32)
+    assert (votes[:4] != (single > 0).T).any()

@@ -10,10 +10,12 @@ from scipy.sparse import csr_array
 
 from private_ensembles.dpbag.budget import check_budget
 from private_ensembles.dpbag.conjecture import charged_moment, wrong_probability
-from private_ensembles.dpbag.personalised import agreeing, bits_of_teachers, teachers_of_records
+from private_ensembles.dpbag.personalised import agreeing
 
-# Queries at a time: their costs by number of agreeing teachers and order stay in a core's cache.
-_QUERIES = 32
+# Labels at a time of one record.
+_LABELS = 512
+# Labels at a time with which some record exceeds a budget, at most.
+_FEW = 8
 
 
 def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
@@ -27,74 +29,158 @@ def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
     Returns int64 (len(sizes), len(budgets)); 0 if the queries end first. Raises ValueError like
     `check_budget`.
     """
-    check_budget(noise, delta, order_max)
-    shards, present = teachers_of_records(votes, sizes)
-    ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
-    accounts = [
-        _Account(shards.shape[1], budgets, np.log(1 / delta), int(order_max)) for _ in sizes
-    ]
-    for start in range(0, votes.n_queries, _QUERIES):
-        stop = min(start + _QUERIES, votes.n_queries)
-        bits = bits_of_teachers(votes, sizes, start, stop)
-        for place, most in enumerate(agreeing(bits, shards, present, sizes)):
-            k, account = sizes[place], accounts[place]
-            gaps = 2 * ones[place, start:stop] / k - votes.n_shards
-            if account.open:
-                account.charge(most, wrong_probability(gaps[:, None], noise), noise, k)
-        if not any(account.open for account in accounts):
+    counts = ConjecturedCounts(votes, sizes, budgets, noise, delta, order_max)
+    for start, place, most in agreeing(votes, sizes):
+        counts.charge(start, place, most)
+        if not counts.open:
             break
-    return np.stack([account.found for account in accounts])
+    return counts.found
 
 
-class _Account:
-    """What each record has spent at each order that may still be its best one."""
+class ConjecturedCounts:
+    """What `first_exceeding` returns (`found`), from what `personalised.agreeing` yields."""
 
-    def __init__(self, records, budgets, log_delta, order_max):
-        self.orders = np.arange(1, order_max + 1)
-        self.spent = np.zeros((records, order_max))
-        self.budgets, self.log_delta = np.asarray(budgets, np.float64), log_delta
-        self.found = np.zeros(len(budgets), np.int64)
-        self.labels = 0
+    def __init__(self, votes, sizes, budgets, noise, delta, order_max):
+        check_budget(noise, delta, order_max)
+        ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
+        self._accounts = []
+        for size, count in zip(sizes, ones, strict=True):
+            costs = _Costs(votes, size, count, noise, np.log(1 / delta), int(order_max))
+            self._accounts.append(_Account(costs, votes.shards.shape[1], budgets))
+
+    @property
+    def found(self):
+        """As `first_exceeding` returns it; 0 for a budget that was not exceeded so far."""
+        return np.array([account.found for account in self._accounts])
 
     @property
     def open(self):
         """Whether some budget has not been exceeded."""
-        return not self.found.all()
+        return any(account.open for account in self._accounts)
 
-    def charge(self, most, q, noise, k):
-        """Charge some labels: most (records, labels), k m(x; u); q: (labels,)."""
-        m = np.arange(k + 1)[:, None] / k
-        costs = charged_moment(q[:, None, None], noise, m, self.orders)  # labels, k + 1, orders
-        before, labels = self.spent, len(q)
-        self.spent = before + _sums(most, costs)
-        largest = self._epsilon(self.spent)
-        if (largest > self.budgets[self.found == 0]).any():
-            # One label after the other, from where these began.
-            spent = before.copy()
-            for label in range(labels):
-                spent += costs[label][most[:, label]]
-                exceeded = (self.found == 0) & (self._epsilon(spent) > self.budgets)
-                self.found[exceeded] = self.labels + label + 1
-        self.labels += labels
+    def charge(self, start, place, most):
+        """Charge the labels from start on, with sizes[place] partitions: most (records, labels)."""
+        if self._accounts[place].open:
+            self._accounts[place].charge(start, most)
+
+
+class _Costs:
+    """What labels cost with the first k partitions; ones: int (Q,), their votes for 1."""
+
+    def __init__(self, votes, k, ones, noise, log_delta, order_max):
+        self.votes, self.k, self.noise, self.log_delta = votes, k, noise, log_delta
+        self.orders = np.arange(1, order_max + 1)
+        self.q = wrong_probability((2 * ones / k - votes.n_shards)[:, None], noise)
+
+    def of(self, start, most, orders):
+        """Of the labels from start on if `most` of a record's teachers agree, at some orders."""
+        q = self.q[start : start + len(most), None, None]
+        return charged_moment(q, self.noise, most[:, :, None] / self.k, orders)
+
+    def exceeding(self, record, budget):
+        """Return (first number of labels that cost one record more than a budget, its best order).
+
+        With 0 for the number if the queries end first. All orders count, other than in `_Account`.
+        """
+        shards = self.votes.shards[: self.k, record]
+        saw = np.flatnonzero(shards >= 0)
+        ones = np.unpackbits(self.votes.bits[saw, shards[saw]], axis=1).sum(axis=0, dtype=np.int64)
+        most = np.maximum(ones, len(saw) - ones)[: self.votes.n_queries]
+        orders, spent = self.orders, np.zeros(len(self.orders))
+        for start in range(0, len(most), _LABELS):
+            costs = self.of(start, most[start : start + _LABELS, None], orders)[:, 0]
+            spent = spent + costs.cumsum(axis=0)
+            epsilon = (spent + self.log_delta) / orders
+            above = epsilon.min(axis=1) > budget
+            label = int(above.argmax()) if above.any() else len(above) - 1
+            best = orders[epsilon[label].argmin()]
+            if above.any():
+                return start + label + 1, best
+            # What an order allows too little of, it will never allow again.
+            left = epsilon[-1] <= budget
+            orders, spent = orders[left], spent[-1, left]
+        return 0, best
+
+
+class _Account:
+    """What each record has spent at a few orders: those by which one of them is charged least.
+
+    A record that has spent no more than a budget at one order has not exceeded it. The others are
+    looked at one by one.
+    """
+
+    def __init__(self, costs, records, budgets):
+        self.costs, self.budgets = costs, list(budgets)
+        self.found = [0] * len(self.budgets)
+        self.seen = [{} for _ in self.budgets]  # records that were looked at, when they exceed
+        best = [costs.exceeding(0, budget)[1] for budget in self.budgets]
+        self.near = [range(max(1, l - 1), min(l + 1, costs.orders[-1]) + 1) for l in best]
+        self.orders = np.array(sorted(set().union(*self.near)))
+        self.spent = np.zeros((records, len(self.orders)))
+
+    @property
+    def open(self):
+        """Whether some budget has not been exceeded."""
+        return 0 in self.found
+
+    def charge(self, start, most):
+        """Charge the labels from start on: most (records, labels), k m(x; u)."""
+        labels = most.shape[1]
+        possible = np.broadcast_to(np.arange(self.costs.k + 1), (labels, self.costs.k + 1))
+        costs = self.costs.of(start, possible, self.orders)  # labels, k + 1, orders
+        before, self.spent = self.spent, self.spent + _sums(most, costs)
+        # Nobody has spent more, at one order, than who has spent most there.
+        largest = self._epsilon(self.spent.max(axis=0))
+        open_ = [place for place, found in enumerate(self.found) if not found]
+        exceeded = [place for place in open_ if largest > self.budgets[place]]
+        if exceeded and labels > _FEW:
+            # With fewer labels at a time fewer records exceed together.
+            self.spent, half = before, labels // 2
+            self.charge(start, most[:, :half])
+            if self.open:
+                self.charge(start + half, most[:, half:])
+            return
+        for place in exceeded:
+            budget = self.budgets[place]
+            records = np.flatnonzero(self._epsilon(self.spent) > budget)
+            if len(records):
+                # When each of them seems to exceed, by these orders alone: not later than it does.
+                spent = costs[np.arange(labels), most[records]].cumsum(axis=1)
+                above = self._epsilon(before[records, None] + spent) > budget
+                seems = start + 1 + above.argmax(axis=1)
+                self._look(place, records, seems, start + labels)
         self._forget()
 
-    def _epsilon(self, spent):
-        return ((spent + self.log_delta) / self.orders).min(axis=1).max()
-
     def _forget(self):
-        """Drop the orders at which every record has exceeded every budget that is left."""
-        if self.open:
-            least = (self.spent.min(axis=0) + self.log_delta) / self.orders
-            useful = least <= self.budgets[self.found == 0].max()
-            if not useful.all():
-                self.orders, self.spent = self.orders[useful], self.spent[:, useful]
+        """Drop the orders that no budget is looked at any more."""
+        near = [near for near, found in zip(self.near, self.found, strict=True) if not found]
+        kept = np.isin(self.orders, list(set().union(*near)))
+        if not kept.all():
+            self.orders, self.spent = self.orders[kept], self.spent[:, kept]
+
+    def _look(self, place, records, seems, stop):
+        """Find whether one of some records exceeds a budget with the first `stop` labels."""
+        seen = self.seen[place]
+        first = min((label for label in seen.values() if label), default=stop + 1)
+        for number in seems.argsort(kind="stable"):
+            if seems[number] >= first:
+                break
+            record = int(records[number])
+            if record not in seen:
+                seen[record], _ = self.costs.exceeding(record, self.budgets[place])
+                first = min(first, seen[record] or first)
+        if first <= stop:
+            self.found[place] = first
+
+    def _epsilon(self, spent):
+        return ((spent + self.costs.log_delta) / self.orders).min(axis=-1)
 
 
 def _sums(most, costs):
     """Sum over labels of costs[label, most[record, label]], (records, orders)."""
     records, labels = most.shape
-    columns = most + np.arange(labels) * costs.shape[1]
-    starts = np.arange(0, records * labels + 1, labels)
+    columns = most + np.arange(labels, dtype=np.int32) * costs.shape[1]
+    starts = np.arange(0, records * labels + 1, labels, dtype=np.int32)
     chosen = csr_array((np.ones(records * labels), columns.ravel(), starts))
     chosen.resize(records, labels * costs.shape[1])
     return chosen @ costs.reshape(-1, costs.shape[2])

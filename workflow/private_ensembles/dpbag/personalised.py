@@ -19,8 +19,10 @@ class that had few of them: 1 - min_c n_c(x; u) would be), so there are two clas
 
 import numpy as np
 
-# Queries and records at a time: votes, counts and a buffer of one block stay in a core's cache.
-_QUERIES, _RECORDS = 1024, 256
+# Queries at a time: the votes of all records' teachers on them stay in a core's cache.
+_QUERIES = 64
+# Votes that half a byte counts.
+_FULL = 15
 
 
 def running_costs(votes, sizes):
@@ -31,87 +33,100 @@ def running_costs(votes, sizes):
     max_u sum of queries 0..T of (k m(x; u))^2 with k = sizes[s]; it never decreases along T.
 
     A partition that leaves a record out has no teacher that could vote differently without it: it
-    adds to no n_c(x; u).
-
-    The votes of u's teachers are added up partition by partition, for a block of records and
-    queries at a time: k additions of one byte per record and query, and nothing as large as records
-    x partitions x queries. Not for release: a function of votes without noise.
+    adds to no n_c(x; u). Not for release: a function of votes without noise.
 
     Raises ValueError for sizes out of range.
     """
-    sizes = [int(size) for size in sizes]
+    running = RunningCosts(votes, sizes)
+    for start, place, most in agreeing(votes, sizes):
+        running.charge(start, place, most)
+    return running.largest
+
+
+class RunningCosts:
+    """What `running_costs` returns (`largest`), from what `agreeing` yields."""
+
+    def __init__(self, votes, sizes):
+        self.sizes = sizes
+        self.largest = np.zeros((len(sizes), votes.n_queries), np.int64)
+        self._spent = np.zeros((len(sizes), votes.shards.shape[1]), np.int64)
+
+    def charge(self, start, place, most):
+        """Charge the queries from start on, with sizes[place] partitions: most (records, queries).
+
+        Few records can be the maximum. Say that v has spent most before these queries, and that u
+        has spent d less. A query costs u at most k^2, which is v's cost and what v is short of k^2;
+        if v is short of no more than d over all these queries, u is never ahead of v.
+        """
+        spent, queries, k = self._spent[place], most.shape[1], self.sizes[place]
+        # A type in which sums of these whole numbers are exact.
+        squares = most.astype(np.float32 if queries * k**2 <= 1 << 24 else np.float64)
+        costs = np.einsum("uq,uq->u", squares, squares).astype(np.int64)
+        first = spent.argmax()
+        ahead = spent + (queries * k**2 - costs[first]) > spent[first]
+        ahead[first] = True
+        running = np.cumsum(np.square(most[ahead], dtype=np.int64), axis=1) + spent[ahead, None]
+        self.largest[place, start : start + queries] = running.max(axis=0)
+        spent += costs
+
+
+def agreeing(votes, sizes):
+    """Yield (start, place, k m(x; u)) of some queries x from start on, (records, queries).
+
+    votes, sizes: as `running_costs` takes them; k = sizes[place]. An array is used again.
+
+    The votes of u's teachers are added up partition by partition, for a block of queries at a time:
+    k additions of half a byte per record and query, and nothing as large as records x partitions x
+    queries.
+    """
     if not sizes or sizes != sorted(set(sizes)) or sizes[0] < 1 or sizes[-1] > votes.n_partitions:
         raise ValueError(
             f"sizes = {sizes}: must be increasing, from 1 to the {votes.n_partitions} partitions"
         )
-    records = votes.shards.shape[1]
-    shards, present = teachers_of_records(votes, sizes)
-    largest = np.zeros((len(sizes), votes.n_queries), np.int64)
-    spent = np.zeros((len(sizes), records), np.int64)
-    for start in range(0, votes.n_queries, _QUERIES):
-        stop = min(start + _QUERIES, votes.n_queries)
-        bits = bits_of_teachers(votes, sizes, start, stop)
-        for low in range(0, records, _RECORDS):
-            block = slice(low, min(low + _RECORDS, records))
-            for place, most in enumerate(
-                agreeing(bits, shards[:, block], present[:, block], sizes)
-            ):
-                squares = np.multiply(most, most, dtype=np.int64)
-                np.cumsum(squares, axis=1, out=squares)
-                squares += spent[place, block, None]
-                spent[place, block] = squares[:, -1]
-                view = largest[place, start:stop]
-                np.maximum(view, squares.max(axis=0), out=view)
-    return largest
-
-
-def teachers_of_records(votes, sizes):
-    """Which teachers saw each record, and how many: shards (k, N), present (len(sizes), N).
-
-    sizes: as in `running_costs`; k: the largest. A partition that leaves a record out points to
-    one teacher more than there are, who never votes 1 (`bits_of_teachers`).
-    """
     shards = votes.shards[: sizes[-1]]
-    present = (shards >= 0).cumsum(axis=0)[np.array(sizes) - 1]
+    kind = np.min_scalar_type(sizes[-1])
+    present = (shards >= 0).cumsum(axis=0)[np.array(sizes) - 1].astype(kind)[:, :, None]
+    # A partition that leaves a record out points to one teacher more, who never votes 1.
     shards = np.where(shards < 0, votes.n_shards, shards).astype(np.intp)
-    return shards, present.astype(_count_type(sizes[-1]))
+    for start in range(0, votes.n_queries, _QUERIES):
+        queries = min(_QUERIES, votes.n_queries - start)
+        halves = _halves(votes, sizes[-1], start, queries)
+        for place, ones in enumerate(_ones(halves, shards, sizes, kind)):
+            most = present[place] - ones
+            yield start, place, np.maximum(ones, most, out=most)[:, :queries]
 
 
-def bits_of_teachers(votes, sizes, start, stop):
-    """Votes of the first sizes[-1] partitions, and of one absent teacher each: (k, n + 1, Q)."""
-    kind = _count_type(sizes[-1])
-    bits = np.zeros((sizes[-1], votes.n_shards + 1, stop - start), kind)
-    for partition in range(sizes[-1]):
-        bits[partition, :-1] = votes.votes(partition, start, stop)
-    return bits
+def _halves(votes, k, start, queries):
+    """Votes of the first k partitions, and of one absent teacher each: (k, n + 1, queries / 2).
 
-
-def agreeing(bits, shards, present, sizes):
-    """Yield, for each size k, k m(x; u) of some records and queries: (records, queries).
-
-    bits, shards, present: as `bits_of_teachers` and `teachers_of_records` give them.
+    Half a byte a vote: of a query of the first half of them, and of one of the second.
     """
-    for place, ones in enumerate(_ones(bits, shards, sizes)):
-        yield np.maximum(ones, present[place, :, None] - ones)
+    width = -(-queries // 2)
+    cast = votes.votes(slice(k), start, start + queries)
+    halves = np.zeros((k, votes.n_shards + 1, width), np.uint8)
+    halves[:, :-1, : queries - width] = cast[:, :, width:] << 4
+    halves[:, :-1] |= cast[:, :, :width]
+    return halves
 
 
-def _count_type(partitions):
-    """Smallest unsigned type that holds a number of votes of one record's teachers."""
-    return np.min_scalar_type(partitions)
-
-
-def _ones(bits, shards, sizes):
+def _ones(halves, shards, sizes, kind):
     """Yield, for each size, how many of the first `size` teachers of each record vote 1.
 
-    bits: (k, n + 1, queries). shards: (k, records). The array (records, queries) is used again.
+    halves: of `_halves`. shards: (k, records). The array (records, queries) is used again.
     """
-    total = np.zeros((shards.shape[1], bits.shape[2]), bits.dtype)
-    buffer = np.empty_like(total)
+    width = halves.shape[2]
+    total = np.zeros((shards.shape[1], 2 * width), kind)
+    part, buffer = np.empty((2, len(total), width), np.uint8)
     done = 0
     for size in sizes:
-        for partition in range(done, size):
-            # mode="clip" spares a copy; the indices are in range.
-            np.take(bits[partition], shards[partition], axis=0, out=buffer, mode="clip")
-            np.add(total, buffer, out=total)
+        for first in range(done, size, _FULL):
+            for partition in range(first, min(first + _FULL, size)):
+                out = part if partition == first else buffer
+                # mode="clip" spares a copy; the indices are in range.
+                np.take(halves[partition], shards[partition], axis=0, out=out, mode="clip")
+                if partition > first:
+                    np.add(part, buffer, out=part)
+            total[:, :width] += part & _FULL
+            total[:, width:] += part >> 4
         done = size
         yield total

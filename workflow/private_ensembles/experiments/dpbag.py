@@ -12,8 +12,8 @@ from private_ensembles.dpbag.budget import (
     data_independent_count,
     label_count,
 )
-from private_ensembles.dpbag.conjectured_counts import first_exceeding
-from private_ensembles.dpbag.personalised import running_costs
+from private_ensembles.dpbag.conjectured_counts import ConjecturedCounts
+from private_ensembles.dpbag.personalised import RunningCosts, agreeing
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.experiments.marks import FUNCTION_OF_VOTES, PUBLIC
 from private_ensembles.noise.streams import generator
@@ -136,7 +136,7 @@ def account(votes, settings, k_values):
     """
     noise = noise_of(settings, votes.n_shards)
     sizes = sorted({1, *k_values})
-    running = running_costs(votes, sizes)
+    found, running = _costs(votes, settings, sizes, k_values)
     ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
     rows = []
     for delta in deltas_of(settings):
@@ -152,17 +152,28 @@ def account(votes, settings, k_values):
                 rms = np.sqrt(spent / max(1, count.releasable)) / k
                 facts = rms if count.releasable else None, noise, FUNCTION_OF_VOTES
                 rows.append(_row(k, "personalised", budget, delta, count, *facts))
-    rows += _conjectured(votes, settings, k_values)
+    rows += _conjectured(votes, settings, k_values, found)
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
 
-def _conjectured(votes, settings, k_values):
+def _costs(votes, settings, sizes, k_values):
+    """`first_exceeding` of k_values and `running_costs` of sizes, from votes added up once."""
+    conditions = settings["epsilon"], noise_of(settings, votes.n_shards)
+    conditions += settings["delta_of_counts"], settings["order_max"]
+    counts, running = ConjecturedCounts(votes, k_values, *conditions), RunningCosts(votes, sizes)
+    for start, place, most in agreeing(votes, sizes):
+        running.charge(start, place, most)
+        if sizes[place] in k_values:
+            counts.charge(start, k_values.index(sizes[place]), most)
+    return counts.found, running.largest
+
+
+def _conjectured(votes, settings, k_values, found):
     """Rows of the labels that the supplement's equation 3 would buy."""
     noise, delta = noise_of(settings, votes.n_shards), settings["delta_of_counts"]
-    arguments = settings["epsilon"], noise, delta, settings["order_max"]
     rows = []
-    for k, found in zip(k_values, first_exceeding(votes, k_values, *arguments), strict=True):
-        for budget, labels in zip(settings["epsilon"], found.tolist(), strict=True):
+    for k, exceeding in zip(k_values, found.tolist(), strict=True):
+        for budget, labels in zip(settings["epsilon"], exceeding, strict=True):
             # If the queries end first, all of them were bought.
             count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
             row = _row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)

@@ -18,6 +18,7 @@ from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.experiments.dpbag import Thirds, noise_of
 from private_ensembles.experiments.dpbag_tables import error_of_difference
 from private_ensembles.experiments.marks import FUNCTION_OF_VOTES
+from private_ensembles.teachers.logistic import LogisticTeachers, predict
 from private_ensembles.votes.bagged import BaggedVotes, pack
 
 _NEWTON_STEPS = 50
@@ -35,32 +36,48 @@ def cast_votes(thirds: Thirds, *, n, partitions, n_queries, C, seed, path, progr
     features, labels = thirds.teachers
     queries = thirds.queries[0][:n_queries]
     shards = draw_partitions(len(labels), n, list(partitions), seed, *path, "partition")
+    start = _public_teacher(*thirds.queries, shards.shape[1:], C)
     bits = []
     for done, part in enumerate(shards, 1):
-        bits.append(pack(_votes(_fit(features[part], labels[part], C), queries)))
+        bits.append(pack(predict(_fit(features[part], labels[part], C, start), queries)))
         if progress is not None:
             progress(done)
     return BaggedVotes(np.stack(bits), shard_of_record(shards, len(labels)), len(queries))
 
 
-def _fit(features: np.ndarray, labels: np.ndarray, C: float) -> np.ndarray:
-    """Fit all teachers of a partition: weights, then intercept, (shards, d + 1).
+def _public_teacher(features: np.ndarray, labels: np.ndarray, shape, C: float) -> np.ndarray:
+    """Weights and intercept from which fits start: the mean teacher of shards of public records.
 
-    features: float64 (shards, records, d); labels: (shards, records), 0 or 1. By Newton's method on
-    the records' multipliers a, theta = sum_r a_r x_r, of which a shard has fewer than features. The
-    objective grows by |theta - theta*|^2 / 2 at least, so its gradient's norm bounds the distance
-    to the minimiser: at most _DISTANCE. Infinite intercepts for shards of one label. Raises
-    RuntimeError if a fit does not come so near.
+    shape: number and size of the shards. Zeros if all of them are of one label.
+    """
+    n, size = min(shape[0], len(labels) // shape[1]), shape[1]
+    part = np.arange(n * size).reshape(n, size)
+    taught = _fit(features[part], labels[part], C, np.zeros(features.shape[1] + 1))
+    theta = np.column_stack([taught.coefficients, taught.intercepts])
+    theta = theta[np.isfinite(taught.intercepts)]
+    return theta.mean(axis=0) if len(theta) else np.zeros(features.shape[1] + 1)
+
+
+def _fit(features: np.ndarray, labels: np.ndarray, C: float, start) -> LogisticTeachers:
+    """Fit all teachers of a partition.
+
+    features: float64 (shards, records, d); labels: (shards, records), 0 or 1. start: (d + 1,),
+    weights and intercept that need not be near. By Newton's method on the records' multipliers a,
+    theta = sum_r a_r x_r, of which a shard has fewer than features. The objective grows by
+    |theta - theta*|^2 / 2 at least, so its gradient's norm bounds the distance to the minimiser: at
+    most _DISTANCE. Infinite intercepts for shards of one label. Raises RuntimeError if a fit does
+    not come so near.
     """
     rows = np.concatenate([features, np.ones((*labels.shape, 1))], axis=2)
     gram = rows @ rows.mT
-    identity = np.eye(labels.shape[1])
-    margins = np.zeros(labels.shape)
+    matrix, diagonal = np.empty_like(gram), np.arange(labels.shape[1])
+    margins = rows @ start
+    share = 0.5 * np.tanh(0.5 * margins) + 0.5
     for _ in range(_NEWTON_STEPS):
-        share = 0.5 * np.tanh(0.5 * margins) + 0.5
         weights = C * share * (1 - share)
         target = weights * margins + C * (labels - share)
-        matrix = identity + weights[:, :, None] * gram
+        np.multiply(weights[:, :, None], gram, out=matrix)
+        matrix[:, diagonal, diagonal] += 1
         multipliers = np.linalg.solve(matrix, target[:, :, None])
         margins = (gram @ multipliers)[:, :, 0]
         share = 0.5 * np.tanh(0.5 * margins) + 0.5
@@ -78,12 +95,7 @@ def _fit(features: np.ndarray, labels: np.ndarray, C: float) -> np.ndarray:
     constant = (mean == 0) | (mean == 1)
     theta[constant] = 0
     theta[constant, -1] = np.where(mean[constant] == 1, np.inf, -np.inf)
-    return theta
-
-
-def _votes(teachers: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Return the votes (teachers, Q), bool, of teachers (., d + 1) as :func:`_fit` has them."""
-    return (queries @ teachers[:, :-1].T + teachers[:, -1] > 0).T
+    return LogisticTeachers(theta[:, :-1], theta[:, -1], distance)
 
 
 def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) -> list[dict]:

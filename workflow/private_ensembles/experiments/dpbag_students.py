@@ -5,6 +5,7 @@ import numpy as np
 from private_ensembles.dpbag.mechanism import release
 from private_ensembles.experiments.dpbag import noise_of
 from private_ensembles.noise.streams import generator
+from private_ensembles.student.ranking import areas
 
 METRICS = ("accuracy", "auroc", "auprc")
 
@@ -16,8 +17,6 @@ def student_metrics(features, labels, test, model, training):
     (features, labels). Returns METRICS as floats. With no label there is no student: all are NaN.
     With one class only, the student says that class everywhere.
     """
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     if not len(labels):
         return dict.fromkeys(METRICS, np.nan)
     if labels.min() == labels.max():
@@ -32,11 +31,8 @@ def student_metrics(features, labels, test, model, training):
         from private_ensembles.teachers import boosted_trees
 
         scores = boosted_trees.scores(boosted_trees.fit(features, labels, training), test[0])
-    return {
-        "accuracy": float(((scores > 0.5) == test[1]).mean()),
-        "auroc": float(roc_auc_score(test[1], scores)),
-        "auprc": float(average_precision_score(test[1], scores)),
-    }
+    accuracy = float(((scores > 0.5) == test[1]).mean())
+    return dict(zip(METRICS, (accuracy, *areas(test[1], scores)), strict=True))
 
 
 def run(thirds, model, training, settings, accounts, seed, path, progress=None):
