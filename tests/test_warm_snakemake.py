@@ -70,3 +70,26 @@ def test_run_that_takes_too_long_is_killed(folder, run_snakemake):
     with pytest.raises(subprocess.TimeoutExpired):
         run_snakemake(folder, "-n", timeout=1)
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0  # of this process
+
+
+@pytest.mark.parametrize("name", ["private_ensembles/configuration/nzc.py", "rules/nzc.smk"])
+def test_what_is_remembered_of_a_file_is_not_taken_for_an_edited_one(
+    tmp_path, copy_workflow, run_snakemake, name
+):
+    folder = copy_workflow(tmp_path / "copy")
+    dry = (folder, "-n", "--quiet", "all", "--configfile", "tests/config/tiny.yaml")
+    assert run_snakemake(*dry).returncode == 0
+    with open(folder / "workflow" / name, "a") as file:
+        file.write('\nimport sys\n\nsys.exit("error: edited")\n')
+    done = run_snakemake(*dry)
+    assert done.returncode == 1
+    assert "error: edited\n" in done.stderr
+
+
+def test_a_failure_in_a_remembered_file_names_the_same_line(folder, run_snakemake, start_snakemake):
+    with open(folder / "Snakefile", "a") as file:
+        file.write("\n\n# A remark.\nrule other:\n    params: 1 / 0\n")
+    runs = [run(folder, "-n") for run in (run_snakemake, run_snakemake, start_snakemake)]
+    lines = [re.findall(r"[Ll]ine \d+", run.stdout + run.stderr) for run in runs]
+    assert lines[0]
+    assert lines[0] == lines[1] == lines[2]

@@ -4,7 +4,7 @@ A dry run takes 3.7 s of one core, of which 2.6 go into imports and into the col
 So one process imports Snakemake once, and forks for each run: there, Snakemake's own command line
 runs in a process, a folder and an environment of its own, as if it had been started anew. Nothing
 of the workflow is loaded before the fork, and jobs are started as ever. What is remembered of files
-counts for files of the same text alone.
+counts for files of the same text alone; what one run learns of Snakefiles, the next one knows.
 """
 
 import ast
@@ -14,6 +14,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -90,6 +91,9 @@ def _serve():
     snakemake.cli.get_argument_parser()  # loads all plugins
     _remember_syntax_trees()
     _remember_configurations()
+    _remember_values()
+    sys.meta_path.insert(0, _ConfigurationFinder())
+    rules = _RememberedRules(snakemake.workflow)
     # The children live for a short time: what they leave, the system takes back.
     gc.freeze()
     gc.disable()
@@ -99,8 +103,10 @@ def _serve():
         if child == 0:
             # The one thing that Snakemake notes when it is imported: where it was started.
             snakemake.workflow.Workflow._rundir = request["folder"]
-            _run(snakemake.cli.main, **request)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+            _run(snakemake.cli.main, rules, **request)
+        status = os.waitpid(child, 0)[1]
+        rules.learn(request["place"])
+        print(os.waitstatus_to_exitcode(status), flush=True)
 
 
 def _remember_syntax_trees():
@@ -156,6 +162,52 @@ class _RememberingFinder:
         module._canonical = remembered
 
 
+class _ConfigurationFinder:
+    """Hands out the modules of the configuration, whose models take a quarter of a dry run to make.
+
+    Only where all of them have the text that they have here. They load nothing else of the package.
+    """
+
+    NAME = "private_ensembles.configuration"
+
+    def __init__(self):
+        sys.path.insert(0, str(ROOT / "workflow"))
+        for name in ("check", "targets"):
+            importlib.import_module(f"{self.NAME}.{name}")
+        del sys.path[0]
+        ours = [name for name in sys.modules if name.split(".")[0] == "private_ensembles"]
+        self._modules = {name: sys.modules.pop(name) for name in ours}
+        del self._modules["private_ensembles"]
+        assert all(name.startswith(self.NAME) for name in self._modules)
+        here = Path(self._modules[self.NAME].__file__).parent
+        self._texts = {path.name: path.read_bytes() for path in here.glob("*.py")}
+
+    def find_spec(self, name, path, target=None):
+        """Return where a module is; None where others are to say."""
+        if name not in self._modules:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if name == self.NAME and spec:
+            there = Path(spec.origin).parent
+            if self._texts != {path.name: path.read_bytes() for path in there.glob("*.py")}:
+                self._modules.clear()
+                return None
+        if spec:
+            spec.loader = self
+        return spec
+
+    def create_module(self, spec):
+        """Return the module, which from now on lies where it was looked for."""
+        module = self._modules[spec.name]
+        module.__file__ = spec.origin
+        if spec.submodule_search_locations is not None:
+            module.__path__ = spec.submodule_search_locations
+        return module
+
+    def exec_module(self, module):
+        """Do nothing: it has been executed."""
+
+
 def _remember_configurations():
     """Read the configurations once: each run reads config.yaml as Snakemake does and as we do."""
     load = yaml.load
@@ -177,7 +229,62 @@ def _remember_configurations():
     yaml.load = remembered
 
 
-def _run(main, folder, arguments, environment, timeout, memory, place):
+def _remember_values():
+    """Look up a value of the configuration by its keys: `lookup` compares all keys there are."""
+    import dpath
+
+    get = dpath.get
+
+    def direct(values, path):
+        found = values
+        for key in path.split("/"):
+            if not isinstance(found, dict) or key not in found or set(key) & set("*?[]"):
+                return get(values, path)
+            found = found[key]
+        return found
+
+    dpath.get = direct
+
+
+class _RememberedRules:
+    """What Snakemake makes of a Snakefile, by its text: a quarter of a dry run.
+
+    A run writes what it did not know into its place, and the process that forks learns it.
+    """
+
+    def __init__(self, workflow):
+        self._known, self._new = {}, {}
+        self._parse = workflow.parse
+        workflow.parse = self._remembered
+
+    def _remembered(self, path, workflow, linemap, overwrite_shellcmd=None, rulecount=0):
+        with workflow.sourcecache.open(path) as file:
+            text = file.read()
+        # All that the code says of where its file is.
+        place = f"snakefile={path.get_path_or_uri(secret_free=True)!r}"
+        known = self._known | self._new
+        if (text, rulecount) not in known:
+            code, count = self._parse(path, workflow, linemap, overwrite_shellcmd, rulecount)
+            self._new[text, rulecount] = code.replace(place, "\0"), count, dict(linemap)
+            return code, count
+        code, count, lines = known[text, rulecount]
+        linemap |= lines
+        return code.replace("\0", place), count
+
+    def tell(self, folder):
+        """Write what is new into a folder."""
+        if self._new:
+            with open(f"{folder}/rules", "wb") as file:
+                pickle.dump(self._new, file)
+
+    def learn(self, folder):
+        """Take what a run has written into a folder."""
+        if os.path.exists(f"{folder}/rules"):
+            with open(f"{folder}/rules", "rb") as file:
+                self._known |= pickle.load(file)
+
+
+def _run(main, rules, folder, arguments, environment, timeout, memory, place):
     """Run Snakemake's command line in this process, which ends with it."""
     signal.alarm(int(timeout))
     for descriptor, name in enumerate((os.devnull, f"{place}/out", f"{place}/err")):
@@ -200,6 +307,7 @@ def _run(main, folder, arguments, environment, timeout, memory, place):
         else:
             code = int(ended.code or 0)
     finally:
+        rules.tell(place)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
