@@ -21,6 +21,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
+from . import rewriting
 from .warm_snakemake import WarmSnakemake
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +42,13 @@ gc.disable()
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collect the tests with what all processes have made of their assertions."""
+    with rewriting.share(session.config, ROOT / "tests"):
+        return (yield)
 
 
 def pytest_collection_modifyitems(items):
@@ -162,11 +170,16 @@ def run_snakemake():
     warm = WarmSnakemake()
 
     def run(
-        folder: Path, *arguments: str, timeout: float = 1200, memory: int | None = None, **variables
+        folder: Path,
+        *arguments: str,
+        timeout: float = 1200,
+        memory: int | None = None,
+        fresh: bool = False,
+        **variables,
     ) -> subprocess.CompletedProcess:
-        """variables: of the environment. memory: bytes of address space for each process."""
+        """variables: of the environment. memory, fresh: as `WarmSnakemake` has them."""
         environment = {**users_environment(), "PWD": str(folder), **variables}
-        return warm(folder, arguments, environment, timeout, memory)
+        return warm(folder, arguments, environment, timeout, memory, fresh)
 
     yield run
     warm.close()

@@ -1,5 +1,6 @@
 """What tests run in a fork of a Snakemake that is already loaded is what a user runs."""
 
+import json
 import re
 import signal
 import subprocess
@@ -93,3 +94,48 @@ def test_a_failure_in_a_remembered_file_names_the_same_line(folder, run_snakemak
     lines = [re.findall(r"[Ll]ine \d+", run.stdout + run.stderr) for run in runs]
     assert lines[0]
     assert lines[0] == lines[1] == lines[2]
+
+
+JOBS = """
+rule all:
+    input: "good.txt", "bad.txt", "dead.txt"
+rule job:
+    output: "{name}.txt"
+    log: "{name}.log"
+    threads: 1
+    params: code=lambda wc: dict(good="pass", bad="sys.exit('error: bad')", dead="1 / 0")[wc.name]
+    script: "job.py"
+"""
+JOB = """
+import json, os, sys
+print("out of", snakemake.wildcards.name)
+assert "snakemake.cli" not in sys.modules
+exec(snakemake.params.code)
+names = ("OMP_NUM_THREADS", "PWD", "COLOUR", "PYTHONPATH")
+values = [os.environ.get(name) for name in names]
+facts = [os.getcwd(), __name__, values, __file__, sys.path[:5], sys.argv[1:]]
+json.dump(facts, open(snakemake.output[0], "w"))
+"""
+
+
+def test_a_job_in_a_fork_is_as_one_that_python_starts(tmp_path, run_snakemake):
+    (tmp_path / "Snakefile").write_text(JOBS)
+    (tmp_path / "job.py").write_text(JOB)
+    found = []
+    for fresh in (False, True):
+        done = run_snakemake(
+            *(tmp_path, "--cores", "1", "--keep-going", "--force", "--verbose"),
+            *("good.txt", "bad.txt", "dead.txt"),
+            fresh=fresh,
+            COLOUR="green",
+        )
+        assert done.returncode == 1
+        lines = done.stderr.splitlines()
+        told = [line for line in lines if line.startswith(("error: ", "ZeroDivisionError"))]
+        made = json.loads((tmp_path / "good.txt").read_text())
+        found.append((sorted(told), "out of good" in done.stdout, *made))
+        assert not [name for name in ("bad.txt", "dead.txt") if (tmp_path / name).exists()]
+        (tmp_path / "good.txt").unlink()
+    assert found[0] == found[1]
+    assert found[0][0] == ["ZeroDivisionError: division by zero", "error: bad"]
+    assert found[0][2:5] == (str(tmp_path), "__main__", ["1", str(tmp_path), "green", None])

@@ -3,8 +3,10 @@
 A dry run takes 3.7 s of one core, of which 2.6 go into imports and into the collection of garbage.
 So one process imports Snakemake once, and forks for each run: there, Snakemake's own command line
 runs in a process, a folder and an environment of its own, as if it had been started anew. Nothing
-of the workflow is loaded before the fork, and jobs are started as ever. What is remembered of files
-counts for files of the same text alone; what one run learns of Snakefiles, the next one knows.
+of the workflow is loaded before the fork but the configuration's modules, which are handed out
+where they are as here. What is remembered of files counts for files of the same text alone; what
+one run learns of Snakefiles, the next one knows. Jobs start in forks, too (`warm_jobs.py`), unless
+they are to be started as ever.
 """
 
 import ast
@@ -16,6 +18,7 @@ import json
 import os
 import pickle
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,6 +26,9 @@ import tempfile
 from pathlib import Path
 
 import yaml
+
+if __name__ != "__main__":
+    from .warm_jobs import WarmJobs
 
 ROOT = Path(__file__).parents[1]
 FINGERPRINT = Path("workflow/private_ensembles/jobs/fingerprint.py")
@@ -32,22 +38,33 @@ class WarmSnakemake:
     """The process that forks; started by the first run. Call `close` at the end."""
 
     def __init__(self):
-        self._process = None
+        self._process = self._jobs = None
 
     def __call__(
-        self, folder: Path, arguments, environment, timeout: float, memory: int | None = None
+        self,
+        folder: Path,
+        arguments,
+        environment,
+        timeout: float,
+        memory: int | None = None,
+        fresh: bool = False,
     ) -> subprocess.CompletedProcess:
         """Run Snakemake in a folder; returns the finished process, output as text.
 
         environment: all its variables. timeout: seconds, after which the run is killed. memory:
-        bytes of address space for each process.
+        bytes of address space for each process. fresh: Python is started for each job, as where
+        memory is given.
         """
+        # The processes have an environment only for Python's own start.
+        bare = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+        warm = memory is None and not fresh and "-n" not in arguments
+        if warm and self._jobs is None:
+            self._jobs = WarmJobs(bare)
         if self._process is None:
-            # It has an environment only for Python's own start; -P as in `python -m snakemake`,
-            # where no folder but the current one counts.
+            # -P as in `python -m snakemake`, where no folder but the current one counts.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", __file__],
-                env=environment,
+                env=bare,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -60,6 +77,7 @@ class WarmSnakemake:
                 "timeout": timeout,
                 "memory": memory,
                 "place": place,
+                "starting": self._jobs.command if warm else None,
             }
             print(json.dumps(request), file=self._process.stdin, flush=True)
             returned = self._process.stdout.readline()
@@ -70,9 +88,11 @@ class WarmSnakemake:
         return subprocess.CompletedProcess(request["arguments"], int(returned), out, err)
 
     def close(self):
-        """End the process, by ending its input."""
+        """End the processes, by ending their input."""
         if self._process is not None:
             self._process.communicate(timeout=60)
+        if self._jobs is not None:
+            self._jobs.close()
 
 
 def _serve():
@@ -284,8 +304,26 @@ class _RememberedRules:
                 self._known |= pickle.load(file)
 
 
-def _run(main, rules, folder, arguments, environment, timeout, memory, place):
+def _start_scripts_by(starting):
+    """Let a command start scripts of one thread that run in no other environment than ours."""
+    from snakemake.script import PythonScript
+
+    execute = PythonScript.execute_script
+    command = " ".join(map(shlex.quote, starting))
+
+    def execute_script(job, fname, edit=False):
+        if job.threads != 1 or job.container_img or job.conda_env or job.env_modules:
+            execute(job, fname, edit)
+        else:
+            job._execute_cmd(f"{command} {{fname:q}}", fname=fname)
+
+    PythonScript.execute_script = execute_script
+
+
+def _run(main, rules, folder, arguments, environment, timeout, memory, place, starting):
     """Run Snakemake's command line in this process, which ends with it."""
+    if starting:
+        _start_scripts_by(starting)
     signal.alarm(int(timeout))
     for descriptor, name in enumerate((os.devnull, f"{place}/out", f"{place}/err")):
         mode = os.O_WRONLY | os.O_CREAT if descriptor else os.O_RDONLY
