@@ -91,7 +91,7 @@ def test_a_failure_in_a_remembered_file_names_the_same_line(folder, run_snakemak
     with open(folder / "Snakefile", "a") as file:
         file.write("\n\n# A remark.\nrule other:\n    params: 1 / 0\n")
     runs = [run(folder, "-n") for run in (run_snakemake, run_snakemake, start_snakemake)]
-    lines = [re.findall(r"[Ll]ine \d+", run.stdout + run.stderr) for run in runs]
+    lines = [re.findall(r"(?i)line \d+", run.stdout + run.stderr) for run in runs]
     assert lines[0]
     assert lines[0] == lines[1] == lines[2]
 
