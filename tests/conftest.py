@@ -62,8 +62,12 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Look for garbage among what tests make, and no longer among the tests."""
+    """Look for garbage among what tests make, and no longer among the tests, nor so often.
+
+    Figures are made of so many objects that a tenth of drawing them went into it.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

@@ -4,7 +4,7 @@ Half of a small job goes into imports of NumPy, pandas, Matplotlib, PyTorch and 
 process loads them once, and nothing of this package; where Snakemake would start Python with a
 script, it starts `python -I -S` with this file, which asks that process for a fork and stands for
 it: with its folder, environment, streams and exit status. The tiny runs that most tests read,
-killed runs and Slurm's jobs start Python as users do, so that each script is run by itself as well.
+killed runs, Slurm's jobs and one run of what no tiny run has (`fresh`) start Python as users do.
 """
 
 import json

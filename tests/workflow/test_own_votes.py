@@ -39,7 +39,7 @@ def folder(tmp_path_factory, copy_workflow):
 
 @pytest.fixture(scope="module")
 def finished(folder, run_snakemake):
-    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20")
+    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", fresh=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout + done.stderr
 
