@@ -21,6 +21,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
+from . import rewriting
 from .warm_snakemake import WarmSnakemake
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +44,13 @@ settings.register_profile("steady", deadline=None, derandomize=True, max_example
 settings.load_profile("steady")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collect the tests with what all processes have made of their assertions."""
+    with rewriting.share(session.config, ROOT / "tests"):
+        return (yield)
+
+
 def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
 
@@ -54,8 +62,12 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Look for garbage among what tests make, and no longer among the tests."""
+    """Look for garbage among what tests make, and no longer among the tests, nor so often.
+
+    Figures are made of so many objects that a tenth of drawing them went into it.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
@@ -162,11 +174,16 @@ def run_snakemake():
     warm = WarmSnakemake()
 
     def run(
-        folder: Path, *arguments: str, timeout: float = 1200, memory: int | None = None, **variables
+        folder: Path,
+        *arguments: str,
+        timeout: float = 1200,
+        memory: int | None = None,
+        fresh: bool = False,
+        **variables,
     ) -> subprocess.CompletedProcess:
-        """variables: of the environment. memory: bytes of address space for each process."""
+        """variables: of the environment. memory, fresh: as `WarmSnakemake` has them."""
         environment = {**users_environment(), "PWD": str(folder), **variables}
-        return warm(folder, arguments, environment, timeout, memory)
+        return warm(folder, arguments, environment, timeout, memory, fresh)
 
     yield run
     warm.close()

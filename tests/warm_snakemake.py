@@ -3,50 +3,57 @@
 A dry run takes 3.7 s of one core, of which 2.6 go into imports and into the collection of garbage.
 So one process imports Snakemake once, and forks for each run: there, Snakemake's own command line
 runs in a process, a folder and an environment of its own, as if it had been started anew. Nothing
-of the workflow is loaded before the fork, and jobs are started as ever. What is remembered of files
-counts for files of the same text alone.
+of the workflow is loaded before the fork, but for what `remembering.py` hands out. Jobs start in
+forks, too (`warm_jobs.py`), unless they are to be started as ever.
 """
 
-import ast
-import copy
 import gc
-import importlib.machinery
 import importlib.util
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import yaml
-
-ROOT = Path(__file__).parents[1]
-FINGERPRINT = Path("workflow/private_ensembles/jobs/fingerprint.py")
+if __name__ != "__main__":
+    from .warm_jobs import WarmJobs
 
 
 class WarmSnakemake:
     """The process that forks; started by the first run. Call `close` at the end."""
 
     def __init__(self):
-        self._process = None
+        self._process = self._jobs = None
 
     def __call__(
-        self, folder: Path, arguments, environment, timeout: float, memory: int | None = None
+        self,
+        folder: Path,
+        arguments,
+        environment,
+        timeout: float,
+        memory: int | None = None,
+        fresh: bool = False,
     ) -> subprocess.CompletedProcess:
         """Run Snakemake in a folder; returns the finished process, output as text.
 
         environment: all its variables. timeout: seconds, after which the run is killed. memory:
-        bytes of address space for each process.
+        bytes of address space for each process. fresh: Python is started for each job, as where
+        memory is given.
         """
+        # The processes have an environment only for Python's own start.
+        bare = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
+        warm = memory is None and not fresh and "-n" not in arguments
+        if warm and self._jobs is None:
+            self._jobs = WarmJobs(bare)
         if self._process is None:
-            # It has an environment only for Python's own start; -P as in `python -m snakemake`,
-            # where no folder but the current one counts.
+            # -P as in `python -m snakemake`, where no folder but the current one counts.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", __file__],
-                env=environment,
+                env=bare,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -59,6 +66,7 @@ class WarmSnakemake:
                 "timeout": timeout,
                 "memory": memory,
                 "place": place,
+                "starting": self._jobs.command if warm else None,
             }
             print(json.dumps(request), file=self._process.stdin, flush=True)
             returned = self._process.stdout.readline()
@@ -69,9 +77,11 @@ class WarmSnakemake:
         return subprocess.CompletedProcess(request["arguments"], int(returned), out, err)
 
     def close(self):
-        """End the process, by ending its input."""
+        """End the processes, by ending their input."""
         if self._process is not None:
             self._process.communicate(timeout=60)
+        if self._jobs is not None:
+            self._jobs.close()
 
 
 def _serve():
@@ -88,8 +98,7 @@ def _serve():
 
     assert {docutils, jsonschema, nbformat, pydantic, requests, yte}
     snakemake.cli.get_argument_parser()  # loads all plugins
-    _remember_syntax_trees()
-    _remember_configurations()
+    rules = _remembering().remember()
     # The children live for a short time: what they leave, the system takes back.
     gc.freeze()
     gc.disable()
@@ -99,86 +108,41 @@ def _serve():
         if child == 0:
             # The one thing that Snakemake notes when it is imported: where it was started.
             snakemake.workflow.Workflow._rundir = request["folder"]
-            _run(snakemake.cli.main, **request)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+            _run(snakemake.cli.main, rules, **request)
+        status = os.waitpid(child, 0)[1]
+        rules.learn(request["place"])
+        print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _remember_syntax_trees():
-    """Parse the workflow's files once: fingerprints need the trees of all of them in each run."""
-    parse = ast.parse
-    texts = [path.read_text() for path in (ROOT / "workflow").rglob("*.py")]
-    known = {text: parse(text) for text in texts}
-
-    def remembered(source, *arguments, **named):
-        return known.get(source) or parse(source, *arguments, **named)
-
-    ast.parse = remembered
-    sys.meta_path.insert(0, _RememberingFinder(known.values()))
+def _remembering():
+    """Return the module beside this one: where no folder counts, it is no module's."""
+    path = Path(__file__).with_name("remembering.py")
+    spec = importlib.util.spec_from_file_location("remembering", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-class _RememberingFinder:
-    """Finds the module of fingerprints as Python does, and tells it what it says of those trees.
+def _start_scripts_by(starting):
+    """Let a command start scripts of one thread that run in no other environment than ours."""
+    from snakemake.script import PythonScript
 
-    Half of a dry run would be spent on writing them out. Only for the module as it is here: of
-    another it knows nothing.
-    """
+    execute = PythonScript.execute_script
+    command = " ".join(map(shlex.quote, starting))
 
-    def __init__(self, trees):
-        spec = importlib.util.spec_from_file_location("fingerprint", ROOT / FINGERPRINT)
-        ours = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(ours)
-        self._known = {}  # by identity: `ast.parse` hands out these very trees, which live as long
-        for tree in trees:
-            telling = []
-            self._known[id(tree)] = tree, ours._canonical(tree, telling), telling
+    def execute_script(job, fname, edit=False):
+        if job.threads != 1 or job.container_img or job.conda_env or job.env_modules:
+            execute(job, fname, edit)
+        else:
+            job._execute_cmd(f"{command} {{fname:q}}", fname=fname)
 
-    def find_spec(self, name, path, target=None):
-        """Return where a module is; None where others are to say."""
-        if name != "private_ensembles.jobs.fingerprint":
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec and Path(spec.origin).read_bytes() == (ROOT / FINGERPRINT).read_bytes():
-            load = spec.loader.exec_module
-            spec.loader.exec_module = lambda module: self._remind(load, module)
-        return spec
-
-    def _remind(self, load, module):
-        load(module)
-        canonical = module._canonical
-
-        def remembered(node, telling):
-            if id(node) not in self._known:
-                return canonical(node, telling)
-            _, text, told = self._known[id(node)]
-            telling.extend(told)
-            return text
-
-        module._canonical = remembered
+    PythonScript.execute_script = execute_script
 
 
-def _remember_configurations():
-    """Read the configurations once: each run reads config.yaml as Snakemake does and as we do."""
-    load = yaml.load
-    paths = [ROOT / "config.yaml", *(ROOT / "tests" / "config").glob("*.yaml")]
-    known = {
-        (path.read_text(), loader): load(path.read_text(), loader)
-        for path in paths
-        for loader in (yaml.SafeLoader, yaml.FullLoader)
-    }
-
-    def remembered(stream, Loader):
-        text = stream
-        if hasattr(stream, "read"):
-            text = stream.read()
-            stream.seek(0)  # what is not known is read as ever, under its name
-        found = known.get((text, Loader))
-        return copy.deepcopy(found) if found is not None else load(stream, Loader)
-
-    yaml.load = remembered
-
-
-def _run(main, folder, arguments, environment, timeout, memory, place):
+def _run(main, rules, folder, arguments, environment, timeout, memory, place, starting):
     """Run Snakemake's command line in this process, which ends with it."""
+    if starting:
+        _start_scripts_by(starting)
     signal.alarm(int(timeout))
     for descriptor, name in enumerate((os.devnull, f"{place}/out", f"{place}/err")):
         mode = os.O_WRONLY | os.O_CREAT if descriptor else os.O_RDONLY
@@ -200,6 +164,7 @@ def _run(main, folder, arguments, environment, timeout, memory, place):
         else:
             code = int(ended.code or 0)
     finally:
+        rules.tell(place)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -19,7 +19,7 @@ import yaml
 from private_ensembles import mechanisms
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
-from private_ensembles.experiments import own_votes
+from private_ensembles.experiments import own_votes, planner
 from private_ensembles.noise import secure
 from private_ensembles.report import own_figure, style
 
@@ -105,7 +105,24 @@ def drawn_once(tmp_path):
 
 
 @pytest.fixture
-def published(drawn_once, root, neighbours, fake_snakemake, monkeypatch):
+def searched_once(monkeypatch):
+    """Search for a mechanism's best parameters once for each task and votes to plan by.
+
+    Were these the votes that came from somebody, each file of them would be searched by itself.
+    """
+    known, search = {}, planner.best_parameters
+
+    def best_parameters(mechanism, *given):
+        key = pickle.dumps((mechanism.name, *given))
+        if key not in known:
+            known[key] = search(mechanism, *given)
+        return known[key]
+
+    monkeypatch.setattr(planner, "best_parameters", best_parameters)
+
+
+@pytest.fixture
+def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monkeypatch):
     """Run the script on one of the files; return what may leave, by name, and the outcome."""
 
     def publish(name, which, outcome=None):

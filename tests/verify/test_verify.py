@@ -108,9 +108,12 @@ def random_case(rng, violates):
             return problem, gamma
 
 
-def test_same_verdict_as_the_package_on_two_thousand_gamma():
-    rng = np.random.default_rng(0)
-    for k in range(2000):
+@pytest.mark.parametrize(
+    ("seed", "number"), [(0, 1000), pytest.param(1, 2000, marks=pytest.mark.slow)]
+)
+def test_same_verdict_as_the_package_on_a_thousand_gamma(seed, number):
+    rng = np.random.default_rng(seed)
+    for k in range(number):
         violates = k % 2 == 1
         problem, gamma = random_case(rng, violates)
         ours = certify(gamma, problem.m, problem.epsilon, problem.Delta, problem.delta).holds
@@ -239,15 +242,15 @@ def number_of(seeds):
 
 
 def test_no_mutated_certificate_is_accepted_whose_claim_is_false():
-    tried, accepted = number_of(range(500))
-    assert tried == 2000
-    assert accepted > 100  # some changes weaken the claim, which stays true
-    assert accepted < 1000
+    tried, accepted = number_of(range(250))
+    assert tried == 1000
+    assert accepted > 50  # some changes weaken the claim, which stays true
+    assert accepted < 500
 
 
 @pytest.mark.slow
 def test_no_mutated_certificate_out_of_very_many():
     """Others than above, four to a seed: "first,last" says which, 100,000 are 0,25000."""
-    first, last = os.environ.get("PRIVATE_ENSEMBLES_MUTATIONS", "500,2000").split(",")
+    first, last = os.environ.get("PRIVATE_ENSEMBLES_MUTATIONS", "250,2000").split(",")
     seeds = range(int(first), int(last))
     assert number_of(seeds)[0] == 4 * len(seeds)

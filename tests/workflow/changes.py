@@ -6,6 +6,7 @@ of the configuration), "file: NAME" (an edit of code or content) or "act: NAME" 
 
 import copy
 import fnmatch
+import os
 import re
 import shutil
 from functools import cached_property
@@ -64,7 +65,7 @@ class Changes:
         acts: NAME -> (function of the folder, jobs).
         """
         self._finished = silenced(shutil.copytree(finished, scratch / "finished"))
-        self._folder = scratch / "changed"
+        self._scratch = scratch
         self._run_snakemake, self._tiny = run_snakemake, tiny
         self._configuration, self._acts = configuration, acts
 
@@ -79,40 +80,60 @@ class Changes:
         return self._planned(self._finished, self._tiny, "--forceall")
 
     def rerun(self, *cases):
-        """Return the jobs that changes rerun, all of them made in one copy of the folder."""
-        shutil.copytree(self._finished, self._folder)
+        """Return the jobs that changes rerun, all of them made at once.
+
+        Values and edits are made in the folder itself, and edits undone: dry runs leave no trace,
+        and a copy would cost a third of one. Whatever else happens, happens to a copy.
+        """
+        folder, acts = self._finished, any(case.startswith("act: ") for case in cases)
+        if acts:
+            folder = shutil.copytree(self._finished, self._scratch / "changed")
+        config, edited = copy.deepcopy(self._configured), []
         try:
-            config = copy.deepcopy(self._configured)
             for case in cases:
-                self._make(case, config)
+                kind, name = case.split(": ", 1)
+                if kind == "act":
+                    self._acts[name][0](folder)
+                elif kind == "file":
+                    edited.append(_Edit(folder / "workflow" / name))
+                else:
+                    self._set(self._configuration[name][0], config)
             changed = self._tiny
             if config != self._configured:
-                changed = "changed.yaml"
-                (self._folder / changed).write_text(yaml.safe_dump(config))
-            return self._planned(self._folder, changed)
+                changed = self._scratch / "changed.yaml"
+                changed.write_text(yaml.safe_dump(config))
+            return self._planned(folder, changed)
         finally:
-            shutil.rmtree(self._folder)
+            for edit in reversed(edited):
+                edit.undo()
+            if acts:
+                shutil.rmtree(folder)
 
     def _planned(self, folder, configuration, *more):
-        done = self._run_snakemake(folder, "-n", "--configfile", configuration, *more)
+        done = self._run_snakemake(folder, "-n", "--configfile", str(configuration), *more)
         assert done.returncode == 0, done.stdout + done.stderr
         return planned_jobs(done.stdout + done.stderr)
 
-    def _make(self, case, config):
-        """Make the change of one case in the folder, or in the values of the configuration."""
-        kind, name = case.split(": ", 1)
-        if kind == "act":
-            self._acts[name][0](self._folder)
-        elif kind == "file":
-            text = _CODE.get(name.rsplit(".", 1)[1], COMMENT)
-            append(self._folder / "workflow" / name, text)
-        else:
-            for path, value in self._configuration[name][0].items():
-                section = config
-                *keys, last = path.split("__")
-                for key in keys:
-                    section = section.setdefault(key, {})
-                section[last] = copy.deepcopy(value)
+    @staticmethod
+    def _set(values, config):
+        for path, value in values.items():
+            section = config
+            *keys, last = path.split("__")
+            for key in keys:
+                section = section.setdefault(key, {})
+            section[last] = copy.deepcopy(value)
+
+
+class _Edit:
+    """An edit of a file of code or content, until it is undone."""
+
+    def __init__(self, path):
+        self._path, self._before, self._status = path, path.read_bytes(), path.stat()
+        append(path, _CODE.get(path.suffix.removeprefix("."), COMMENT))
+
+    def undo(self):
+        self._path.write_bytes(self._before)
+        os.utime(self._path, ns=(self._status.st_atime_ns, self._status.st_mtime_ns))
 
 
 def table(configuration, files, acts):

@@ -1,6 +1,6 @@
 """A killed run: nothing half-written counts as finished, and finished work is not done again.
 
-Three rounds of kill and resume by default, in one run of the workflow, ten in .ci/run; twenty by
+Two rounds of kill and resume by default, in one run of the workflow, ten in .ci/run; twenty by
     PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest tests/workflow/test_kills.py
 """
 
@@ -16,7 +16,7 @@ import pytest
 
 from . import comparison
 
-ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "2"))
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "2")
 KILLS = 5  # in one run of the workflow, each followed by a resumption
 JOBS = 25  # of the tiny run, without its target

@@ -1,0 +1,205 @@
+"""What a Snakemake that forks remembers of files: what it would make of them in each run anew.
+
+All of it counts for files of the same text alone: what runs are of is another copy of the workflow,
+in which a test may have changed anything.
+"""
+
+import ast
+import copy
+import importlib.machinery
+import importlib.util
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FINGERPRINT = Path("workflow/private_ensembles/jobs/fingerprint.py")
+
+
+def remember() -> "_RememberedRules":
+    """Let this process remember, for its forks; return what is to be told of Snakefiles."""
+    import snakemake.workflow
+
+    _remember_syntax_trees()
+    _remember_configurations()
+    _remember_values()
+    sys.meta_path.insert(0, _ConfigurationFinder())
+    return _RememberedRules(snakemake.workflow)
+
+
+def _remember_syntax_trees():
+    """Parse the workflow's files once: fingerprints need the trees of all of them in each run."""
+    parse = ast.parse
+    texts = [path.read_text() for path in (ROOT / "workflow").rglob("*.py")]
+    known = {text: parse(text) for text in texts}
+
+    def remembered(source, *arguments, **named):
+        return known.get(source) or parse(source, *arguments, **named)
+
+    ast.parse = remembered
+    sys.meta_path.insert(0, _RememberingFinder(known.values()))
+
+
+class _RememberingFinder:
+    """Finds the module of fingerprints as Python does, and tells it what it says of those trees.
+
+    Half of a dry run would be spent on writing them out. Only for the module as it is here: of
+    another it knows nothing.
+    """
+
+    def __init__(self, trees):
+        spec = importlib.util.spec_from_file_location("fingerprint", ROOT / FINGERPRINT)
+        ours = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(ours)
+        self._known = {}  # by identity: `ast.parse` hands out these very trees, which live as long
+        for tree in trees:
+            telling = []
+            self._known[id(tree)] = tree, ours._canonical(tree, telling), telling
+
+    def find_spec(self, name, path, target=None):
+        """Return where a module is; None where others are to say."""
+        if name != "private_ensembles.jobs.fingerprint":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec and Path(spec.origin).read_bytes() == (ROOT / FINGERPRINT).read_bytes():
+            load = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: self._remind(load, module)
+        return spec
+
+    def _remind(self, load, module):
+        load(module)
+        canonical = module._canonical
+
+        def remembered(node, telling):
+            if id(node) not in self._known:
+                return canonical(node, telling)
+            _, text, told = self._known[id(node)]
+            telling.extend(told)
+            return text
+
+        module._canonical = remembered
+
+
+class _ConfigurationFinder:
+    """Hands out the modules of the configuration, whose models take a quarter of a dry run to make.
+
+    Only where all of them have the text that they have here. They load nothing else of the package.
+    """
+
+    NAME = "private_ensembles.configuration"
+
+    def __init__(self):
+        sys.path.insert(0, str(ROOT / "workflow"))
+        for name in ("check", "targets"):
+            importlib.import_module(f"{self.NAME}.{name}")
+        del sys.path[0]
+        ours = [name for name in sys.modules if name.split(".")[0] == "private_ensembles"]
+        self._modules = {name: sys.modules.pop(name) for name in ours}
+        del self._modules["private_ensembles"]
+        assert all(name.startswith(self.NAME) for name in self._modules)
+        here = Path(self._modules[self.NAME].__file__).parent
+        self._texts = {path.name: path.read_bytes() for path in here.glob("*.py")}
+
+    def find_spec(self, name, path, target=None):
+        """Return where a module is; None where others are to say."""
+        if name not in self._modules:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if name == self.NAME and spec:
+            there = Path(spec.origin).parent
+            if self._texts != {path.name: path.read_bytes() for path in there.glob("*.py")}:
+                self._modules.clear()
+                return None
+        if spec:
+            spec.loader = self
+        return spec
+
+    def create_module(self, spec):
+        """Return the module, which from now on lies where it was looked for."""
+        module = self._modules[spec.name]
+        module.__file__ = spec.origin
+        if spec.submodule_search_locations is not None:
+            module.__path__ = spec.submodule_search_locations
+        return module
+
+    def exec_module(self, module):
+        """Do nothing: it has been executed."""
+
+
+def _remember_configurations():
+    """Read the configurations once: each run reads config.yaml as Snakemake does and as we do."""
+    load = yaml.load
+    paths = [ROOT / "config.yaml", *(ROOT / "tests" / "config").glob("*.yaml")]
+    known = {
+        (path.read_text(), loader): load(path.read_text(), loader)
+        for path in paths
+        for loader in (yaml.SafeLoader, yaml.FullLoader)
+    }
+
+    def remembered(stream, Loader):
+        text = stream
+        if hasattr(stream, "read"):
+            text = stream.read()
+            stream.seek(0)  # what is not known is read as ever, under its name
+        found = known.get((text, Loader))
+        return copy.deepcopy(found) if found is not None else load(stream, Loader)
+
+    yaml.load = remembered
+
+
+def _remember_values():
+    """Look up a value of the configuration by its keys: `lookup` compares all keys there are."""
+    import dpath
+
+    get = dpath.get
+
+    def direct(values, path):
+        found = values
+        for key in path.split("/"):
+            if not isinstance(found, dict) or key not in found or set(key) & set("*?[]"):
+                return get(values, path)
+            found = found[key]
+        return found
+
+    dpath.get = direct
+
+
+class _RememberedRules:
+    """What Snakemake makes of a Snakefile, by its text: a quarter of a dry run.
+
+    A run writes what it did not know into its place, and the process that forks learns it.
+    """
+
+    def __init__(self, workflow):
+        self._known, self._new = {}, {}
+        self._parse = workflow.parse
+        workflow.parse = self._remembered
+
+    def _remembered(self, path, workflow, linemap, overwrite_shellcmd=None, rulecount=0):
+        with workflow.sourcecache.open(path) as file:
+            text = file.read()
+        # All that the code says of where its file is.
+        place = f"snakefile={path.get_path_or_uri(secret_free=True)!r}"
+        known = self._known | self._new
+        if (text, rulecount) not in known:
+            code, count = self._parse(path, workflow, linemap, overwrite_shellcmd, rulecount)
+            self._new[text, rulecount] = code.replace(place, "\0"), count, dict(linemap)
+            return code, count
+        code, count, lines = known[text, rulecount]
+        linemap |= lines
+        return code.replace("\0", place), count
+
+    def tell(self, folder):
+        """Write what is new into a folder."""
+        if self._new:
+            with open(f"{folder}/rules", "wb") as file:
+                pickle.dump(self._new, file)
+
+    def learn(self, folder):
+        """Take what a run has written into a folder."""
+        if os.path.exists(f"{folder}/rules"):
+            with open(f"{folder}/rules", "rb") as file:
+                self._known |= pickle.load(file)
