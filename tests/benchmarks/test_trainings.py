@@ -26,8 +26,8 @@ def in_place(monkeypatch):
 def test_units_are_those_of_the_papers_sizes(config):
     found = trainings.units(config)
     assert set(found) == set(trainings.KINDS)
-    # 250 teachers for 12 epochs, 5 and 10 for 2, 25 for 4, 50 for 5, 100 for 8, of 60,000 images
-    assert found["teachers of ten classes"] == (12 + 2 + 2 + 4 + 5 + 8) * 60_000
+    # 250 teachers for 12 epochs, 5 and 10 for 3, 25 for 6, 50 and 100 for 8, of 60,000 images
+    assert found["teachers of ten classes"] == (12 + 3 + 3 + 6 + 8 + 8) * 60_000
     assert found["votes of ten classes"] == (250 + 5 + 10 + 25 + 50 + 100) * 10_000
     assert found["votes of two classes"] == 2 * 3 * 11 * (1866 + 2000)
     assert found["penalised intercepts"] == 5 * 100 * 250

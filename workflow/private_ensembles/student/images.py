@@ -10,6 +10,7 @@ import torch
 from torch.nn.functional import cross_entropy, log_softmax
 
 from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
+from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
 from private_ensembles.student.adam import Adam
@@ -77,6 +78,7 @@ def train_network(
         labels,
     )
     stored = Checkpoint(conditions.checkpoint, identity)
+    keep_memory()
     try:
         run = _Run(images, index, labels, n_classes, training, unlabelled, pixel_max, device)
         run.start(conditions.seed, conditions.path)

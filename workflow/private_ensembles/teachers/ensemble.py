@@ -5,6 +5,7 @@ import inspect
 import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
+from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import torch_seed
@@ -100,6 +101,7 @@ def _one_by_one(
     """State_dicts of teachers trained one after the other."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
+    keep_memory()
     meter = Meter(len(models), "teachers", say=progress, log=progress, done=len(teachers))
     for i in range(len(teachers), len(models)):
         mine = shards[i].to(images.device)

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d, cross_entropy, linear, pad
 
+from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.stacked import SMALL, named
 
@@ -55,8 +56,7 @@ class LayerwiseGradients:
     def __init__(self, model, images, labels, *, pixel_max, max_grad_norm):
         self.model, self.pixel_max, self.max_grad_norm = model, pixel_max, max_grad_norm
         self.images, self.labels = images, labels
-        # Once 28 MiB were given back, glibc keeps memory from step to step: a third of the time.
-        torch.empty(7 << 20)
+        keep_memory()
 
     def __call__(self, parameters, batches):
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices."""
