@@ -24,7 +24,7 @@ from benchmarks import machine, process
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3
-SHAPE, SHARD, BATCH = (28, 28), 240, 32
+SHAPE, SHARD = (28, 28), 240
 RECORDS = 16_280  # a third of UCI Adult
 
 
@@ -38,13 +38,12 @@ def _students(method: str, images: int, how: dict) -> Callable[[], object]:
     return lambda: train_student(method, pool, index, labels, 10, how | {"epochs": 1}, seed=0)
 
 
-def _teachers(kind: str, model: str, teachers: int) -> Callable[[], object]:
+def _teachers(kind: str, teachers: int, told: dict) -> Callable[[], object]:
     from private_ensembles.teachers.ensemble import train_ensemble
 
     images, labels = _images(SHARD * teachers)
     shards = np.arange(SHARD * teachers).reshape(teachers, SHARD)
-    how = {"model": model, "batch_size": BATCH, "epochs": 1, "learning_rate": 0.03}
-    how |= {"noise_multiplier": 12, "max_grad_norm": 1} if kind == "private" else {"momentum": 0.9}
+    how = told | {"epochs": 1}
     return lambda: train_ensemble(
         kind, images, labels, shards, pixel_max=255, n_classes=10, parameters=how, seed=0
     )
@@ -119,9 +118,9 @@ KINDS = {
         2048,
         128,
     ),
-    "teachers of ten classes": (lambda n: _teachers("plain", "mnist_cnn", n // SHARD), 6000, 240),
-    "teachers of two classes": (lambda n: _teachers("plain", "darrm_cnn", n // SHARD), 2880, 240),
-    "private teachers": (lambda n: _teachers("private", "darrm_cnn", n // SHARD), 2880, 240),
+    "teachers of ten classes": (lambda n, **how: _teachers("plain", n // SHARD, how), 6000, 240),
+    "teachers of two classes": (lambda n, **how: _teachers("plain", n // SHARD, how), 2880, 240),
+    "private teachers": (lambda n, **how: _teachers("private", n // SHARD, how), 2880, 240),
     "votes of ten classes": (lambda n: _votes("mnist_cnn", n), 10_000, 200),
     "votes of two classes": (lambda n: _votes("darrm_cnn", n), 5_000, 200),
     "bagged logistic teachers": (lambda n, **how: _bagged("logistic", n, how), 150, 70),
@@ -214,12 +213,15 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
 
 
 def parameters(config: dict) -> dict[str, dict]:
-    """How students and bagged teachers are trained, by a configuration: all but the epochs."""
+    """How teachers and students are trained, by a configuration: all but the epochs."""
     vat = config["pate"]["students"]["vat"], config["pate"]["baselines"]["vat"]
     told = {
         "students, virtual adversarial": vat[0],
         "students, labels only": config["nzc"]["student"],
         "students, non-private baselines": vat[1],
+        "teachers of ten classes": config["pate"]["tasks"]["mnist"]["teachers"],
+        "teachers of two classes": config["darrm"]["plain_teachers"],
+        "private teachers": config["darrm"]["private_teachers"],
         "bagged logistic teachers": config["dpbag"]["logistic"],
         "bagged boosted trees": config["dpbag"]["boosted_trees"],
         "bagged logistic students": config["dpbag"]["logistic"],
@@ -235,7 +237,7 @@ def parameters(config: dict) -> dict[str, dict]:
 def measure_piece(kind: str, quick: bool = False, how: dict | None = None) -> dict:
     """Units of a piece and its processor seconds, after a small one that pays for start-up.
 
-    how: what a configuration says of this kind of students or bagged teachers.
+    how: what a configuration says of this kind of teachers or students.
     """
     import torch
 

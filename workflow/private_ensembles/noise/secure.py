@@ -94,11 +94,16 @@ def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
 
 @cache
 def _gaussian(sigma: float):
-    import opendp.prelude as dp  # late: saves reproducible runs half a second
+    # late: reproducible runs need none of it; opendp.prelude loads scikit-learn as well, a second
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import then_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
+    from opendp.typing import i64
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
-    return space >> dp.m.then_gaussian(sigma)
+    enable_features("contrib")
+    space = vector_domain(atom_domain(T=i64)), l2_distance(T=i64)
+    return space >> then_gaussian(sigma)
 
 
 def largest(noisy: np.ndarray) -> np.ndarray:
