@@ -23,12 +23,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "workflow/private_ensembles"
-# A browser does not start in as little memory as `mutants` grants, and would kill every change.
+# A browser does not start in as little memory as `mutants` grants, and the benchmark of teachers
+# measures in processes of its own: both would kill changes that they cannot see.
 EVERYTHING = (
     "tests",
     PACKAGE,
     "--ignore=tests/workflow",
     "--ignore-glob=tests/report/test_browser*",
+    "--ignore=tests/benchmarks/test_teachers.py",
 )
 IN_ONE_PROCESS = ("-n0", "--doctest-modules", "-q", "--no-header", "-p", "no:cacheprovider")
 LOADING = "loading"  # as the name of a test: what runs when tests are collected
