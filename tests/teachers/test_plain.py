@@ -18,6 +18,18 @@ def records(n=100):
     return images, labels
 
 
+def train_by_pytorch(model, images, labels, epochs, optimizer, schedule=None):
+    """The same steps with contiguous images and PyTorch's own optimizer and schedule."""
+    sampler = torch.Generator().manual_seed(1)
+    for _ in range(epochs):
+        for batch in torch.randperm(len(labels), generator=sampler).split(8):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(images[batch]), labels[batch]).backward()
+            optimizer.step()
+            if schedule is not None:
+                schedule.step()
+
+
 @pytest.mark.parametrize("name", ["darrm_cnn", "linear"])
 def test_plain_teacher_learns_what_is_easy(name):
     images, labels = records()
@@ -41,7 +53,7 @@ def test_full_batches_without_momentum_are_gradient_descent():
 
 
 def test_channels_last_in_memory_changes_rounding_only():
-    """The same steps with contiguous images, colours included, by PyTorch's own optimizer."""
+    """Colours included."""
     source = torch.Generator().manual_seed(0)
     images = torch.rand(30, 3, 8, 8, generator=source)
     labels = torch.randint(0, 2, (30,), generator=source)
@@ -49,13 +61,7 @@ def test_channels_last_in_memory_changes_rounding_only():
     settings = SETTINGS | {"momentum": 0.9, "learning_rate": 0.05}
     state = train_plain_teacher(model, images.double(), labels, **settings)
     optimizer = torch.optim.SGD(reference.parameters(), lr=0.05, momentum=0.9)
-    sampler = torch.Generator().manual_seed(1)
-    for _ in range(5):
-        for batch in torch.randperm(30, generator=sampler).split(8):
-            optimizer.zero_grad()
-            logits = reference(images[batch].double())
-            torch.nn.functional.cross_entropy(logits, labels[batch]).backward()
-            optimizer.step()
+    train_by_pytorch(reference, images.double(), labels, 5, optimizer)
     for name, value in reference.state_dict().items():
         assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
 
@@ -70,14 +76,7 @@ def test_a_linear_learning_rate_is_that_of_pytorchs_schedule():
     schedule = torch.optim.lr_scheduler.LinearLR(
         optimizer, start_factor=1.0, end_factor=1e-300, total_iters=3 * 13
     )
-    sampler = torch.Generator().manual_seed(1)
-    for _ in range(3):
-        for batch in torch.randperm(100, generator=sampler).split(8):
-            optimizer.zero_grad()
-            logits = reference(images[batch].double())
-            torch.nn.functional.cross_entropy(logits, labels[batch]).backward()
-            optimizer.step()
-            schedule.step()
+    train_by_pytorch(reference, images.double(), labels, 3, optimizer, schedule)
     for name, value in reference.state_dict().items():
         assert torch.allclose(state[name], value, rtol=0, atol=1e-12)
 
