@@ -77,8 +77,8 @@ def read() -> tuple[np.ndarray, np.ndarray]:
 
     for folder in (ROOT / name / "mnist" for name in FOLDERS):
         if folder.is_dir():
-            images = read_images(folder / "train-images-idx3-ubyte.gz")
-            return images, read_labels(folder / "train-labels-idx1-ubyte.gz")
+            images = read_images(folder / "train-images-idx3-ubyte.gz").copy()  # for PyTorch
+            return images, read_labels(folder / "train-labels-idx1-ubyte.gz").copy()
     raise ValueError(f"mnist/ must be in one of {', '.join(FOLDERS)}")
 
 

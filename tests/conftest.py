@@ -73,9 +73,12 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)
 def pytest_xdist_auto_num_workers():
-    """Return how many processes `-n auto` stands for: one more than xdist would take."""
+    """Return how many processes `-n auto` stands for: two more than xdist would take.
+
+    One waits for Slurm, and one for the tiny runs.
+    """
     cores = yield
-    return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 1
+    return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 2
 
 
 @pytest.hookimpl(optionalhook=True)

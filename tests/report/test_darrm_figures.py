@@ -92,13 +92,17 @@ def test_distributions_without_error_are_words_and_no_panels(monkeypatch):
 
 
 def test_figures_are_written_in_every_format_and_byte_for_byte_equal(tmp_path, monkeypatch):
-    for draw, data in (
-        (functools.partial(figures.draw_gamma_shapes, setting=SETTING), shapes(3)),
-        (figures.draw_sigma_search, search()),
-        (functools.partial(figures.draw_prior_shapes, setting=SETTING), priors()),
-        (functools.partial(figures.draw_feasible_region, setting=SETTING), region()),
+    """Every format of one of them, and of the others the one that says most of what is drawn."""
+    for draw, data, kinds in (
+        (functools.partial(figures.draw_gamma_shapes, setting=SETTING), shapes(3), ("svg",)),
+        (figures.draw_sigma_search, search(), ("svg",)),
+        (functools.partial(figures.draw_prior_shapes, setting=SETTING), priors(), ("svg",)),
+        (
+            functools.partial(figures.draw_feasible_region, setting=SETTING),
+            region(),
+            ("png", "pdf", "svg"),
+        ),
     ):
-        kinds = ("png", "pdf", "svg")
         assert_equal_bytes(functools.partial(draw, data), tmp_path, kinds, least=5000)
     monkeypatch.setitem(style.RC, "pdf.fonttype", 42)  # fonts cut, as in every job: the last one
     assert_equal_bytes(functools.partial(draw, data), tmp_path, ("pdf",), least=5000)

@@ -95,15 +95,15 @@ def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
 @cache
 def _gaussian(sigma: float):
     # late: reproducible runs need none of it; opendp.prelude loads scikit-learn as well, a second
+    from opendp import measurements
     from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import then_gaussian
     from opendp.metrics import l2_distance
     from opendp.mod import enable_features
     from opendp.typing import i64
 
     enable_features("contrib")
     space = vector_domain(atom_domain(T=i64)), l2_distance(T=i64)
-    return space >> then_gaussian(sigma)
+    return space >> measurements.then_gaussian(sigma)
 
 
 def largest(noisy: np.ndarray) -> np.ndarray:
