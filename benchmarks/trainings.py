@@ -67,16 +67,17 @@ def _bagged(model: str, shards: int, how: dict) -> Callable[[], object]:
     return lambda: cast_votes(thirds, model, **how, path=("benchmark",))
 
 
-def _intercepts(shards: int) -> Callable[[], object]:
+def _intercepts(teachers: int) -> Callable[[], object]:
     from private_ensembles.experiments import dpbag_intercept as intercept
     from private_ensembles.experiments.dpbag import Thirds
 
+    shards = teachers // 4  # in four partitions, since what they start from is fitted once
     source = np.random.default_rng(0)
     records = 65 * shards  # as UCI Adult's thirds have at 250 shards, and its columns
     features = (source.random((records, 108)) < 0.13).astype(float)
     labels = (features[:, :20].sum(axis=1) > 2).astype(np.int64)
     thirds = Thirds(*[(features, labels)] * 3)
-    how = {"n": shards, "partitions": [0], "n_queries": min(7570, records), "C": 1, "seed": 0}
+    how = {"n": shards, "partitions": range(4), "n_queries": min(7570, records), "C": 1, "seed": 0}
     return lambda: intercept.cast_votes(thirds, **how, path=("benchmark",))
 
 
@@ -125,7 +126,7 @@ KINDS = {
     "votes of two classes": (lambda n: _votes("darrm_cnn", n), 5_000, 200),
     "bagged logistic teachers": (lambda n, **how: _bagged("logistic", n, how), 150, 70),
     "bagged boosted trees": (lambda n, **how: _bagged("boosted_trees", n, how), 150, 70),
-    "penalised intercepts": (_intercepts, 250, 10),
+    "penalised intercepts": (_intercepts, 1000, 40),
     # with about as many labels as they have on average
     "bagged logistic students": (
         lambda n, **how: _bagged_students("logistic", 900, n, how),
