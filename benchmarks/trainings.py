@@ -160,7 +160,7 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     # confident, LNMax's numbers of queries, and the authors' labels
     students = seeds * (1 + len(mnist["lnmax"]["queries"]) + 1)
     rounds = mnist["interactive_students"]
-    epochs = students * pate["students"]["vat"]["epochs"]
+    epochs = students * _of_mnist(config, "student")["epochs"]
     epochs += 3 * len(rounds["seeds"]) * rounds["student_parameters"]["epochs"]
     few = nzc["tasks"]["mnist"]
     # LNMax's, and those of NZC, no noise (each of all and of few teachers) and the true labels
@@ -185,7 +185,7 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     return {
         "students, virtual adversarial": epochs * mnist["pool"],
         "students, labels only": len(nzc["student_seeds"]) * nzc["student"]["epochs"] * labels,
-        "students, non-private baselines": seeds * pate["baselines"]["vat"]["epochs"] * train,
+        "students, non-private baselines": seeds * _of_mnist(config, "baseline")["epochs"] * train,
         "teachers of ten classes": sum(one["epochs"] for one in ensembles) * train,
         "teachers of two classes": of_two["plain"],
         "private teachers": of_two["private"],
@@ -213,13 +213,17 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     }
 
 
+def _of_mnist(config: dict, kind: str) -> dict:
+    own = config["pate"]["tasks"]["mnist"].get(f"{kind}_parameters", {})
+    return config["pate"][f"{kind}s"]["vat"] | own
+
+
 def parameters(config: dict) -> dict[str, dict]:
     """How teachers and students are trained, by a configuration: all but the epochs."""
-    vat = config["pate"]["students"]["vat"], config["pate"]["baselines"]["vat"]
     told = {
-        "students, virtual adversarial": vat[0],
+        "students, virtual adversarial": _of_mnist(config, "student"),
         "students, labels only": config["nzc"]["student"],
-        "students, non-private baselines": vat[1],
+        "students, non-private baselines": _of_mnist(config, "baseline"),
         "teachers of ten classes": config["pate"]["tasks"]["mnist"]["teachers"],
         "teachers of two classes": config["darrm"]["plain_teachers"],
         "private teachers": config["darrm"]["private_teachers"],

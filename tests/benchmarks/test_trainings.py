@@ -41,9 +41,13 @@ def test_units_are_those_of_the_papers_sizes(config):
     again = trainings.units(config, sharing=False)["students, labels only"]
     epochs = config["nzc"]["student"]["epochs"]
     assert again - found["students, labels only"] == 3 * epochs * 2 * 9000
-    config["pate"]["students"]["vat"]["epochs"] += 1
+    config["pate"]["tasks"]["mnist"]["student_parameters"]["epochs"] += 1
     more = trainings.units(config)["students, virtual adversarial"]
     assert more - found["students, virtual adversarial"] == 12 * 9000
+    # without parameters of the task's own, as in older configurations, all tasks' are MNIST's
+    del config["pate"]["tasks"]["mnist"]["baseline_parameters"]
+    config["pate"]["baselines"]["vat"]["epochs"] = 7
+    assert trainings.units(config)["students, non-private baselines"] == 3 * 7 * 60_000
 
 
 def test_pieces_are_trained_as_the_configuration_says(config):

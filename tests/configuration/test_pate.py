@@ -259,7 +259,7 @@ def test_a_tasks_own_values_replace_the_common_ones():
     own = DEFAULT["pate"]["tasks"]["digits"]["student_parameters"]
     assert digits["parameters"] == DEFAULT["pate"]["students"]["vat"] | own
     common = DEFAULT["pate"]["students"]["vat"]
-    assert PATE.student("mnist")["parameters"] == common
+    assert PATE.student("svhn")["parameters"] == common
     assert PATE.seeds("digits") == [0]
     assert PATE.seeds("mnist") == [0, 1, 2]
     baseline = PATE.baseline("digits")
