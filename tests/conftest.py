@@ -4,7 +4,7 @@ Also how tests are shared out: one process for each core and one more (`-n auto`
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
 that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
-The files of `FIRST` come first, then the others that run the workflow.
+The files of `FIRST` come first, then the others that run the workflow, then those of `EARLY`.
 """
 
 import compileall
@@ -37,6 +37,8 @@ ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
 # Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
 # are made one by one while the others have something else to do.
 FIRST = ("test_slurm.py", "test_resources.py")
+# Then what holds the longest files, so that short ones are left for the end.
+EARLY = ("experiments", "mechanisms", "student", "teachers", "test_script_imports.py", "verify")
 FORKS = pytest.StashKey()
 
 remembering.remember_configurations()
@@ -60,8 +62,9 @@ def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
 
     def place(item):
-        workflow = "workflow" in item.path.relative_to(ROOT).parts
-        return not workflow, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
+        folder = item.path.relative_to(ROOT / "tests").parts[0]
+        tier = 0 if folder == "workflow" else 1 if folder in EARLY else 2
+        return tier, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
 
     items.sort(key=place)
 
@@ -89,7 +92,8 @@ def pytest_xdist_auto_num_workers():
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config, specs):
     """Let all processes of the tests start in forks, and share what they fork themselves."""
-    config.stash[FORKS] = forks = _start_forks()
+    whole = config.args_source is config.ArgsSource.TESTPATHS
+    config.stash[FORKS] = forks = _start_forks(at_once=whole)
     for spec in specs:
         if spec.popen and not spec.python:
             spec.python = shlex.join(warm_jobs.command(forks[1].address))
@@ -107,11 +111,14 @@ def pytest_unconfigure(config):
         one.close()
 
 
-def _start_forks() -> list[warm_jobs.Forks]:
-    """Return the processes that fork for runs of Snakemake, and for its jobs."""
+def _start_forks(at_once=False) -> list[warm_jobs.Forks]:
+    """Return the processes that fork for runs of Snakemake, and for its jobs.
+
+    at_once: whether they load their libraries now, and not when they are asked for the first time.
+    """
     # They have an environment only for Python's own start.
     bare = {name: value for name, value in users_environment().items() if name != "PYTHONPATH"}
-    return [warm_jobs.Forks(file.__file__, bare) for file in (warm_snakemake, warm_jobs)]
+    return [warm_jobs.Forks(each.__file__, bare, at_once) for each in (warm_snakemake, warm_jobs)]
 
 
 @pytest.hookimpl(optionalhook=True)

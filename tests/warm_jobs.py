@@ -19,13 +19,13 @@ STREAMS = (0, 1, 2)
 
 
 class Forks:
-    """A process that forks for whoever asks at `address`; call `close` at the end.
+    """A process that forks for whoever asks at `address`; call `close` at the end."""
 
-    It loads what it is for when it is asked for the first time.
-    """
+    def __init__(self, file, environment, at_once):
+        """file: which starts `serve`. environment: all variables it has until it forks.
 
-    def __init__(self, file, environment):
-        """file: which starts `serve`. environment: all variables it has until it forks."""
+        at_once: whether it loads what it is for now, and not when it is asked for the first time.
+        """
         import subprocess
         import tempfile
 
@@ -36,7 +36,7 @@ class Forks:
             listening.listen(64)
             # -P as in `python -m`, where no folder but the current one counts.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", file, "serve", str(listening.fileno())],
+                [sys.executable, "-P", file, "serve", str(listening.fileno()), *["now"] * at_once],
                 env=environment,
                 stdin=subprocess.PIPE,
                 pass_fds=[listening.fileno()],
@@ -66,8 +66,8 @@ def ask(address: str, request, streams=STREAMS) -> int:
         return int(connection.makefile().read() or 1)
 
 
-def serve(listening: socket.socket, load):
-    """Fork for every request until stdin ends.
+def serve(load):
+    """Fork for every request until stdin ends, as `Forks` has started this process.
 
     load: loads, and returns what serves a request in a fork, which ends with it, and what is to be
     done before each fork.
@@ -77,22 +77,25 @@ def serve(listening: socket.socket, load):
     import select
     import time
 
-    loaded = None
+    listening = socket.socket(fileno=int(sys.argv[2]))
     with contextlib.suppress(KeyboardInterrupt):
+        if "now" not in sys.argv and sys.stdin in select.select([sys.stdin, listening], [], [])[0]:
+            return
+        gc.disable()
+        run, before = load()
+        gc.freeze()
+        gc.enable()
         while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
             connection, _ = listening.accept()
-            if loaded is None:
-                gc.disable()
-                loaded = load()
-                gc.freeze()
-                gc.enable()
-            run, before = loaded
             before()
             while _reaped():
                 pass
             if os.fork() == 0:  # which waits for the fork that serves
-                listening.close()
-                _supervise(connection, run)
+                try:
+                    listening.close()
+                    _supervise(connection, run)
+                finally:  # also where nobody waits for the answer any more
+                    os._exit(0)
             connection.close()
     # The time that forks took counts where they are waited for; they are about to end.
     patience = time.monotonic() + 2
@@ -121,7 +124,6 @@ def _supervise(connection, run):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which ends the fork
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     connection.sendall(str(status).encode())
-    os._exit(0)
 
 
 def _load():
@@ -183,7 +185,7 @@ def _run(request):
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
-        serve(socket.socket(fileno=int(sys.argv[2])), _load)
+        serve(_load)
         sys.exit()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the fork gets as well
     address, *arguments = sys.argv[1:]

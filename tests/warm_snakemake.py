@@ -14,7 +14,6 @@ import os
 import resource
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -151,4 +150,4 @@ def _run(main, rules, folder, arguments, environment, timeout, memory, starting)
 
 
 if __name__ == "__main__":
-    warm_jobs.serve(socket.socket(fileno=int(sys.argv[2])), _load)
+    warm_jobs.serve(_load)
