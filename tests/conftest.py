@@ -1,6 +1,6 @@
 """What tests of more than one room use: a stand-in for Snakemake's job object, and small runs.
 
-Also how tests are shared out: one process for each core and one more (`-n auto`), of one thread
+Also how tests are shared out: one process for each core and two more (`-n auto`), of one thread
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
 that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
