@@ -1,10 +1,10 @@
 """What tests of more than one room use: a stand-in for Snakemake's job object, and small runs.
 
-Also how tests are shared out: one process for each core and one more (`-n auto`), of one thread
+Also how tests are shared out: one process for each core and two more (`-n auto`), of one thread
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
 that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
-The files of `FIRST` come first, then the others that run the workflow.
+The files of `FIRST` come first, then the others that run the workflow, then those of `EARLY`.
 """
 
 import compileall
@@ -12,6 +12,7 @@ import fcntl
 import functools
 import gc
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,10 +20,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
 
-from . import rewriting
-from .warm_snakemake import WarmSnakemake
+from . import remembering, rewriting, warm_jobs, warm_snakemake
+
+rewriting.leave("hypothesis")
+from hypothesis import settings  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 # Before any test loads NumPy: they run side by side.
@@ -35,6 +37,11 @@ ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
 # Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
 # are made one by one while the others have something else to do.
 FIRST = ("test_slurm.py", "test_resources.py")
+# Then what holds the longest files, so that short ones are left for the end.
+EARLY = ("experiments", "mechanisms", "student", "teachers", "test_script_imports.py", "verify")
+FORKS = pytest.StashKey()
+
+remembering.remember_configurations()
 
 # Until all tests are there: what collecting them makes is kept, and no garbage.
 gc.disable()
@@ -55,8 +62,9 @@ def pytest_collection_modifyitems(items):
     """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
 
     def place(item):
-        workflow = "workflow" in item.path.relative_to(ROOT).parts
-        return not workflow, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
+        folder = item.path.relative_to(ROOT / "tests").parts[0]
+        tier = 0 if folder == "workflow" else 1 if folder in EARLY else 2
+        return tier, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
 
     items.sort(key=place)
 
@@ -79,6 +87,38 @@ def pytest_xdist_auto_num_workers():
     """
     cores = yield
     return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config, specs):
+    """Let all processes of the tests start in forks, and share what they fork themselves."""
+    whole = config.args_source is config.ArgsSource.TESTPATHS
+    config.stash[FORKS] = forks = _start_forks(at_once=whole)
+    for spec in specs:
+        if spec.popen and not spec.python:
+            spec.python = shlex.join(warm_jobs.command(forks[1].address))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell a process of the tests where to ask for forks."""
+    node.workerinput["forks"] = [one.address for one in node.config.stash[FORKS]]
+
+
+def pytest_unconfigure(config):
+    """End the processes that fork."""
+    for one in config.stash.get(FORKS, ()):
+        one.close()
+
+
+def _start_forks(at_once=False) -> list[warm_jobs.Forks]:
+    """Return the processes that fork for runs of Snakemake, and for its jobs.
+
+    at_once: whether they load their libraries now, and not when they are asked for the first time.
+    """
+    # They have an environment only for Python's own start.
+    bare = {name: value for name, value in users_environment().items() if name != "PYTHONPATH"}
+    return [warm_jobs.Forks(each.__file__, bare, at_once) for each in (warm_snakemake, warm_jobs)]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -172,9 +212,13 @@ def users_environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def run_snakemake():
+def run_snakemake(request):
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
-    warm = WarmSnakemake()
+    shared = getattr(request.config, "workerinput", {}).get("forks")
+    if shared is None:
+        request.config.stash[FORKS] = forks = _start_forks()
+        shared = [one.address for one in forks]
+    warm = warm_snakemake.WarmSnakemake(*shared)
 
     def run(
         folder: Path,
@@ -188,8 +232,7 @@ def run_snakemake():
         environment = {**users_environment(), "PWD": str(folder), **variables}
         return warm(folder, arguments, environment, timeout, memory, fresh)
 
-    yield run
-    warm.close()
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import pickle
 import sys
+import tempfile
 from pathlib import Path
 
 import yaml
@@ -24,7 +25,7 @@ def remember() -> "_RememberedRules":
     import snakemake.workflow
 
     _remember_syntax_trees()
-    _remember_configurations()
+    remember_configurations((yaml.SafeLoader, yaml.FullLoader))
     _remember_values()
     sys.meta_path.insert(0, _ConfigurationFinder())
     return _RememberedRules(snakemake.workflow)
@@ -129,23 +130,26 @@ class _ConfigurationFinder:
         """Do nothing: it has been executed."""
 
 
-def _remember_configurations():
-    """Read the configurations once: each run reads config.yaml as Snakemake does and as we do."""
+def remember_configurations(loaders=()):
+    """Read the configurations once: each run reads config.yaml as Snakemake does and as we do.
+
+    loaders: with which they are read at once, and not when they are asked for.
+    """
     load = yaml.load
     paths = [ROOT / "config.yaml", *(ROOT / "tests" / "config").glob("*.yaml")]
-    known = {
-        (path.read_text(), loader): load(path.read_text(), loader)
-        for path in paths
-        for loader in (yaml.SafeLoader, yaml.FullLoader)
-    }
+    texts = {path.read_text(encoding="utf-8") for path in paths}
+    known = {(text, loader): load(text, loader) for text in texts for loader in loaders}
 
     def remembered(stream, Loader):
         text = stream
         if hasattr(stream, "read"):
             text = stream.read()
             stream.seek(0)  # what is not known is read as ever, under its name
-        found = known.get((text, Loader))
-        return copy.deepcopy(found) if found is not None else load(stream, Loader)
+        if text not in texts:
+            return load(stream, Loader)
+        if (text, Loader) not in known:
+            known[text, Loader] = load(text, Loader)
+        return copy.deepcopy(known[text, Loader])
 
     yaml.load = remembered
 
@@ -170,11 +174,13 @@ def _remember_values():
 class _RememberedRules:
     """What Snakemake makes of a Snakefile, by its text: a quarter of a dry run.
 
-    A run writes what it did not know into its place, and the process that forks learns it.
+    A run writes what it did not know into a folder, and the process that forks learns it before it
+    forks again.
     """
 
     def __init__(self, workflow):
         self._known, self._new = {}, {}
+        self._folder = tempfile.TemporaryDirectory()
         self._parse = workflow.parse
         workflow.parse = self._remembered
 
@@ -192,14 +198,16 @@ class _RememberedRules:
         linemap |= lines
         return code.replace("\0", place), count
 
-    def tell(self, folder):
-        """Write what is new into a folder."""
+    def tell(self):
+        """Write what is new where the process that forks looks for it."""
         if self._new:
-            with open(f"{folder}/rules", "wb") as file:
-                pickle.dump(self._new, file)
+            name = Path(self._folder.name) / str(os.getpid())
+            name.with_suffix(".part").write_bytes(pickle.dumps(self._new))
+            name.with_suffix(".part").rename(name)
 
-    def learn(self, folder):
-        """Take what a run has written into a folder."""
-        if os.path.exists(f"{folder}/rules"):
-            with open(f"{folder}/rules", "rb") as file:
-                self._known |= pickle.load(file)
+    def learn(self):
+        """Take what runs have written."""
+        for path in Path(self._folder.name).iterdir():
+            if not path.suffix:
+                self._known |= pickle.loads(path.read_bytes())
+                path.unlink()

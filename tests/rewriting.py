@@ -12,6 +12,16 @@ from pathlib import Path
 from _pytest.assertion import rewrite
 
 
+def leave(name: str):
+    """Load a library as it is, though it has a plug-in for pytest: nobody reads its assertions.
+
+    Where no bytecode may be written each process would rewrite all of its files.
+    """
+    for hook in sys.meta_path:
+        if isinstance(hook, rewrite.AssertionRewritingHook):
+            hook._must_rewrite.discard(name)
+
+
 def share(config, root: Path):
     """Rewrite a share of the files in `root`, for all processes; a context for collecting them.
 

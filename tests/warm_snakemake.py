@@ -4,12 +4,12 @@ A dry run takes 3.7 s of one core, of which 2.6 go into imports and into the col
 So one process imports Snakemake once, and forks for each run: there, Snakemake's own command line
 runs in a process, a folder and an environment of its own, as if it had been started anew. Nothing
 of the workflow is loaded before the fork, but for what `remembering.py` hands out. Jobs start in
-forks, too (`warm_jobs.py`), unless they are to be started as ever.
+forks, too (`warm_jobs.py`), unless they are to be started as ever. All processes of the tests share
+both processes that fork.
 """
 
 import gc
 import importlib.util
-import json
 import os
 import resource
 import shlex
@@ -19,15 +19,27 @@ import sys
 import tempfile
 from pathlib import Path
 
-if __name__ != "__main__":
-    from .warm_jobs import WarmJobs
+
+def _beside(name):
+    """Return a module beside this one: where no folder counts, it is no module's."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    warm_jobs = _beside("warm_jobs")
+else:
+    from . import warm_jobs
 
 
 class WarmSnakemake:
-    """The process that forks; started by the first run. Call `close` at the end."""
+    """Runs Snakemake in forks."""
 
-    def __init__(self):
-        self._process = self._jobs = None
+    def __init__(self, runs: str, jobs: str):
+        """runs, jobs: addresses of the processes that fork for Snakemake, and for its jobs."""
+        self._runs, self._jobs = runs, jobs
 
     def __call__(
         self,
@@ -44,47 +56,30 @@ class WarmSnakemake:
         bytes of address space for each process. fresh: Python is started for each job, as where
         memory is given.
         """
-        # The processes have an environment only for Python's own start.
-        bare = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
-        warm = memory is None and not fresh and "-n" not in arguments
-        if warm and self._jobs is None:
-            self._jobs = WarmJobs(bare)
-        if self._process is None:
-            # -P as in `python -m snakemake`, where no folder but the current one counts.
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__],
-                env=bare,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        with tempfile.TemporaryDirectory() as place:
-            request = {
-                "folder": str(folder),
-                "arguments": [str(argument) for argument in arguments],
-                "environment": environment,
-                "timeout": timeout,
-                "memory": memory,
-                "place": place,
-                "starting": self._jobs.command if warm else None,
-            }
-            print(json.dumps(request), file=self._process.stdin, flush=True)
-            returned = self._process.stdout.readline()
-            assert returned, "the process that forks has ended"
-            out, err = ((Path(place) / name).read_text() for name in ("out", "err"))
-        if int(returned) == -signal.SIGALRM:
-            raise subprocess.TimeoutExpired(request["arguments"], timeout, out, err)
-        return subprocess.CompletedProcess(request["arguments"], int(returned), out, err)
-
-    def close(self):
-        """End the processes, by ending their input."""
-        if self._process is not None:
-            self._process.communicate(timeout=60)
-        if self._jobs is not None:
-            self._jobs.close()
+        arguments = [str(argument) for argument in arguments]
+        request = {
+            "folder": str(folder),
+            "arguments": arguments,
+            "environment": environment,
+            "timeout": timeout,
+            "memory": memory,
+            "starting": None if memory or fresh else warm_jobs.command(self._jobs),
+        }
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            with open(os.devnull) as nothing:
+                streams = [file.fileno() for file in (nothing, out, err)]
+                status = warm_jobs.ask(self._runs, request, streams)
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read().decode())
+        if status == -signal.SIGALRM:
+            raise subprocess.TimeoutExpired(arguments, timeout, *texts)
+        return subprocess.CompletedProcess(arguments, status, *texts)
 
 
-def _serve():
+def _load():
+    """Load Snakemake, and what is to be remembered for its runs."""
     import docutils.core  # what the Snakefile and its modules load of others
     import jsonschema
     import nbformat
@@ -98,29 +93,16 @@ def _serve():
 
     assert {docutils, jsonschema, nbformat, pydantic, requests, yte}
     snakemake.cli.get_argument_parser()  # loads all plugins
-    rules = _remembering().remember()
-    # The children live for a short time: what they leave, the system takes back.
-    gc.freeze()
-    gc.disable()
-    for line in sys.stdin:
-        request = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            # The one thing that Snakemake notes when it is imported: where it was started.
-            snakemake.workflow.Workflow._rundir = request["folder"]
-            _run(snakemake.cli.main, rules, **request)
-        status = os.waitpid(child, 0)[1]
-        rules.learn(request["place"])
-        print(os.waitstatus_to_exitcode(status), flush=True)
+    rules = _beside("remembering").remember()
 
+    def run(request):
+        # The children live for a short time: what they leave, the system takes back.
+        gc.disable()
+        # The one thing that Snakemake notes when it is imported: where it was started.
+        snakemake.workflow.Workflow._rundir = request["folder"]
+        _run(snakemake.cli.main, rules, **request)
 
-def _remembering():
-    """Return the module beside this one: where no folder counts, it is no module's."""
-    path = Path(__file__).with_name("remembering.py")
-    spec = importlib.util.spec_from_file_location("remembering", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return run, rules.learn
 
 
 def _start_scripts_by(starting):
@@ -139,14 +121,11 @@ def _start_scripts_by(starting):
     PythonScript.execute_script = execute_script
 
 
-def _run(main, rules, folder, arguments, environment, timeout, memory, place, starting):
+def _run(main, rules, folder, arguments, environment, timeout, memory, starting):
     """Run Snakemake's command line in this process, which ends with it."""
     if starting:
         _start_scripts_by(starting)
     signal.alarm(int(timeout))
-    for descriptor, name in enumerate((os.devnull, f"{place}/out", f"{place}/err")):
-        mode = os.O_WRONLY | os.O_CREAT if descriptor else os.O_RDONLY
-        os.dup2(os.open(name, mode, 0o600), descriptor)
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     os.environ.clear()
@@ -164,11 +143,11 @@ def _run(main, rules, folder, arguments, environment, timeout, memory, place, st
         else:
             code = int(ended.code or 0)
     finally:
-        rules.tell(place)
+        rules.tell()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
 
 
 if __name__ == "__main__":
-    _serve()
+    warm_jobs.serve(_load)

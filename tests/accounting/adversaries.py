@@ -25,17 +25,24 @@ def both_orders(first, second):
 
 
 def exact_value(pairs, labels, y):
-    """W_labels(y), by the recursion of docs/many-labels.md: pairs of fractions, y a fraction."""
-    if not labels:
-        return max(Fraction(0), 1 - y)
-    best = Fraction(0)
-    for first, second in pairs:
-        value = Fraction(0)
-        for p, q in zip(first, second, strict=True):
-            if p:
-                value += p * (exact_value(pairs, labels - 1, y * q / p) if q else 1)
-        best = max(best, value)
-    return best
+    """W_labels(y), by the recursion of docs/many-labels.md: pairs of fractions, y a fraction.
+
+    In whole numbers: x W_n(y / x) is max(0, x - y) for n = 0, and of one label more the largest sum
+    of the same at (x P_o, y P'_o) over outcomes o.
+    """
+    unit = math.lcm(*(p.denominator for pair in pairs for law in pair for p in law))
+    rows = {
+        tuple(zip(*([int(p * unit) for p in law] for law in pair), strict=True)) for pair in pairs
+    }
+
+    def scaled(left, x, y):
+        if left == 0:
+            return max(0, x - y)
+        if left == 1:  # as below, in one go
+            return max(sum(x * p - y * q for p, q in row if x * p > y * q) for row in rows)
+        return max(sum(scaled(left - 1, x * p, y * q) for p, q in row) for row in rows)
+
+    return Fraction(scaled(labels, y.denominator, y.numerator), y.denominator * unit**labels)
 
 
 def dearest_strategy(pairs, labels, y):

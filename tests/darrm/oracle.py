@@ -1,5 +1,6 @@
 """Independent, slow, exact evaluations that the darrm tests compare with."""
 
+import functools
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import comb
@@ -45,26 +46,42 @@ def pmf(probabilities):
     return out
 
 
+def laws(epsilon, Delta, counts):
+    """Pmf of the teachers who say 1, for both sides of a multiset of the eight corners."""
+    return _laws(mpmath.mp.prec, float(epsilon), float(Delta), tuple(map(int, counts)))
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _laws(bits, epsilon, Delta, counts):
+    """The last teacher is added to the law of the others, which is known from another multiset."""
+    if not any(counts):
+        return ([mpmath.mpf(1)],) * 2
+    last = max(kind for kind, size in enumerate(counts) if size)
+    others = (*counts[:last], counts[last] - 1, *counts[last + 1 :])
+    corner = _corners(bits, epsilon, Delta)[last]
+    return tuple(map(_convolve, _laws(bits, epsilon, Delta, others), corner))
+
+
+@functools.lru_cache
+def _corners(bits, epsilon, Delta):
+    return corners(epsilon, Delta)
+
+
 def _convolve(pmf_, p):
-    out = [mpmath.mpf(0)] * (len(pmf_) + 1)
-    for l, value in enumerate(pmf_):
-        out[l] += value * (1 - p)
-        out[l + 1] += value * p
-    return out
+    zero = mpmath.mpf(0)
+    if p == 0:
+        return [*pmf_, zero]
+    if p == 1:
+        return [zero, *pmf_]
+    no, yes = [value * (1 - p) for value in pmf_], [value * p for value in pmf_]
+    return [a + b for a, b in zip([*no, zero], [zero, *yes], strict=True)]
 
 
 def cost(gamma, m, epsilon, Delta, counts):
     """f of Lemma 3.4 at one multiset of corners, written as the paper writes it."""
     K = len(gamma) - 1
-    sides = []
-    for side in (0, 1):
-        alpha = [mpmath.mpf(1)]
-        for corner, size in zip(corners(epsilon, Delta), counts, strict=True):
-            for _ in range(size):
-                alpha = _convolve(alpha, corner[side])
-        sides.append(alpha)
+    alpha, alpha_ = laws(epsilon, Delta, counts)
     c = mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon))
-    alpha, alpha_ = sides
     total = mpmath.mpf(0)
     for l in range(K + 1):
         term = c * alpha_[l] - alpha[l] if 2 * l < K else alpha[l] - c * alpha_[l]
@@ -91,13 +108,8 @@ def random_gamma(rng, K, low=0.0):
 
 def row(K, m, epsilon, Delta, counts):
     """Coefficients of gamma(l), l > K/2, in f at one multiset, to 40 digits."""
-    weight = [mpmath.mpf(0)] * (K + 1)
-    for side, factor in ((0, 1), (1, -mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon)))):
-        alpha = [mpmath.mpf(1)]
-        for corner, size in zip(corners(epsilon, Delta), counts, strict=True):
-            for _ in range(int(size)):
-                alpha = _convolve(alpha, corner[side])
-        weight = [w + factor * a for w, a in zip(weight, alpha, strict=True)]
+    c = mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon))
+    weight = [a - c * b for a, b in zip(*laws(epsilon, Delta, counts), strict=True)]
     return [weight[l] - weight[K - l] for l in range((K + 1) // 2, K + 1)]
 
 

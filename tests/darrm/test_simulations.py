@@ -142,19 +142,13 @@ def test_relative_cost_is_the_largest_ratio_over_all_eight_corners(K, m, Delta):
     epsilon = 0.3
     delta = -math.expm1(m * math.log1p(-Delta))
     says_one = subsampling_probability(K, 3)
-    corners = oracle.corners(epsilon, Delta)
     c = mpmath.exp(mpmath.mpf(m) * mpmath.mpf(epsilon))
     worst = mpmath.mpf(0)
     for counts in oracle.multisets(K):
-        sides = []
-        for side in (0, 1):
-            alpha = [mpmath.mpf(1)]
-            for corner, size in zip(corners, counts, strict=True):
-                for _ in range(size):
-                    alpha = oracle._convolve(alpha, corner[side])
-            sides.append(
-                sum(a * mpmath.mpf(float(s)) for a, s in zip(alpha, says_one, strict=True))
-            )
+        sides = [
+            mpmath.fdot(alpha, map(float, says_one))
+            for alpha in oracle.laws(epsilon, Delta, counts)
+        ]
         if sides[0] > 0:
             worst = max(worst, sides[0] / (delta + c * sides[1]))
     cost, rounding = relative_cost(says_one, m, epsilon, Delta)

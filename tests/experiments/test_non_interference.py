@@ -24,6 +24,7 @@ from private_ensembles.noise import secure
 from private_ensembles.report import own_figure, style
 
 K, QUERIES = 7, 6
+DRAWN = ("gnmax", "darrm_opt")
 DRAW, DRAW_FIGURE = own_votes.release, own_figure.draw_own
 CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"(?:inode|mtime_ns)": \d+'
 
@@ -88,12 +89,21 @@ def _task(config):
 
 
 @pytest.fixture
-def drawn_once(tmp_path):
-    """Draw the figure of each content once; copy it where that content is drawn again."""
+def drawn_once(request, tmp_path):
+    """Draw the figure of each content once; copy it where that content is drawn again.
+
+    Of most mechanisms its content stands for the figure, which then would show any difference in
+    it: the drawing itself knows nothing else, and test_own_figure.py says that it is the same for
+    the same content.
+    """
     known = {}
 
     def draw(table, curves, profile, *paths):
         given = pickle.dumps((table.to_dict("list"), curves.to_dict("list"), dict(profile)))
+        if request.getfixturevalue("name") not in DRAWN:
+            for path in paths:
+                Path(path).write_bytes(given)
+            return
         if given not in known:
             DRAW_FIGURE(table, curves, profile, *paths)
             known[given] = [shutil.copy(path, tmp_path / Path(path).name) for path in paths]

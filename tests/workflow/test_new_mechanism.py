@@ -51,7 +51,8 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
     shutil.copytree(root / "docs", extended / "docs")
     shutil.copytree(root / "benchmarks", extended / "benchmarks")
-    for name in ("conftest.py", "rewriting.py", "warm_jobs.py", "warm_snakemake.py"):
+    warm = ("remembering.py", "warm_jobs.py", "warm_snakemake.py")
+    for name in ("conftest.py", "rewriting.py", *warm):
         shutil.copy2(root / "tests" / name, extended / "tests")
     files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
     done = subprocess.run(
