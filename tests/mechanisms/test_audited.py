@@ -86,7 +86,8 @@ def check_sampler(mechanism, task, parameters):
     )
     worst, twin = honest.worst(AUDIT_DELTA), doctored.worst(AUDIT_DELTA)
     assert 0.5 * worst.epsilon < lower_bound(honest, worst, (name, 100)) <= worst.epsilon
-    # Half the noise, at the inputs where it shows: more is lost than the exact audit allows.
+    # Half the noise, at the inputs where it shows: more is lost than the exact audit allows. Honest
+    # noise is not drawn again at the same inputs from the same seed, which would say the same.
     if not np.array_equal([worst.first, worst.second], [twin.first, twin.second]):
         assert lower_bound(honest, twin, (name, 100)) <= worst.epsilon
     assert lower_bound(doctored, twin, (name, 50)) > worst.epsilon
