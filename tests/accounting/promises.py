@@ -893,9 +893,10 @@ def ladder_flips(rng, function):
 
 
 def fine_distance(rng, function):
-    sigma, classes = log_uniform(rng, -5, 4), int(rng.integers(2, 10_000))
+    sigma, classes = log_uniform(rng, -5, 12), int(rng.integers(2, 10_000))
     near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / 2**20
-    yield function(sigma, classes), near / 2**40 / mpf(sigma)
+    lattice = mpf(2) ** -40 * mpf(2) ** max(0, int(mpmath.floor(mpmath.log(sigma, 2))) - 15)
+    yield function(sigma, classes), near * lattice / mpf(sigma)
 
 
 PROMISES = {

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian as dg
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.noise.secure import FINEST
+from private_ensembles.noise.secure import FINEST, fine_units
 
 mpmath.mp.dps = 40
 
@@ -212,6 +212,16 @@ def test_a_fine_lattice_is_as_near_to_continuous_noise_as_theorem_5_says(sigma, 
         assert distance <= FINEST * h * dg.fine_distance(sigma, 2)
     at_most = math.sqrt(2 * math.log(2)) + 2 * 2**-20
     assert dg.fine_distance(sigma, 2) == pytest.approx(at_most / FINEST / sigma, rel=1e-12)
+
+
+def test_a_coarser_lattice_of_more_noise_is_charged_as_it_is():
+    """From 2^16 votes of noise on the lattice is coarser, and the bound is of that lattice."""
+    at_most = math.sqrt(2 * math.log(2)) + 2 * 2**-20
+    for sigma in (2.0**16, 3e5, 1e12):
+        found = dg.fine_distance(sigma, 2)
+        assert found >= at_most / fine_units(sigma) / sigma
+        assert found == pytest.approx(at_most / fine_units(sigma) / sigma, rel=1e-12)
+        assert found <= 2.0**-55 * at_most * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 10, 1000])

@@ -121,8 +121,8 @@ RANGES = {
     ),
     "fine_distance": (
         lambda x: discrete_gaussian.fine_distance(x, 2),
-        (LITTLE, 0.0, math.nan),
-        (2.0**-20,),
+        (LITTLE, 0.0, math.nan, 2.0**56, math.inf),
+        (2.0**-20, 2.0**55),
     ),
     "gaussian_event": (export.gaussian_event, (-1e-9, math.nan), (0.0, math.inf)),
     "zero_concentrated_event": (

@@ -21,19 +21,20 @@ RANGES = {
     ),
     "add_discrete_gaussian, counts": (
         lambda x: secure.add_discrete_gaussian(np.array([x]), 1.0),
-        (1 << 30, -(1 << 30), 0.5),
-        ((1 << 30) - 1, 1 - (1 << 30)),
+        (1 << 22, -(1 << 22), 0.5),
+        ((1 << 22) - 1, 1 - (1 << 22)),
     ),
     "add_fine_gaussian": (
         lambda x: secure.add_fine_gaussian(ONE, x),
-        (0.0, -1.0, 65536.0),
-        (0.1, 65535.9),
+        (0.0, -1.0, 2.0**56),
+        (0.1, 2.0**56 - 8),
     ),
     "add_fine_gaussian, counts": (
         lambda x: secure.add_fine_gaussian(np.array([x]), 1.0),
-        (1 << 16, -(1 << 16)),
-        ((1 << 16) - 1, 1 - (1 << 16)),
+        (1 << 22, -(1 << 22)),
+        ((1 << 22) - 1, 1 - (1 << 22)),
     ),
+    "fine_units": (secure.fine_units, (*NOT_POSITIVE, 2.0**56), (5e-324, 2.0**56 - 8)),
     "a seed": (streams.stream, (-1, True, 0.5), (0, 1 << 80)),
     "a part of a path": (lambda x: streams.stream(0, x), (-1, True, 0.5), (0, 1 << 80, "")),
 }

@@ -110,9 +110,39 @@ def test_fine_noise_is_gaussian_in_units_of_the_lattice():
     assert abs(np.corrcoef(noise)[0, 1]) < 6 / math.sqrt(5000)
 
 
-@pytest.mark.parametrize(("count", "sigma"), [(1 << 16, 1.0), (1, float(1 << 16)), (1, 0.0)])
+def test_no_count_of_a_million_teachers_stops_the_fine_lattice():
+    """Neighbours on either side of 2^16 votes, where one got a label and the other an error."""
+    for rows in ([[65535, 4465, 0]], [[65536, 4464, 0]], [[1_000_000, 0, 0]]):
+        noisy = secure.add_fine_gaussian(np.array(rows), 5.0)
+        assert noisy.argmax(axis=1).tolist() == [0]
+
+
+@pytest.mark.parametrize("sigma", [2.0**16, 1e7, 2.0**55])
+def test_fine_noise_of_any_scale_is_gaussian_in_its_units(sigma):
+    units = secure.fine_units(sigma)
+    assert 2.0**55 <= sigma * units < 2.0**56
+    noisy = secure.add_fine_gaussian(np.full(3000, (1 << 22) - 1), sigma)
+    noise = noisy.astype(object) - ((1 << 22) - 1) * units
+    assert stats.kstest(noise.astype(float) / units / sigma, "norm").pvalue > CHANCE
+
+
+def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
+    """The largest that the lattice lets through, at both ends of each doubling of sigma."""
+    drawn = []
+    monkeypatch.setattr(secure, "_gaussian", lambda sigma: drawn.append(sigma) or (lambda x: x))
+    for power in range(-20, 56):
+        for sigma in (2.0**power, math.nextafter(2.0 ** (power + 1), 0)):
+            (units,) = secure.add_fine_gaussian(np.array([secure.MOST_VOTES - 1]), sigma)
+            assert int(units) == (secure.MOST_VOTES - 1) * secure.fine_units(sigma)
+            assert int(units) + 64 * Fraction(drawn[-1]) < 1 << 63
+            assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
+
+
+@pytest.mark.parametrize(
+    ("count", "sigma"), [(1 << 22, 1.0), (-(1 << 22), 1.0), (1, 2.0**56), (1, 0.0)]
+)
 def test_what_the_fine_lattice_cannot_hold_is_refused(count, sigma):
-    with pytest.raises(ValueError, match="must be below 2"):
+    with pytest.raises(ValueError, match="below 2"):
         secure.add_fine_gaussian(np.array([count]), sigma)
 
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
+from private_ensembles.noise.secure import fine_units
 
 # A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, granted as BEYOND.
@@ -341,15 +342,16 @@ def fine_distance(sigma: float, classes: int) -> float:
     '4.3e-14'
 
     An upper bound on the total variation between the two labels of one query, whatever the votes:
-    (sqrt(2 ln C) + 2^-20 C) h / sigma for the lattice's h = 2^-40 votes, which hardly grows with
-    the number of classes (docs/discrete-noise.md, theorem 5). Q labels whose continuous noise costs
-    (epsilon, delta) cost (epsilon, delta + (1 + e^epsilon) Q times this). sigma: in votes, >=
-    2^-20. classes: C >= 2. Raises ValueError for a sigma below.
+    (sqrt(2 ln C) + 2^-20 C) h / sigma for a lattice of h = 1 / `noise.secure.fine_units` votes,
+    2^-40 if sigma < 2^16, which hardly grows with the number of classes (docs/discrete-noise.md,
+    theorem 5). Q labels whose continuous noise costs (epsilon, delta) cost (epsilon, delta +
+    (1 + e^epsilon) Q times this). sigma: in votes, 2^-20 <= sigma < 2^56. classes: C >= 2. Raises
+    ValueError for another sigma.
     """
     if not sigma >= 2.0**-20:
         raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
     near = math.sqrt(2 * math.log(classes)) + 2.0**-20 * classes
-    return above(near * 2.0**-40 / sigma, 12)  # 8 of them for the logarithm
+    return above(near / fine_units(sigma) / sigma, 12)  # 8 of them for the logarithm
 
 
 def _check(sigma: float, terms: int) -> None:

@@ -13,8 +13,13 @@ from functools import cache
 import numpy as np
 
 MODES = ("reproducible", "secure")
-# Units of the fine lattice in one vote.
+# Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.
 FINEST = 1 << 40
+_BITS_OF_SIGMA = 56
+# Votes of one class must be fewer: with noise of 64 sigma they fit 64 bits in any units.
+MOST_VOTES = 1 << 22
+# Noise of 64 times as much would not fit 64 bits.
+LARGEST_SIGMA = 2.0**_BITS_OF_SIGMA
 
 
 def coins(probabilities: np.ndarray) -> np.ndarray:
@@ -59,34 +64,45 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     """Add independent discrete Gaussian noise N_Z(0, sigma^2) to whole numbers, any shape: int64.
 
     OpenDP's exact sampler (Canonne, Kamath & Steinke 2020, Algorithm 3, in rational arithmetic).
-    Raises ValueError for counts that are not integers of 31 bits and for sigma not finite and > 0.
+    Raises ValueError for counts that are not integers below MOST_VOTES in size, which no ensemble
+    of as many teachers has, and for sigma not in (0, LARGEST_SIGMA).
     """
     return _noisy(counts, sigma, 1)
 
 
+def fine_units(sigma: float) -> int:
+    """Return how many units of the fine lattice make one vote at this noise, a power of two.
+
+    >>> fine_units(40.0) == FINEST, fine_units(2.0**16) == FINEST // 2
+    (True, True)
+
+    FINEST if sigma < 2^16, else half as many for each time that sigma doubles, so that sigma stays
+    below 2^56 units. Raises ValueError for sigma not in (0, LARGEST_SIGMA).
+    """
+    _check(sigma)
+    return FINEST >> max(0, math.frexp(sigma)[1] - _BITS_OF_SIGMA + FINEST.bit_length() - 1)
+
+
 def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
-    """Add noise N(0, sigma^2) to whole numbers on a lattice of 2^-40, any shape: int64.
+    """Add noise N(0, sigma^2) to whole numbers on a lattice of 1 / `fine_units`: int64, any shape.
 
     >>> abs(int(add_fine_gaussian(np.array([7]), 1.0)[0]) - 7 * FINEST) < 40 * FINEST
     True
 
-    Returns FINEST times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws them. The
-    largest of them is the largest of continuous ones except with a probability that
-    `accounting.discrete_gaussian.fine_distance` bounds. Raises ValueError for counts that are no
-    integers below 2^16 in size and for sigma not in (0, 2^16).
+    Returns `fine_units` times the noisy numbers, exactly as :func:`add_discrete_gaussian` draws
+    them. The largest of them is the largest of continuous ones except with a probability that
+    `accounting.discrete_gaussian.fine_distance` bounds. Raises ValueError as
+    :func:`add_discrete_gaussian`.
     """
-    counts = np.asarray(counts)
-    if np.abs(counts).max(initial=0) >= 1 << 16 or not 0 < sigma < 1 << 16:
-        raise ValueError(f"sigma = {sigma}: it and all counts must be below 2^16 in size")
-    return _noisy(counts, sigma, FINEST)
+    return _noisy(counts, sigma, fine_units(sigma))
 
 
 def _noisy(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
     """Units of the counts plus discrete noise of that many units times sigma."""
     counts = np.asarray(counts)
     _check(sigma)
-    if counts.dtype.kind not in "iu" or (counts.size and np.abs(counts).max() >= 1 << 30):
-        raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^30 in size")
+    if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
+        raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
     units = [count * unit for count in counts.ravel().tolist()]
     noisy = _gaussian(float(sigma) * unit)(units)
     return np.array(noisy, dtype=np.int64).reshape(counts.shape)
@@ -152,5 +168,5 @@ def check_mode(noise: str) -> str:
 
 
 def _check(sigma: float) -> None:
-    if not (math.isfinite(sigma) and sigma > 0):
-        raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
+    if not 0 < sigma < LARGEST_SIGMA:
+        raise ValueError(f"sigma = {sigma}: must be above 0 and below 2^56")

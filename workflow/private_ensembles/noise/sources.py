@@ -59,7 +59,7 @@ class Secure:
         return exact.add_discrete_gaussian(counts, sigma)
 
     def add_fine_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return them in units of 2^-40 votes: nearly continuous noise, for `largest`."""
+        """Return them in `secure.fine_units`: nearly continuous noise, for `largest`."""
         return exact.add_fine_gaussian(counts, sigma)
 
     def largest(self, noisy: NDArray) -> NDArray[np.int64]:
