@@ -27,12 +27,16 @@ def test_text_that_yaml_does_not_read_as_a_number_becomes_one():
     assert [type(m) for m in read["m"]] == [int, int]
 
 
-def test_an_integer_stays_one_where_any_number_may_stand():
-    class Scale(types.Section):
-        scale: types.Positive
+@pytest.mark.parametrize(
+    "ways", [(0, 0.0, -0.0, "0.0"), (1, 1.0, "1"), (0.1, "1e-1"), (1e10, 10**10)]
+)
+def test_a_number_is_the_same_parameter_however_it_is_written(ways):
+    """Snakemake compares the text of parameters: 0 and 0.0 would be two."""
 
-    assert type(Scale(scale=1).scale) is int
-    assert type(Scale(scale=1.0).scale) is float
+    class Scale(types.Section):
+        scale: types.NotNegative
+
+    assert len({repr(Scale(scale=way).plain()) for way in ways}) == 1
 
 
 @pytest.mark.parametrize(

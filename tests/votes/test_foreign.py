@@ -173,7 +173,14 @@ BAD = {
         {},
         "it holds pickled Python objects, which are never loaded",
     ),
-    "pickle": ("v.npy", pickle.dumps([1, 2]), {}, "pickled Python objects"),
+    "pickle": ("v.npy", pickle.dumps([1, 2]), {}, "neither npy nor npz; pickles are never loaded"),
+    "pickle called npz": ("v.npz", pickle.dumps([1, 2]), {}, "pickles are never loaded"),
+    "long header": (
+        "v.npy",
+        _npy(np.zeros(1, [(f"f{i}", "i4") for i in range(1000)])),
+        {},
+        "its header is longer than any array of numbers needs",
+    ),
     "pickle in an archive": ("v.npz", _zip_of_pickle(), {}, "not a readable npz file"),
     "archive called npy": ("v.npy", _npz(votes=VOTES), {}, "call it .npz"),
     "nothing known in the archive": ("v.npz", _npz(a=VOTES), {}, "exactly one of the arrays"),
@@ -221,6 +228,11 @@ BAD = {
     "mixed header": ("v.csv", b"teacher0,class1\n1,2\n", {}, "must name every column"),
     "ragged rows": ("v.csv", b"1,2\n1\n", {}, "line 2 has 1 values and the first one 2"),
     "word in a row": ("v.csv", b"0,1\n0,x\n", {}, "line 2: 'x' is not a whole number"),
+    "underscore": ("v.csv", b"0,1\n0_1,1\n", {}, "line 2: '0_1' is not a whole number"),
+    "Arabic digit": ("v.csv", "0,1\n\u0661,1\n".encode(), {}, "line 2: '\u0661' is not a whole"),
+    "Arabic digit in the first row": ("v.csv", "\u0661,1\n0,1\n".encode(), {}, "line 1: '\u0661'"),
+    "full-width digit": ("v.csv", "0,1\n0,\uff11\n".encode(), {}, "line 2: '\uff11' is not"),
+    "two signs": ("v.csv", b"0,1\n0,-+1\n", {}, "line 2: '-+1' is not a whole number"),
     "NaN in a row": ("v.csv", b"0,1\n0,nan\n", {}, "line 2: 'nan' is not a whole number"),
     "NaN in the first row": ("v.csv", b"0,nan\n0,1\n", {}, "line 1: 'nan' is not a whole number"),
     "fraction in a row": ("v.csv", b"teacher0,teacher1\n0,1\n0.5,1\n", {}, "line 3: '0.5' is not"),
@@ -307,6 +319,7 @@ def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
     assert message in text
     assert text.startswith(str(path))
     assert "\n" not in text
+    assert "allow_pickle" not in text  # NumPy says how to load unsafely
 
 
 def test_unknown_kinds_and_numbers_of_classes_are_refused(tmp_path):

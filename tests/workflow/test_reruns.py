@@ -113,6 +113,13 @@ CONFIGURATION = {
         {"darrm__embedded__plain_teachers__learning_rate": 0.2},
         PLAIN,
     ),
+    "momentum and clipping norm, written another way": (
+        {
+            "darrm__embedded__plain_teachers__momentum": 0.0,
+            "darrm__embedded__private_teachers__max_grad_norm": "1e0",
+        },
+        NOTHING,
+    ),
     "noise of private teachers": (
         {"darrm__embedded__private_teachers__noise_multiplier": 13},
         PRIVATE | ACCOUNT,

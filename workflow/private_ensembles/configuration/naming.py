@@ -23,17 +23,28 @@ def number(x: Real) -> str:
 
     Raises ValueError for NaN, infinities, booleans and anything that is not a number.
     """
+    return repr(plain_number(x))
+
+
+def plain_number(x: Real) -> int | float:
+    """Return a finite number in the one form that its value has: 0 for 0, 0.0 and -0.0.
+
+    Two ways to write a parameter are then the same parameter, for names of files and for Snakemake,
+    which runs a job again if a parameter's text changes. Whole numbers are integers. Raises
+    ValueError as :func:`number` does.
+
+    >>> plain_number(3.0), plain_number(-0.0), plain_number(0.9), plain_number(1e100)
+    (3, 0, 0.9, 1e+100)
+    """
     if isinstance(x, bool) or not isinstance(x, Real):
         raise ValueError(f"number = {x!r}: must be an int or a float")
     if isinstance(x, Integral):
-        return str(int(x))
+        return int(x)
     value = float(x)
     if not math.isfinite(value):
         raise ValueError(f"number = {x!r}: must be finite")
     # Beyond 2**53 not every integer is a float, so the exponent form is the honest one.
-    if value.is_integer() and abs(value) < 2**53:
-        return str(int(value))
-    return repr(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def at_most(x: Real) -> str:

@@ -15,6 +15,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from private_ensembles.configuration.naming import plain_number
+
 # What is wrong: the key (relative to the section that says so), its value, and what is allowed.
 Mistake = tuple[str, object, str]
 # The default of a key that may be left out; if it is given, it has a value of its type.
@@ -100,7 +102,7 @@ def _whole(value, check):
 def _real(value, check):
     value = _from_text(value)
     check(value)
-    return value  # which may be an integer and stays one: 1, not 1.0
+    return plain_number(value)  # 0 for 0.0 as well, or Snakemake would see another parameter
 
 
 def _odd(value: int) -> int:

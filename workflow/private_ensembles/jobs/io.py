@@ -410,7 +410,7 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
                 raise ValueError("it is a single array")
             arrays = {name: archive[name] for name in archive.files}
         except Exception as error:  # a damaged archive sends the reader anywhere in the file
-            raise ValueError(f"{path}: not a readable npz file: {_one_line(error)}") from None
+            raise ValueError(f"{path}: not a readable npz file: {unreadable(error)}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # a member that is not an array comes as bytes
             raise ValueError(f"{path}: {name} is not an array")
@@ -419,6 +419,18 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
         has = ", ".join(arrays) or "nothing"
         raise ValueError(f"{path}: lacks {', '.join(missing)}: has {has}")
     return arrays
+
+
+def unreadable(error: Exception) -> str:
+    """Say in one line why NumPy does not read a file, without its advice to load it unsafely."""
+    text = _one_line(error)
+    if text.startswith("Header info length"):
+        return "its header is longer than any array of numbers needs"
+    if "Object arrays" in text or "Python objects" in text:
+        return "it holds pickled Python objects, which are never loaded"
+    if "pickle" in text:  # what NumPy says of anything that does not begin as its files do
+        return "its content is neither npy nor npz; pickles are never loaded"
+    return text
 
 
 def provenance(*packages: str, device: str | None = None, **facts) -> dict:

@@ -88,10 +88,7 @@ def _npy(path: Path, kind: str):
         # Mapped, not read: pieces of a large file are looked at one after the other.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError) as error:
-        reason = " ".join(str(error).split())
-        if any(word in reason for word in ("pickle", "Object arrays", "Python objects")):
-            reason = "it holds pickled Python objects, which are never loaded"
-        raise ValueError(f"not a readable npy file: {reason}") from None
+        raise ValueError(f"not a readable npy file: {io.unreadable(error)}") from None
     if not isinstance(array, np.ndarray):
         array.close()
         raise ValueError("is an npz archive by its content: call it .npz")

@@ -4,6 +4,7 @@ What could be read in two ways is refused, with what to write instead.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -22,6 +23,8 @@ _OTHERS = {
     b"\xff\xfe": "is written in UTF-16: save it in UTF-8",
     b"\xfe\xff": "is written in UTF-16: save it in UTF-8",
 }
+# Python's own int() also reads 0_1 and the digits of every script, in which no votes are written.
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 # A row or column 0, 1, 2, ... of so many or more is a number of columns or rows, not votes.
 _COUNTED = 4
 
@@ -174,10 +177,14 @@ def _parsed(rows: list[list[str]], line: int, width: int, *, pointed: bool) -> n
     for number, row in enumerate(rows, start=line):
         if len(row) != width:
             raise ValueError(f"line {number} has {len(row)} values and the first one {width}")
-    try:
-        array = np.array(rows).astype(np.int64)
-    except (ValueError, OverflowError):
+    text = "".join(chain.from_iterable(rows))
+    if not text.isascii() or "_" in text:  # which int() may read as something
         array = _one_by_one(rows, line, pointed)
+    else:
+        try:
+            array = np.array(rows).astype(np.int64)
+        except (ValueError, OverflowError):
+            array = _one_by_one(rows, line, pointed)
     low, high = int(array.min()), int(array.max())
     return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 
@@ -200,8 +207,7 @@ def _short(cell: str) -> str:
 
 
 def _is_whole(cell: str) -> bool:
-    text = cell.strip()
-    return text.removeprefix("-").removeprefix("+").isdigit() and text.isascii()
+    return _WHOLE.fullmatch(cell.strip()) is not None
 
 
 def _without_point(cell: str) -> str:
