@@ -51,6 +51,53 @@ def test_errors_and_other_words_stay(printed):
     assert shown.getvalue().splitlines() == ["Error in rule x", "Execute failed", "Job stats"]
 
 
+FAILED = {
+    "event": "job_error",
+    "rule_name": "apply_votes",
+    "log": ["logs/apply_votes/own.log"],
+    "aux": {},
+}
+ENDED = "RuleException:\nCalledProcessError in file \"apply.smk\", line 107:\nCommand 'python' {}."
+
+
+def fail(logger, *, how="returned non-zero exit status 1", **more):
+    """What Snakemake logs of a job that failed."""
+    logger.error(ENDED.format(how))
+    logger.error("Error in rule apply_votes, jobid: 1", extra=FAILED | more)
+    logger.warning("Cannot restore results/own/release/labels.csv: no backup found.")
+    logger.info("Shutting down, this might take some time.")
+    logger.error("Exiting because a job execution failed. Look above for error messages")
+    logger.error("WorkflowError:\nAt least one job did not complete successfully.")
+
+
+def test_a_failed_job_has_one_line_beside_the_one_in_which_it_says_why(printed):
+    logger, shown, file = printed
+    terminal.shorten(logger)
+    fail(logger)
+    first, second = shown.getvalue().splitlines()
+    assert first[8:] == " FAILED apply_votes, log: logs/apply_votes/own.log"
+    assert second.startswith("Exiting because a job execution failed")
+    assert "Cannot restore" in file.getvalue()
+
+
+def test_what_only_snakemake_knows_of_a_failed_job_stays(printed):
+    logger, shown, _ = printed
+    terminal.shorten(logger)
+    fail(logger, how="died with <Signals.SIGKILL: 9>", aux={"external_jobid": 7})
+    assert "died with <Signals.SIGKILL: 9>" in shown.getvalue()
+    assert "Error in rule apply_votes, jobid: 1" in shown.getvalue()
+    assert "FAILED" not in shown.getvalue()
+
+
+def test_logs_of_failed_jobs_are_shown_to_who_asks_for_them(printed):
+    logger, shown, file = printed
+    logger.handlers[0].formatter = logging.Formatter()
+    logger.handlers[0].formatter.show_failed_logs = True
+    terminal.shorten(logger)
+    fail(logger)
+    assert shown.getvalue() == file.getvalue()
+
+
 def test_what_is_not_asked_for_stays_out(printed):
     logger, shown, _ = printed
     logger.handlers[0].addFilter(lambda record: getattr(record, "event", "") != "job_info")

@@ -100,9 +100,8 @@ def _whole(value, check):
 
 
 def _real(value, check):
-    value = _from_text(value)
-    check(value)
-    return plain_number(value)  # 0 for 0.0 as well, or Snakemake would see another parameter
+    # 0 for 0.0 as well, or Snakemake would see another parameter.
+    return plain_number(check(_from_text(value)))
 
 
 def _odd(value: int) -> int:
