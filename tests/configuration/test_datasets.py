@@ -26,7 +26,8 @@ def changed(dataset, **values):
         ("mnist-10", {"files_of": "mnist-10"}, "datasets.mnist-10.files_of = 'mnist-10': must be"),
         ("mnist-10", {"files_of": "svhn"}, "datasets.mnist-10.files = ['test', 'train']: must be"),
         ("mnist-10", {"files_of": 3}, "datasets.mnist-10.files_of = 3: must be text"),
-        ("mnist", {"files_of": "mnist"}, "datasets.mnist.files = ["),
+        ("mnist", {"files_of": "mnist"}, "datasets.mnist.files_of = 'mnist': must be one of the"),
+        ("svhn", {"files_of": "svhn-extended"}, "files_of = 'svhn-extended': must be one of the"),
         ("digits", {"files_of": "mnist"}, "must be left out, since format is digits_parity"),
         ("notmnist", {"format": "idx"}, "must be one file for each role train_images, "),
         ("adult", {"classes": [0, 1]}, "datasets.adult.classes = [0, 1]: must be left out"),
@@ -76,6 +77,21 @@ def test_files_of_another_data_set_are_read_and_not_downloaded_again():
     assert DATASETS.checksums("digits-10") == {}
     with pytest.raises(ValueError, match="must be one of the files of mnist-10: none"):
         DATASETS.raw_file("mnist-10", "train-labels-idx1-ubyte.gz")
+
+
+def test_a_file_beside_another_data_sets_files_has_a_folder_of_its_own(tmp_path):
+    assert DATASETS.raw_files("svhn-extended") == {
+        "train": "data/raw/svhn/train_32x32.mat",
+        "extra": "data/raw/svhn-extended/extra_32x32.mat",
+        "test": "data/raw/svhn/test_32x32.mat",
+    }
+    assert set(DATASETS.checksums("svhn-extended")) == {"train", "extra", "test"}
+    for path in DATASETS.raw_files("svhn-extended").values():
+        assert not DATASETS.available("svhn-extended", None, tmp_path)
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(b"")
+    assert DATASETS.available("svhn-extended", None, tmp_path)
+    assert DATASETS.available("svhn", None, tmp_path)
 
 
 def test_preparation_holds_what_the_data_are_and_not_where_they_are():

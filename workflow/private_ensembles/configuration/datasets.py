@@ -15,6 +15,7 @@ ROLES = {
     "idx": ("train_images", "train_labels", "test_images", "test_labels"),
     "idx_pool": ("images", "labels"),
     "mat": ("train", "test"),
+    "mat_extended": ("train", "extra", "test"),
     "adult": ("train", "test"),
     "breast_cancer": (),
     "digits": (),
@@ -22,14 +23,21 @@ ROLES = {
     "released_labels": ("labels", "queries"),
 }
 # Numbers of classes of the formats that do not choose among classes.
-CLASSES = {"mat": 10, "adult": 2, "breast_cancer": 2, "digits": 10, "digits_parity": 2}
+CLASSES = {
+    "mat": 10,
+    "mat_extended": 10,
+    "adult": 2,
+    "breast_cancer": 2,
+    "digits": 10,
+    "digits_parity": 2,
+}
 TABLES = ("adult", "breast_cancer")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 Format = Literal[tuple(ROLES)]
 ImageRole = Literal["train_images", "train_labels", "test_images", "test_labels"]
-Role = Literal[ImageRole, "images", "labels", "train", "test", "queries"]
+Role = Literal[ImageRole, "images", "labels", "train", "extra", "test", "queries"]
 
 
 class File(types.Section):
@@ -50,13 +58,15 @@ class Dataset(types.Section):
 
     format: Format = about(
         "How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
-        "`seed`, equal images kept once. mat: SVHN's two MATLAB files. adult: UCI Adult's two "
-        "files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
+        "`seed`, equal images kept once. mat: SVHN's two MATLAB files. mat_extended: the same and "
+        "its additional training images. adult: UCI Adult's two files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
         "scikit-learn's digits, as ten classes or as even and odd, split from `seed`. "
         "released_labels: two NumPy files, labels that somebody else released for the first "
         "images of another data set's test part, and which of them a student had."
     )
-    files_of: str = about("The data set whose files are read.", LEFT_OUT)
+    files_of: str = about(
+        "The data set whose files are read, before those of its own.", LEFT_OUT
+    )
     classes: types.Several[types.integer(ge=0, le=255)] = about(
         "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
         "released labels.",
@@ -80,8 +90,6 @@ class Dataset(types.Section):
             yield "classes", self.classes, f"left out if format is {form}"
         if form not in CLASSES and self.classes is None:
             yield "classes", None, f"at least two class numbers, since format is {form}"
-        if self.files_of is not None and self.files is not None:
-            yield "files", list(self.files), "left out beside files_of"
 
     @property
     def n_classes(self) -> int:
@@ -112,13 +120,14 @@ class Datasets(RootModel[types.Named[Dataset]]):
 
     def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between one data set and the files of another."""
-        owners = [name for name in self if self[name].files is not None]
+        # What lends files has all of its own, so that nothing is looked up in a circle.
+        lenders = [name for name, data in self.root.items() if data.files and not data.files_of]
         for name in self:
-            path, form, owner = f"datasets.{name}", self[name].format, self[name].files_of
-            if owner is not None and owner not in owners:
-                allowed = f"one of the data sets that have files: {', '.join(owners)}"
-                yield f"{path}.files_of", owner, allowed
-            roles = sorted(file.role for file in self._files(name).values())
+            path, form, lender = f"datasets.{name}", self[name].format, self[name].files_of
+            if lender is not None and lender not in lenders:
+                allowed = f"one of the data sets that have all files: {', '.join(lenders)}"
+                yield f"{path}.files_of", lender, allowed
+            roles = sorted(file.role for _, _, file in self._files(name))
             if roles != sorted(ROLES[form]):
                 wanted = ", ".join(ROLES[form])
                 allowed = f"one file for each role {wanted}" if wanted else "left out"
@@ -148,12 +157,12 @@ class Datasets(RootModel[types.Named[Dataset]]):
 
     def raw_files(self, dataset: str) -> dict[str, str]:
         """Return the paths of a data set's downloaded files by role; empty if none are needed."""
-        folder = f"data/raw/{self._owner(dataset)}"
-        return {file.role: f"{folder}/{name}" for name, file in self._files(dataset).items()}
+        files = self._files(dataset)
+        return {file.role: f"data/raw/{owner}/{name}" for owner, name, file in files}
 
     def checksums(self, dataset: str) -> dict[str, str]:
         """Return the sha256 of a data set's downloaded files by role."""
-        return {file.role: file.sha256 for file in self._files(dataset).values()}
+        return {file.role: file.sha256 for _, _, file in self._files(dataset)}
 
     def preparation(self, dataset: str) -> dict:
         """Return format, n_train, n_test and, for IDX, classes of a data set."""
@@ -167,17 +176,19 @@ class Datasets(RootModel[types.Named[Dataset]]):
         """
         if not self[dataset].optional:
             return True
-        owner = self._owner(dataset)
-        places = [Path(folder, "data", "raw", owner)]
+        places = [Path(folder, "data", "raw")]
         if mirror and not ADDRESS.match(mirror):
-            places.append(Path(mirror, owner))
+            places.append(Path(mirror))
         return all(
-            any((place / name).is_file() for place in places) for name in self._files(dataset)
+            any((place / owner / name).is_file() for place in places)
+            for owner, name, _ in self._files(dataset)
         )
 
-    def _owner(self, name: str) -> str:
-        return self[name].files_of or name
-
-    def _files(self, name: str) -> dict[str, File]:
-        owner = self._owner(name)
-        return (self[owner].files if owner in self else None) or {}
+    def _files(self, name: str) -> list[tuple[str, str, File]]:
+        """Return a data set's files: whose folder each is in, its name, and what is known of it."""
+        owners = [owner for owner in (self[name].files_of, name) if owner in self]
+        return [
+            (owner, file, known)
+            for owner in owners
+            for file, known in (self[owner].files or {}).items()
+        ]

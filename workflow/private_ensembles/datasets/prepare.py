@@ -121,6 +121,16 @@ def _mat(name, settings, files, seed):
     return LabelledImages(name, *parts, pixel_max=255, n_classes=10), {}
 
 
+def _mat_extended(name, settings, files, seed):
+    """The additional training images come after the others, as in the code of PATE 2017."""
+    images, labels = read_cropped_digits(files["train"])
+    more_images, more_labels = read_cropped_digits(files["extra"])
+    images = np.concatenate([images, more_images])
+    labels = np.concatenate([labels, more_labels])
+    test = read_cropped_digits(files["test"])
+    return LabelledImages(name, images, labels, *test, pixel_max=255, n_classes=10), {}
+
+
 def _adult(name, settings, files, seed):
     return load_adult(name, files["train"], files["test"]), {}
 
@@ -146,6 +156,7 @@ FORMATS = {
     "idx": _idx,
     "idx_pool": _idx_pool,
     "mat": _mat,
+    "mat_extended": _mat_extended,
     "adult": _adult,
     "breast_cancer": _breast_cancer,
     "digits": _digits,
