@@ -59,8 +59,9 @@ class Dataset(types.Section):
     format: Format = about(
         "How to read it. idx: four IDX files. idx_pool: two IDX files, split from "
         "`seed`, equal images kept once. mat: SVHN's two MATLAB files. mat_extended: the same and "
-        "its additional training images. adult: UCI Adult's two files. breast_cancer: scikit-learn's tumours, split from `seed`. digits, digits_parity: "
-        "scikit-learn's digits, as ten classes or as even and odd, split from `seed`. "
+        "its additional training images. adult: UCI Adult's two files. breast_cancer: "
+        "scikit-learn's tumours, split from `seed`. digits, digits_parity: scikit-learn's digits, "
+        "as ten classes or as even and odd, split from `seed`. "
         "released_labels: two NumPy files, labels that somebody else released for the first "
         "images of another data set's test part, and which of them a student had."
     )
