@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -357,3 +358,63 @@ def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path
     assert (modes["private"], modes["votes.csv"]) == (0o700, 0o600)
     assert (modes["release"], modes["labels.csv"]) == (0o755, 0o644)
     assert modes["job.log"] == 0o600  # an error in it may quote the votes
+
+
+def _hold(lock, held, let_go):
+    with io.alone(lock):
+        held.set()
+        let_go.wait(30)
+
+
+def test_two_who_want_to_be_alone_take_turns(tmp_path):
+    context = multiprocessing.get_context("fork")
+    held, let_go, second = (context.Event() for _ in range(3))
+    lock = tmp_path / "new" / ".lock"
+    first = context.Process(target=_hold, args=(lock, held, let_go))
+    other = context.Process(target=_hold, args=(lock, second, let_go))
+    first.start()
+    assert held.wait(30)
+    other.start()
+    assert not second.wait(0.3)
+    let_go.set()
+    assert second.wait(30)
+    for process in (first, other):
+        process.join(30)
+        assert process.exitcode == 0
+
+
+def test_a_job_with_a_lock_touches_no_output_before_it_has_it(fake_snakemake, tmp_path):
+    """A job whose Snakemake was killed goes on; the next one must leave its files alone."""
+    context = multiprocessing.get_context("fork")
+    held, let_go = context.Event(), context.Event()
+    lock, unfinished = tmp_path / ".lock", tmp_path / ".out.part.txt"
+    orphan = context.Process(target=_hold, args=(lock, held, let_go))
+    orphan.start()
+    assert held.wait(30)
+    unfinished.write_text("the orphan's")
+
+    def next_one():
+        with io.job(fake_snakemake(), lock=lock) as job:
+            job.output[0].write_text("1")
+
+    other = context.Process(target=next_one)
+    other.start()
+    time.sleep(0.3)
+    assert unfinished.read_text() == "the orphan's"
+    let_go.set()
+    other.join(30)
+    orphan.join(30)
+    assert other.exitcode == orphan.exitcode == 0
+    assert (tmp_path / "out.txt").read_text() == "1"
+
+
+def test_a_rehearsal_is_its_owners_alone(fake_snakemake, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "results/own/rehearsal/rehearsal_labels.csv"
+    snakemake = fake_snakemake()
+    snakemake.output[:] = [name]
+    with io.job(snakemake, confidential=True) as job:
+        job.output[0].write_text("query,label\n")
+    assert os.stat(name).st_mode & 0o777 == 0o600
+    assert os.stat("results/own/rehearsal").st_mode & 0o777 == 0o700
+    assert not (tmp_path / "results/provenance").exists()

@@ -108,6 +108,8 @@ def test_record_that_cannot_be_read_is_no_record(made, content):
         "results/../secrets",
         "results/own/private/votes.csv",
         "ours/results/own/private/votes.csv",
+        "results/own/rehearsal/rehearsal_labels.csv",
+        "ours/results/own/rehearsal/rehearsal_index.html",
         "ours/results/benchmarks/rule/x.tsv",
         "/tmp/results/x.csv",
     ],
@@ -126,6 +128,7 @@ def test_a_prefix_stands_before_the_record_too():
 @pytest.mark.parametrize("prefix", ["", "ours/", "/tmp/ours/", "a/results/b/"])
 def test_what_is_private_is_private_behind_any_prefix(prefix):
     assert records.is_private(f"{prefix}results/own/private/votes.csv")
+    assert records.is_private(f"{prefix}results/own/rehearsal/rehearsal_labels.csv")
     assert not records.is_private(f"{prefix}results/own/release/labels.csv")
 
 
@@ -139,6 +142,41 @@ def test_a_confidential_job_records_no_hash_of_its_inputs(fake_snakemake, tmp_pa
     assert read_record("results/own/release/labels.csv")["inputs"] == {"votes.csv": None}
     sha256 = hashlib.sha256(b"0,1\n").hexdigest()
     assert [path for path in Path().rglob("*.*") if sha256 in path.read_text()] == []
+
+
+@pytest.mark.parametrize("name", ["private/votes.csv", "rehearsal/rehearsal_index.html"])
+def test_what_reads_private_results_records_no_hash_of_them(
+    fake_snakemake, tmp_path, monkeypatch, name
+):
+    """The rule that writes the crate reads all that a run made, and is not confidential."""
+    monkeypatch.chdir(tmp_path)
+    source = Path("results/own") / name
+    source.parent.mkdir(parents=True)
+    source.write_text("the votes say so")
+    snakemake = fake_snakemake()
+    snakemake.input[:], snakemake.output[:] = [str(source)], ["results/ro-crate-metadata.json"]
+    with io.job(snakemake) as job:
+        job.output[0].write_text("{}")
+    assert read_record("results/ro-crate-metadata.json")["inputs"] == {str(source): None}
+
+
+def test_outputs_of_a_confidential_job_have_one_time_a_whole_second(
+    fake_snakemake, tmp_path, monkeypatch
+):
+    """How long it took to draw labels, or to account for votes, is nobody's business."""
+    monkeypatch.chdir(tmp_path)
+    snakemake = fake_snakemake()
+    names = ["results/own/release/mechanisms.csv", "results/own/release/labels.csv"]
+    snakemake.output[:] = names
+    with io.job(snakemake, confidential=True) as job:
+        for number, path in enumerate(job.output):
+            path.write_text("x")
+            os.utime(path, ns=(number, 1_700_000_000_123_456_789 + 10**10 * number))
+    times = {os.stat(name).st_mtime_ns for name in names}
+    assert len(times) == 1
+    assert times.pop() % 10**9 == 0
+    assert {read_record(name)["mtime_ns"] % 10**9 for name in names} == {0}
+    assert check_inputs(names)  # the time in the record is the file's
 
 
 def test_a_confidential_job_refuses_an_input_that_differs_from_its_record(made, fake_snakemake):

@@ -6,6 +6,7 @@ Imports only the standard library, because every job pays for what is imported h
 import contextlib
 import csv
 import errno
+import fcntl
 import functools
 import json
 import logging
@@ -15,6 +16,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
@@ -64,9 +66,11 @@ class Job:
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)
         self._records = _records(self._moves)
-        inputs = records.check_inputs(snakemake.input)
-        if confidential:
-            inputs = dict.fromkeys(inputs)
+        self._confidential = confidential
+        inputs = {
+            path: None if confidential or records.is_private(path) else digest
+            for path, digest in records.check_inputs(snakemake.input).items()
+        }
         self._origin = functools.partial(records.origin, snakemake, inputs)
 
     def progress(self, message: str, *arguments) -> None:
@@ -104,28 +108,37 @@ class _Stopped(BaseException):
 
 
 @contextlib.contextmanager
-def job(snakemake, *, confidential: bool = False) -> Iterator[Job]:
+def job(snakemake, *, confidential: bool = False, lock: str | Path | None = None) -> Iterator[Job]:
     """Run a script's block as one job: all of its outputs appear when it succeeds, or none.
 
     Outputs are written under temporary names in their own folder, with their own suffix, and moved
     into place together after the block. When the block raises, or SIGTERM, SIGHUP or Ctrl-C ends
     it, they are removed; what a killed job left behind is removed when the job starts again. Until
     they are in place, nobody else may read them (mode 0600). Each result gets its record (see
-    `records`), and an input that no longer is what its record says is refused. What a folder called
-    `private` holds stays for its owner alone (files 0600, the folder 0700).
+    `records`), and an input that no longer is what its record says is refused. What is private
+    (`records.is_private`) stays for its owner alone (files 0600, the folder 0700).
 
-    confidential: the inputs are somebody's private data. Their hashes are recorded nowhere, and
-    only the owner may read the log, in which an error may quote them.
+    confidential: the inputs are somebody's private data. Their hashes are recorded nowhere, only
+    the owner may read the log, in which an error may quote them, and all outputs get one time, a
+    whole second, because how long the work took may depend on the data. lock: a file that is
+    held from before the job touches its outputs until they are in place (`alone`).
 
     A failure prints one line `error: ...` on stderr, leaves the traceback in the log and ends the
     process with status 1 (130, 143 or 129 after a signal).
     """
     # The handlers come first: a signal during the set-up must not leave anything behind either.
-    with _signals_raise(), _logging(snakemake, confidential) as log, _mask(0o077) as mask:
+    with (
+        _signals_raise(),
+        _logging(snakemake, confidential) as log,
+        _mask(0o077) as mask,
+        contextlib.ExitStack() as held,
+    ):
         current = None
         code = 1
         try:
             with _mask(mask):  # folders are made for everybody
+                if lock is not None:
+                    held.enter_context(alone(lock))
                 current = Job(snakemake, log, confidential=confidential)
             log.info("%s started, process %d", current.rule, os.getpid())
             yield current
@@ -152,6 +165,22 @@ def job(snakemake, *, confidential: bool = False) -> Iterator[Job]:
                 _remove(temporary)
         print(f"error: {message}", file=sys.stderr, flush=True)
     sys.exit(code)
+
+
+@contextlib.contextmanager
+def alone(lock: str | Path) -> Iterator[None]:
+    """Hold a lock file while the block runs; wait, and say so, if another process holds it.
+
+    Makes the file and its folder. Raises OSError if they cannot be made.
+    """
+    Path(lock).parent.mkdir(parents=True, exist_ok=True)
+    with open(lock, "a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"{lock}: is held by another process: waiting", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _peak_memory() -> str:
@@ -211,6 +240,10 @@ def _publish(current: Job, mask: int) -> None:
     missing = [str(final) for temporary, final in current._moves if not temporary.exists()]
     if missing:
         raise RuntimeError(f"{current.rule} did not write {', '.join(missing)}")
+    if current._confidential:
+        now = int(time.time())
+        for temporary, _ in current._moves:
+            os.utime(temporary, (now, now))
     facts = current._origin() if current._records else {}
     places = {final: temporary for temporary, final in current._records}
     for temporary, final in current._moves:

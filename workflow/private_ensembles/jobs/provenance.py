@@ -6,8 +6,9 @@ of it, so that equal results are equal bytes, and is compared with the file when
 it: a disk that flips bytes in a CSV is noticed, too.
 
 A hash reveals something about its source: anyone who knows all votes but one teacher's can try
-that teacher's until the hash fits. So what is in a folder called `private` has no record, and the
-inputs of a confidential job are recorded without theirs.
+that teacher's until the hash fits. So what is in a folder called `private` has no record, nor has a
+rehearsal, whose noise anyone can compute from the seed. As inputs, these are recorded without
+theirs, and so is whatever a confidential job reads.
 Imports only the standard library, because every job pays for what is imported here.
 """
 
@@ -39,7 +40,9 @@ PACKAGES = {
 }
 # Seconds after a job within which Snakemake has noticed its end, on a cluster as well.
 TOUCHED_WITHIN = 3600
-ROOT, FOLDER, PRIVATE = "results", "provenance", "private"
+ROOT, FOLDER = "results", "provenance"
+# Folders for their owner's eyes alone: whoever has the seed can take a rehearsal's noise away.
+PRIVATE = {"private", "rehearsal"}
 
 
 def _split(path) -> tuple[Path, tuple[str, ...]] | None:
@@ -52,9 +55,9 @@ def _split(path) -> tuple[Path, tuple[str, ...]] | None:
 
 
 def is_private(path) -> bool:
-    """Tell whether a result is in a folder called `private`, for its owner's eyes alone."""
+    """Tell whether a result is in a folder of `PRIVATE`, for its owner's eyes alone."""
     found = _split(path)
-    return found is not None and PRIVATE in found[1][:-1]
+    return found is not None and not PRIVATE.isdisjoint(found[1][:-1])
 
 
 def record_path(path) -> Path | None:
