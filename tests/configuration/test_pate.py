@@ -8,6 +8,7 @@ import yaml
 
 from private_ensembles.configuration.check import ConfigError, check
 from private_ensembles.configuration.root import Configuration
+from private_ensembles.teachers.schedule import poisson_schedule
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 GONE = object()
@@ -178,6 +179,12 @@ def changed(changes):
             {"pate.tasks.digits.interactive_students.first_share": 1},
             "interactive_students.first_share = 1: must be",
         ),
+        (
+            {"pate.tasks.mnist.recipe": "pate-2018-code"},
+            "recipe = 'pate-2018-code': must be null or one of pate.tasks.mnist.recipes: pate-2017",
+        ),
+        ({"pate.tasks.adult.recipe": "x"}, "null or one of pate.tasks.adult.recipes: none"),
+        ({"pate.tasks.mnist.recipes": {"x": {"epochs": 1}}}, "recipes.x.epochs: unknown key"),
         ({"pate.tasks": {}}, "pate.tasks: must not be empty"),
         ({"pate.tasks.mnist.pol": 1}, "pate.tasks.mnist.pol: unknown key; did you mean pate.tasks"),
     ],
@@ -187,6 +194,24 @@ def test_mistake_is_one_line_with_key_value_and_what_is_allowed(changes, message
         check(changed(changes))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_code_of_section_5_1_is_a_recipe_that_replaces_our_own_if_it_is_chosen():
+    """Its defaults (train_teachers.py, deep_cnn.py): batches of 128, rate 0.05, 3000 steps."""
+    chosen = {f"pate.tasks.{task}.recipe": "pate-2017-code" for task in ("mnist", "svhn")}
+    ours, theirs = check(DEFAULT), check(changed(chosen))
+    assert theirs.pate.tasks["svhn"].dataset == "svhn-extended"
+    for task, dataset, size in (("mnist", "mnist-10", 60000), ("svhn", "svhn-extended", 604388)):
+        training = theirs.training(dataset, "plain", 250)
+        assert training == DEFAULT["pate"]["tasks"][task]["recipes"]["pate-2017-code"]["teachers"]
+        facts = training["batch_size"], training["learning_rate"], training["momentum"]
+        assert facts == (128, 0.05, 0)
+        steps = poisson_schedule(size // 250, 128, training["epochs"]).steps
+        assert abs(steps - 3000) <= steps // training["epochs"] / 2
+    # The default is ours, and a configuration that was read once reads the same again.
+    given = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
+    assert ours.training("mnist-10", "plain", 250) == given
+    assert check(theirs.plain()).plain() == theirs.plain()
 
 
 def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():

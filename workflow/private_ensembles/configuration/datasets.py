@@ -65,9 +65,7 @@ class Dataset(types.Section):
         "released_labels: two NumPy files, labels that somebody else released for the first "
         "images of another data set's test part, and which of them a student had."
     )
-    files_of: str = about(
-        "The data set whose files are read, before those of its own.", LEFT_OUT
-    )
+    files_of: str = about("The data set whose files are read, before those of its own.", LEFT_OUT)
     classes: types.Several[types.integer(ge=0, le=255)] = about(
         "The classes of IDX files that are kept, which become labels 0, 1, ..., or those of "
         "released labels.",

@@ -1,7 +1,9 @@
 """The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import model_validator
 
 from private_ensembles.configuration import types
 from private_ensembles.configuration.models import ForestStudent, NetworkStudent, PlainTeachers
@@ -79,6 +81,13 @@ class InteractiveStudents(types.Section):
     student_parameters: NetworkStudent = about("Instead of the task's.")
 
 
+class Recipe(types.Section):
+    """Another way to make a task's teachers."""
+
+    dataset: str = about("Instead of the task's data set.")
+    teachers: PlainTeachers
+
+
 class Task(types.Section):
     """One vote matrix and what is asked of it."""
 
@@ -105,10 +114,28 @@ class Task(types.Section):
     )
     student_seeds: types.Seeds = about("Instead of `pate.student_seeds`.", LEFT_OUT)
     teachers: PlainTeachers = LEFT_OUT
+    recipe: types.Maybe[str] = about(
+        "The one of `recipes` that takes the place of `dataset` and `teachers`; null for none.",
+        LEFT_OUT,
+    )
+    recipes: types.Named[Recipe] = about("Other ways to make the teachers, by name.", LEFT_OUT)
     student_parameters: NetworkStudent = LEFT_OUT
     baseline_parameters: NetworkStudent = LEFT_OUT
 
+    @model_validator(mode="before")
+    @classmethod
+    def _follows_its_recipe(cls, given: Any) -> Any:
+        """Put the chosen recipe in its place, so that nothing else needs to know of recipes."""
+        if not isinstance(given, dict):
+            return given
+        recipes = given.get("recipes")
+        chosen = recipes.get(given.get("recipe")) if isinstance(recipes, dict) else None
+        return given | chosen if isinstance(chosen, dict) else given
+
     def mistakes(self) -> Iterator[types.Mistake]:
+        if self.recipe is not None and self.recipe not in (self.recipes or {}):
+            known = ", ".join(self.recipes or {}) or "none"
+            yield "recipe", self.recipe, f"null or one of {{here}}.recipes: {known}"
         for name, asked in (("confident", self.confident), ("lnmax", self.lnmax)):
             yield from types.at_most(f"{name}.queries", asked.queries, self.pool, "{here}.pool")
         if self.two_rounds:
