@@ -428,10 +428,10 @@ def write_npz(path, **arrays) -> None:
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-def read_npz(path, required: Sequence[str] = ()) -> dict:
-    """Return all arrays of an npz file by name; pickles are never loaded.
+def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = None) -> dict:
+    """Return the arrays of an npz file by name; pickles are never loaded.
 
-    Raises ValueError, naming the file, for what is not a readable npz or lacks a `required` name,
+    names: of those that are unpacked; None: all. Raises ValueError, naming the file, for what is not a readable npz or lacks a `required` name,
     and OSError if it cannot be opened.
     """
     import numpy as np
@@ -441,7 +441,8 @@ def read_npz(path, required: Sequence[str] = ()) -> dict:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it is a single array")
-            arrays = {name: archive[name] for name in archive.files}
+            wanted = [name for name in archive.files if names is None or name in names]
+            arrays = {name: archive[name] for name in wanted}
         except Exception as error:  # a damaged archive sends the reader anywhere in the file
             raise ValueError(f"{path}: not a readable npz file: {unreadable(error)}") from None
     for name, array in arrays.items():

@@ -165,8 +165,8 @@ def _whole(name, array, n_dimensions):
 
 def _within(name, array, low, high):
     """ValueError that names the first entry of `array` outside low..high."""
-    outside = (array < low) | (array > high)
-    if outside.any():
+    if array.size and (array.min() < low or array.max() > high):  # no table of a large array
+        outside = (array < low) | (array > high)
         where = np.unravel_index(int(np.argmax(outside)), array.shape)
         place = ", ".join(str(int(i)) for i in where)
         raise ValueError(f"{name}[{place}] = {array[where]}: must be {low} to {high}")

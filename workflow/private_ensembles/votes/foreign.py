@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from private_ensembles.jobs import io
+from private_ensembles.votes import foreign_npz
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign_csv import SAY, read_csv
 
@@ -57,7 +58,7 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe would wait for ever
         raise ValueError(f"{path}: must be a file")
     try:
-        matrix, labels, kind, stated = _READERS[suffix](path, kind)
+        matrix, labels, kind, stated = _READERS[suffix](path, kind, n_classes)
         if stated not in (None, n_classes):
             raise ValueError(f"has n_classes = {stated}, and {n_classes} is asked for")
         return _checked(matrix, labels, kind, n_classes)
@@ -66,11 +67,15 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def _npz(path: Path, kind: str):
-    arrays = io.read_npz(path)
+def _npz(path: Path, kind: str, n_classes: int):
+    sizes = foreign_npz.promised(path)
+    shapes = [each.shape for name, each in sizes.items() if name in ("votes", "counts")]
+    n_queries = max((shape[0] for shape in shapes if shape), default=1)
+    _fits(n_queries, n_classes, sum(each.n_bytes for each in sizes.values()))
+    arrays = io.read_npz(path, names=foreign_npz.NAMES)
     named = [name for name in ("votes", "counts") if name in arrays]
     if len(named) != 1:
-        has = ", ".join(arrays) or "nothing"
+        has = ", ".join(named) or "neither"
         raise ValueError(f"must hold exactly one of the arrays votes and counts; it has {has}")
     if kind not in ("auto", named[0]):
         raise ValueError(f"holds {named[0]}, and votes_kind = {kind} is asked for")
@@ -83,7 +88,7 @@ def _npz(path: Path, kind: str):
     return arrays[named[0]], arrays.get("labels"), named[0], stated
 
 
-def _npy(path: Path, kind: str):
+def _npy(path: Path, kind: str, _n_classes: int):
     try:
         # Mapped, not read: pieces of a large file are looked at one after the other.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -95,7 +100,11 @@ def _npy(path: Path, kind: str):
     return array, None, kind, None
 
 
-_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv}
+def _csv(path: Path, kind: str, _n_classes: int):
+    return read_csv(path, kind)
+
+
+_READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
 
 
 def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
@@ -106,7 +115,7 @@ def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
         raise ValueError(f"has type {matrix.dtype}: must be whole numbers (an integer type)")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
-    _fits(len(matrix), n_classes)
+    _fits(len(matrix), n_classes, matrix.nbytes)
     sums = _row_sums(matrix) if kind in ("auto", "counts") else None
     if kind == "auto":
         if len(matrix) > 1 and (sums == sums[0]).all() and sums[0] >= 2 and matrix.max() > 0:
@@ -129,9 +138,12 @@ def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
     return result
 
 
-def _fits(n_queries: int, n_classes: int) -> None:
-    """ValueError, before any work, if this machine lacks the memory for that many counts."""
-    needed = n_queries * n_classes * _BYTES_OF_A_COUNT
+def _fits(n_queries: int, n_classes: int, n_bytes: int) -> None:
+    """ValueError, before any work, if this machine lacks the memory for that many counts.
+
+    n_bytes: of the file's own arrays, of which there is a second copy in their smallest type.
+    """
+    needed = n_queries * n_classes * _BYTES_OF_A_COUNT + 2 * n_bytes
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > there:
         raise ValueError(

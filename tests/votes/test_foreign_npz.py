@@ -1,0 +1,122 @@
+"""A small archive may unpack to more than memory holds: it is refused by its headers alone."""
+
+import io
+import os
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from private_ensembles.votes import foreign, foreign_npz
+from private_ensembles.votes.foreign import read_own_votes
+
+
+def _header(shape, dtype="|u1"):
+    start = io.BytesIO()
+    header = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(start, header)
+    return start.getvalue()
+
+
+def _archive(path, members, packed=zipfile.ZIP_DEFLATED):
+    """Write members of a beginning and many zeros, a piece at a time."""
+    with zipfile.ZipFile(path, "w", packed, compresslevel=1) as archive:
+        for name, (start, zeros) in members.items():
+            with archive.open(name, "w", force_zip64=True) as member:
+                member.write(start)
+                for _ in range(zeros >> 20):
+                    member.write(bytes(1 << 20))
+                member.write(bytes(zeros & ((1 << 20) - 1)))
+    return path
+
+
+@pytest.fixture
+def one_gib(monkeypatch):
+    monkeypatch.setattr(foreign.os, "sysconf", lambda name: 1 << 15)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("unpacked"))
+
+
+MEMORY = "of memory, and this machine has 1: split the queries"
+BOMBS = {
+    "votes": ({"votes.npy": (_header((600, 1 << 20)), 1 << 20)}, MEMORY),
+    "counts": ({"counts.npy": (_header((300 << 20, 2)), 4)}, MEMORY),
+    "labels beside few votes": (
+        {"votes.npy": (_header((2, 2)), 4), "labels.npy": (_header((600 << 20,)), 4)},
+        MEMORY,
+    ),
+    "a promise that nothing keeps": ({"votes.npy": (_header((1 << 20, 1 << 30)), 0)}, MEMORY),
+    "more than the header says": ({"votes.npy": (_header((2, 2)), 600 << 20)}, MEMORY),
+    "queries whose counts do not fit": ({"votes.npy": (_header((4 << 20, 2)), 8 << 20)}, MEMORY),
+    "no array": ({"votes": (b"", 64 << 20)}, "not a readable npz file: votes: the magic string"),
+    "a header of many bytes": (
+        {"votes.npy": (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f", 64 << 20)},
+        "not a readable npz file: votes: EOF: reading array header",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BOMBS)
+def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path, one_gib, case):
+    members, message = BOMBS[case]
+    path = _archive(tmp_path / "v.npz", members)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        read_own_votes(path, n_classes=3)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_packed_in_another_way_is_refused(tmp_path):
+    """A few bytes of bzip2 are unpacked whole, however much they hold."""
+    path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((2, 2)), 4)}, zipfile.ZIP_BZIP2)
+    with pytest.raises(ValueError, match="votes is packed as NumPy packs none"):
+        read_own_votes(path, n_classes=3)
+
+
+def test_a_file_of_megabytes_that_unpacks_to_gigabytes_takes_next_to_no_memory(tmp_path):
+    """In a process that may have 1.5 GB."""
+    zeros = 2_000 << 20
+    path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((100, zeros // 100)), zeros)})
+    assert path.stat().st_size < 20 << 20
+    code = (
+        "import sys; from private_ensembles.votes import foreign\n"
+        "foreign.os.sysconf = lambda name: 1 << 15\n"
+        "try: foreign.read_own_votes(sys.argv[1], n_classes=10)\n"
+        "except ValueError as error: print(error)"
+    )
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (1536 << 20, 1536 << 20))
+
+    given = [sys.executable, "-c", code, str(path)]
+    package = str(Path(foreign.__file__).parents[2])
+    found = subprocess.run(
+        given,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": package, "OMP_NUM_THREADS": "1"},
+        preexec_fn=limited,  # noqa: PLW1509
+    )
+    assert MEMORY in found.stdout, found.stderr
+
+
+def test_members_of_other_names_are_never_unpacked(tmp_path, monkeypatch):
+    path = _archive(
+        tmp_path / "v.npz",
+        {"votes.npy": (_header((2, 2)), 4), "notes.npy": (b"nothing known", 64 << 20)},
+    )
+    assert foreign_npz.promised(path).keys() == {"votes"}
+    read = zipfile.ZipFile.open
+    opened = []
+
+    def note(archive, name, *given, **more):
+        opened.append(getattr(name, "filename", name))
+        return read(archive, name, *given, **more)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", note)
+    assert read_own_votes(path, n_classes=3).histogram().tolist() == [[2, 0, 0], [2, 0, 0]]
+    assert set(opened) == {"votes.npy"}
