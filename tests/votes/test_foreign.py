@@ -208,7 +208,7 @@ BAD = {
         "c.npy",
         _npy(COUNTS),
         {},
-        "every row adds up to 4, as counts do: say votes_kind=counts",
+        "has 3 columns, as many as classes: say votes_kind=votes or votes_kind=counts",
     ),
     "negative counts": (
         "c.npz",
@@ -320,6 +320,32 @@ def test_what_is_no_vote_matrix_is_refused_in_one_line(tmp_path, case):
     assert text.startswith(str(path))
     assert "\n" not in text
     assert "allow_pickle" not in text  # NumPy says how to load unsafely
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv"])
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4), (3, 3), (9, 9), (5, 2)])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 9, 30])
+def test_whether_votes_are_read_depends_on_their_shape_alone(tmp_path, suffix, shape, n_classes):
+    """Counts, numbers of columns or rows: votes that look like any of these are read as others."""
+    drawn = np.random.default_rng(0).integers(0, n_classes, shape)
+    up = np.minimum(np.arange(shape[1]), n_classes - 1)
+    down = np.minimum(np.arange(shape[0]), n_classes - 1)
+    votes = [drawn, np.ones(shape, int), np.tile(up, (shape[0], 1)), np.tile(down, (shape[1], 1)).T]
+    outcomes = set()
+    for each in votes:
+        path = tmp_path / f"v{suffix}"
+        if suffix == ".csv":
+            write_csv(path, each)
+        else:
+            np.save(path, each)
+        try:
+            found = read_own_votes(path, n_classes=n_classes)
+            assert found.votes.tolist() == each.tolist()
+            outcomes.add("read")
+        except ValueError as error:
+            outcomes.add(str(error))
+        assert read_own_votes(path, n_classes=n_classes, kind="votes").votes.shape == shape
+    assert len(outcomes) == 1
 
 
 def test_unknown_kinds_and_numbers_of_classes_are_refused(tmp_path):

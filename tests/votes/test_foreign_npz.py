@@ -99,7 +99,7 @@ def test_a_file_of_megabytes_that_unpacks_to_gigabytes_takes_next_to_no_memory(t
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": package, "OMP_NUM_THREADS": "1"},
-        preexec_fn=limited,  # noqa: PLW1509
+        preexec_fn=limited,
     )
     assert MEMORY in found.stdout, found.stderr
 

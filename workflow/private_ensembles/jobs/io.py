@@ -431,8 +431,8 @@ def write_npz(path, **arrays) -> None:
 def read_npz(path, required: Sequence[str] = (), names: Sequence[str] | None = None) -> dict:
     """Return the arrays of an npz file by name; pickles are never loaded.
 
-    names: of those that are unpacked; None: all. Raises ValueError, naming the file, for what is not a readable npz or lacks a `required` name,
-    and OSError if it cannot be opened.
+    names: of those that are unpacked; None: all. Raises ValueError, naming the file, for what is
+    not a readable npz or lacks a `required` name, and OSError if it cannot be opened.
     """
     import numpy as np
 

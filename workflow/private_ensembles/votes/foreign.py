@@ -100,11 +100,7 @@ def _npy(path: Path, kind: str, _n_classes: int):
     return array, None, kind, None
 
 
-def _csv(path: Path, kind: str, _n_classes: int):
-    return read_csv(path, kind)
-
-
-_READERS = {".npz": _npz, ".npy": _npy, ".csv": _csv}
+_READERS = {".npz": _npz, ".npy": _npy, ".csv": read_csv}
 
 
 def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
@@ -116,13 +112,9 @@ def _checked(matrix: np.ndarray, labels, kind: str, n_classes: int) -> Votes:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"has shape {matrix.shape}: must be queries x teachers or classes")
     _fits(len(matrix), n_classes, matrix.nbytes)
-    sums = _row_sums(matrix) if kind in ("auto", "counts") else None
     if kind == "auto":
-        if len(matrix) > 1 and (sums == sums[0]).all() and sums[0] >= 2 and matrix.max() > 0:
-            raise ValueError(
-                f"every row adds up to {sums[0]}, as counts do: say votes_kind=counts, or "
-                "votes_kind=votes if these are votes"
-            )
+        if matrix.shape[1] == n_classes:  # by the shape alone: a refusal must not depend on votes
+            raise ValueError(f"has {n_classes} columns, as many as classes: {SAY}")
         kind = "votes"
     if labels is None:
         labels = np.full(len(matrix), -1, np.int64)
@@ -185,10 +177,6 @@ def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     rows = max(1, _PIECE // matrix.shape[1])
     for start in range(0, len(matrix), rows):
         yield start, np.asarray(matrix[start : start + rows])
-
-
-def _row_sums(matrix: np.ndarray) -> np.ndarray:
-    return np.concatenate([piece.sum(axis=1, dtype=np.int64) for _, piece in _pieces(matrix)])
 
 
 def _extremes(matrix: np.ndarray) -> tuple[int, int]:

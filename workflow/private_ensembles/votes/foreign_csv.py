@@ -27,12 +27,14 @@ _OTHERS = {
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 # A row or column 0, 1, 2, ... of so many or more is a number of columns or rows, not votes.
 _COUNTED = 4
+_TEACHERS = "teacher0, teacher1, ... in a header"
 
 
-def read_csv(path: Path, kind: str):
+def read_csv(path: Path, kind: str, n_classes: int):
     """Return the matrix, its labels or None, its kind, and None: no CSV states its classes.
 
-    path: a file; kind: as in `foreign.read_own_votes`, which gives a full account and an example.
+    path: a file; kind, n_classes: as in `foreign.read_own_votes`, which gives a full account and an
+    example.
     Raises ValueError for what is no table of whole numbers, OSError if it cannot be opened.
     """
     with open(path, "rb") as file:
@@ -41,12 +43,12 @@ def read_csv(path: Path, kind: str):
         if start.startswith(magic):
             raise ValueError(reason)
     try:
-        return _read(path, kind)
+        return _read(path, kind, n_classes)
     except UnicodeDecodeError as error:
         raise ValueError(f"is not text in UTF-8 ({error.reason}): save it in UTF-8") from None
 
 
-def _read(path: Path, kind: str):
+def _read(path: Path, kind: str, n_classes: int):
     with open(path, encoding="utf-8-sig", newline="") as file:
         separator = _separator(file.readline())
         file.seek(0)
@@ -63,12 +65,8 @@ def _read(path: Path, kind: str):
             at, order = None, None
             if headed:
                 kind, at, order = _header(header, kind)
-            elif _counts_up(np.array(header)):
-                raise ValueError(
-                    "line 1 numbers the columns 0, 1, 2, ...: leave it out, or if these are votes "
-                    "name the columns teacher0, teacher1, ... in a header"
-                )
             else:
+                _are_no_numbers(header, ("line 1", "columns"), n_classes, kind)
                 rows = chain([first], rows)
             if kind == "auto" and separator != ",":
                 raise ValueError(f"is not separated by commas: {SAY}")
@@ -81,22 +79,35 @@ def _read(path: Path, kind: str):
     if not pieces:
         raise ValueError("has a header and no rows")
     table = np.concatenate(pieces)
-    if not headed and _counts_up(table[:, 0]):
-        raise ValueError(
-            "column 1 numbers the rows 0, 1, 2, ...: leave it out, or if these are votes name the "
-            "columns teacher0, teacher1, ... in a header"
-        )
+    if not headed:
+        _are_no_numbers(table[:, 0].tolist(), ("column 1", "rows"), n_classes, kind)
     if at is None:
         return table if order is None else table[:, order], None, kind, None
     others = np.delete(table, at, axis=1)
     return others if order is None else others[:, order], table[:, at], kind, None
 
 
-def _counts_up(cells: np.ndarray) -> bool:
-    return len(cells) >= _COUNTED and cells.tolist() in (
-        list(range(len(cells))),
-        [str(place) for place in range(len(cells))],
-    )
+def _are_no_numbers(cells: list, names: tuple[str, str], n_classes: int, kind: str) -> None:
+    """ValueError for a first line or column that numbers the columns or rows, or that might.
+
+    More places than classes: to count up to them is no vote. With fewer the votes themselves might
+    count up, so that the shape of the table decides alone: a refusal must not depend on votes.
+    """
+    where, what = names
+    places = len(cells)
+    if kind == "counts" or places < _COUNTED:
+        return
+    if places > n_classes:
+        if [str(cell) for cell in cells] == [str(place) for place in range(places)]:
+            raise ValueError(
+                f"{where} numbers the {what} 0, 1, 2, ...: leave it out, or if these are votes "
+                f"name the columns {_TEACHERS}"
+            )
+    elif kind == "auto":
+        raise ValueError(
+            f"has no header, and {places} {what} of {n_classes} classes, so that {where} may hold "
+            f"votes or numbers of {what}: {SAY}, or name the columns {_TEACHERS}"
+        )
 
 
 def _separator(line: str) -> str:
