@@ -85,9 +85,15 @@ def test_what_votes_say_is_not_for_release_and_agrees_with_the_labels():
     assert own_votes.private_table(plan, unknown)["correct"].isna().all()
 
 
-def test_more_labels_than_queries_and_no_mechanism_are_refused():
-    with pytest.raises(ValueError, match=r"labels_wanted = 51: must be at most .* 50"):
-        own_votes.plan_for(votes(0), SETTINGS, BUDGET | {"labels_wanted": 51}, seed=1)
+@pytest.mark.parametrize("wanted", [-1, 0, 51])
+def test_labels_wanted_are_a_number_of_queries(wanted):
+    """In particular, to want 0 labels is not to want all of them."""
+    message = rf"labels_wanted = {wanted}: must be at least 1 and at most .* 50"
+    with pytest.raises(ValueError, match=message):
+        own_votes.plan_for(votes(0), SETTINGS, BUDGET | {"labels_wanted": wanted}, seed=1)
+
+
+def test_a_budget_that_no_mechanism_serves_is_refused():
     nothing = SETTINGS | {"mechanisms": ["majority_private"]}
     with pytest.raises(ValueError, match="no mechanism applies: majority_private: needs"):
         own_votes.plan_for(votes(0), nothing, BUDGET, seed=1)

@@ -184,7 +184,7 @@ def test_deleted_labels_are_drawn_again_only_if_that_is_allowed(copy, run_snakem
 def test_a_mistake_after_a_release_leaves_its_labels(copy, run_snakemake):
     before = contents(copy)
     line = refused(copy, run_snakemake, *GIVEN, "epsilon=20", "labels_wanted=61", "again=yes")
-    assert "labels_wanted = 61: must be at most" in line
+    assert "labels_wanted = 61: must be at least 1 and at most" in line
     assert contents(copy) == before
 
 
@@ -209,7 +209,7 @@ def test_a_rehearsal_is_told_by_every_name_and_leaves_the_release(finished, run_
         (["n_classes=null"], "error: --config: n_classes = null: must be the number of classes"),
         (["delta=1"], "error: --config: delta = 1: must be a number > 0 and < 1"),
         (["epsilon=0"], "error: --config: epsilon = 0: must be a number > 0"),
-        (["labels_wanted=61"], "error: labels_wanted = 61: must be at most"),
+        (["labels_wanted=61"], "error: labels_wanted = 61: must be at least 1 and at most"),
         (["n_classes=2"], "is 2: must be 0 to 1"),
         (["votes_kind=counts"], "holds votes, and votes_kind = counts is asked"),
     ],

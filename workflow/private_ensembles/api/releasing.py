@@ -89,7 +89,8 @@ def release_labels(
     if best.refusal is not None:
         reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
         raise ValueError(f"no mechanism applies: {reasons}")
-    source = Secure() if secure else Seeded(streams.generator(seed or 0, "own votes", "release"))
+    rehearsed = 0 if seed is None else seed
+    source = Secure() if secure else Seeded(streams.generator(rehearsed, "own votes", "release"))
     drawn = mechanisms.load(best.mechanism).release(counts, best.parameters, source)
     return Released(
         drawn,

@@ -234,7 +234,7 @@ class Darrm(types.MainSection):
 
     def shard_size(self, dataset: str, K: int | None = None) -> int:
         """Return how many records a teacher of (K) learns from, at least."""
-        return self._settings.datasets[dataset].n_train // (K or self.K)
+        return self._settings.datasets[dataset].n_train // (self.K if K is None else K)
 
     def accounting(self) -> dict[str, dict]:
         """Return, by data set, what the accountant of private teachers needs."""

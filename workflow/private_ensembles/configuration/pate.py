@@ -390,7 +390,7 @@ class Pate(Tasks):
         settings = self.tasks[task]
         return {
             **settings.pick("pool", "delta", "confident", "lnmax", "printed"),
-            "draws": settings.draws or self.draws,
+            "draws": self.draws if settings.draws is None else settings.draws,
             **self.pick("orders", "release"),
             "two_rounds": settings.two_rounds and settings.two_rounds.plain(),
         }

@@ -53,17 +53,18 @@ def plan_for(
     takes to plan and to draw. Raises ValueError for values out of range, or if no
     mechanism applies.
     """
-    wanted = budget["labels_wanted"]
-    if wanted is not None and wanted > votes.n_queries:
+    wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
+    if not 1 <= wanted <= votes.n_queries:
         raise ValueError(
-            f"labels_wanted = {wanted}: must be at most the number of queries, {votes.n_queries}"
+            f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
+            f"{votes.n_queries}"
         )
     task = planner_study.task(
         settings,
         budget["epsilon"],
         budget["delta"],
         queries=votes.n_queries,
-        labels=wanted or votes.n_queries,
+        labels=wanted,
         n_teachers=votes.n_teachers,
         n_classes=votes.n_classes,
         secure=budget["noise"] == "secure",

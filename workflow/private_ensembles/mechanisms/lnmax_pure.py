@@ -22,7 +22,7 @@ class PureScale(Parameters):
     @property
     def scale(self) -> float:
         """Return the scale of the noise on every count, in votes."""
-        return self.own_scale or above(2 / self.label_epsilon)
+        return above(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
 
 
 class PureLNMax(WithinBudget):

@@ -75,7 +75,7 @@ class PrivateMajority(Mechanism):
 
     def audited(self, task, parameters):
         """Audit votes in which one teacher's training changes and the others are split evenly."""
-        epsilon = task.teacher_epsilon * (parameters.weaker or 1.0)
+        epsilon = task.teacher_epsilon * (1.0 if parameters.weaker is None else parameters.weaker)
         return OnOneTeacher(task.n_teachers, epsilon, task.teacher_Delta)
 
 

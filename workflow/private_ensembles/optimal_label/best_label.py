@@ -126,7 +126,8 @@ def best_label(
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
     if lead is None:
         program.weights = weights_of(program.histograms, accuracy, profile)
-        units, certificate = _right_most_often(program, small and gap is None, gap or GAP, start)
+        least = GAP if gap is None else gap
+        units, certificate = _right_most_often(program, small and gap is None, least, start)
     else:
         if not small or gap is not None:
             raise ValueError(f"lead = {lead}: is for smaller n_teachers, n_classes and no gap")

@@ -342,7 +342,8 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
         beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
         if options.tuning == "appendix_b6":
             _, rules = appendix_b6(options.delta, options.target_epsilon)
-            beta, sigma = beta or rules.beta, sigma or rules.sigma_ss
+            beta = rules.beta if beta is None else beta
+            sigma = rules.sigma_ss if sigma is None else sigma
         elif options.tuning == "rule_of_thumb":
             rules = rule_of_thumb(order, options.delta, beta=beta, sigma_ss=sigma, formula=formula)
             beta, sigma = rules.beta, rules.sigma_ss

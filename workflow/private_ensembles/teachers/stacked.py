@@ -82,15 +82,24 @@ class Gradients:
     """
 
     def __init__(
-        self, model, images, labels, *, pixel_max, max_grad_norm=None, width=WIDTH, blocks=None
+        self,
+        model,
+        images,
+        labels,
+        *,
+        pixel_max,
+        max_grad_norm: float | None = None,
+        width=WIDTH,
+        blocks: int | None = None,
     ):
         self.model = model.to(images.device)
         self.images, self.labels, self.pixel_max = images, labels, pixel_max
         self.width = width
-        fitting = blocks or self._fitting(max_grad_norm)
+        fitting = self._fitting(max_grad_norm) if blocks is None else blocks
         self.blocks = max(LEAST_BLOCKS, int(fitting))
         # owners' parameters (G, D), images, labels and weights of their blocks -> sums (G, D)
-        self._sums = vmap(self._clipped(max_grad_norm) if max_grad_norm else self._whole)
+        clipped = max_grad_norm is not None
+        self._sums = vmap(self._clipped(max_grad_norm) if clipped else self._whole)
 
     def __call__(self, parameters, batches):
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices.
@@ -162,7 +171,7 @@ class Gradients:
         logits = functional_call(self.model, weights, (images,))
         return (cross_entropy(logits, labels, reduction="none") * present).sum()
 
-    def _fitting(self, max_grad_norm):
+    def _fitting(self, max_grad_norm: float | None):
         """How many blocks fit into a pass, by its memory and by the length of its tensors.
 
         A block takes about: weights, gradients, and twice what lies between layers.
@@ -175,7 +184,7 @@ class Gradients:
                 inputs = layer(inputs)
                 between.append(inputs.numel())
         size = sum(parameter.numel() for parameter in self.model.parameters())
-        gradients = self.width * size if max_grad_norm else size
+        gradients = size if max_grad_norm is None else self.width * size
         numbers = size + 2 * gradients + 2 * self.width * sum(between)
         longest = max(gradients, self.width * max(between))
         room = pass_bytes(self.images.device) // (kind.itemsize * numbers)

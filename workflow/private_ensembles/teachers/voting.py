@@ -24,7 +24,8 @@ def cast_votes(
     device = torch.device(device)
     pixels = torch.as_tensor(images, device=device)
     network = build_model(model, images.shape[1:], n_classes).to(device).eval()
-    batch_size = batch_size or BATCH_SIZES.get(device.type, 4096)
+    if batch_size is None:
+        batch_size = BATCH_SIZES.get(device.type, 4096)
     votes = np.empty((len(images), len(teachers)), np.min_scalar_type(n_classes - 1))
     with torch.inference_mode():
         for i, state in enumerate(teachers):
