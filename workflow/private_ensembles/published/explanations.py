@@ -15,6 +15,14 @@ from private_ensembles.published.limits import (
     of_the_stated_accounting,
 )
 from private_ensembles.published.printed import FOLDER, equals_printed, read_published
+from private_ensembles.published.statements_of_darrm import (
+    lemma_3_2_holds_on_a_chain,
+    the_optimum_gives_way_somewhere,
+)
+from private_ensembles.published.statements_of_nzc import (
+    lemma_1_bounds_single_noises,
+    theorem_4_forgets_the_constant,
+)
 
 _RECORDS_OF_ADULT = 32561 + 16281
 
@@ -149,5 +157,9 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         is_printed_otherwise_elsewhere,
         lacks_the_first_record,
         is_zero_for_every_gamma,
+        lemma_3_2_holds_on_a_chain,
+        the_optimum_gives_way_somewhere,
+        theorem_4_forgets_the_constant,
+        lemma_1_bounds_single_noises,
     )
 }

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
+from private_ensembles.published import statements_of_darrm, statements_of_nzc
 from private_ensembles.published.printed import FOLDER, read_published
 
 # What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
@@ -18,7 +19,6 @@ SVHN_TRAIN, SVHN_TEST = 73257, 26032
 # What PATE and NZC print of their task on it.
 SVHN_POOL, SVHN_DELTA, SVHN_SCALE = 10000, 1e-6, 20
 SVHN_CONFIDENT = {"queries": 8500, "threshold": 300, "sigma1": 200, "sigma2": 40}
-GAMMA_OF_NZC = 1e10
 
 Limits = tuple[float, float]
 
@@ -74,14 +74,6 @@ def number_of_queries(cell: Mapping[str, str]) -> Limits:
     return _exactly(int(asked.group(1)) if asked else SVHN_POOL)
 
 
-def theorem_4_of_nzc(cell: Mapping[str, str]) -> Limits:
-    """NZC's claim for the printed gamma, read as a scale; it is not true (docs/nzc.md)."""
-    from private_ensembles.nzc.claims import claimed_readings
-
-    answered = number_of_queries(cell)[0]
-    return _exactly(claimed_readings(GAMMA_OF_NZC, answered, SVHN_DELTA)["scale"])
-
-
 def lnmax_of_pate(cell: Mapping[str, str]) -> Limits:
     """PATE 2017's moments 1 to 8: labels that cost nothing, and labels no two teachers agree on."""
     from private_ensembles.dpbag.budget import epsilon
@@ -130,15 +122,29 @@ def _exactly(value: float) -> Limits:
     return float(value), float(value)
 
 
+def _stated(function: Callable[[Mapping[str, str]], float]) -> Callable[..., Limits]:
+    """What follows of a claim as limits: one number, worked out once for each claim."""
+    known: dict[tuple[str, ...], Limits] = {}
+
+    def limits(cell: Mapping[str, str]) -> Limits:
+        place = cell["dataset"], cell["row"], cell["column"]
+        if place not in known:
+            known[place] = _exactly(function(cell))
+        return known[place]
+
+    return limits
+
+
 LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
     function.__name__: function
     for function in (
         of_the_stated_accounting,
         size_of_svhn,
         number_of_queries,
-        theorem_4_of_nzc,
         lnmax_of_pate,
         confident_of_pate,
         error_without_a_majority,
     )
 }
+for _paper in (statements_of_darrm, statements_of_nzc):
+    LIMITS |= {name: _stated(function) for name, function in _paper.STATEMENTS.items()}
