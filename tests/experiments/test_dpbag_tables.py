@@ -8,8 +8,10 @@ import pytest
 
 from private_ensembles.experiments.dpbag_tables import (
     affordable_labels,
+    counts_by_split,
     label_counts,
     student_accuracy,
+    students_by_split,
 )
 
 
@@ -39,6 +41,18 @@ def test_means_and_deviations_are_over_splits_and_draws():
     assert row["guarantee"].startswith("personalised (epsilon, delta), weaker than DP")
     assert table.iloc[0]["guarantee"] == "(epsilon, delta)-DP for everyone"
     assert set(table["adjacency"]) == {"replace_one"}
+
+
+def test_a_mean_of_students_is_that_of_its_rows_by_split():
+    students = _students()
+    kept = students_by_split(students)
+    assert len(kept) == len(students)
+    means = kept.groupby("method", sort=False)["accuracy"].mean()
+    assert means.tolist() == student_accuracy(students)["accuracy_mean"].tolist()
+    with pytest.raises(ValueError, match="students: lacks the columns draw"):
+        students_by_split(students.drop(columns="draw"))
+    with pytest.raises(ValueError, match="counts: lacks the columns dataset"):
+        counts_by_split(pd.DataFrame({"seed": [0]}))
 
 
 def test_students_without_a_label_stay_without_a_number():

@@ -43,7 +43,8 @@ def test_the_end_counts_what_was_compared_in_this_run(tmp_path, data, needs):
     page, table = tmp_path / "index.html", tmp_path / "fidelity.csv"
     page.write_text("")
     statuses = ["match", "not_run", "match", "differs", "not_run"]
-    table.write_text("\n".join(["item,status", *(f"x,{one}" for one in statuses)]))
+    rows = [*(f"x,{one},number" for one in statuses), "x,match,relation"]
+    table.write_text("\n".join(["item,status,kind", *rows]))
     now = table.stat().st_mtime
     told = announce.end([page], table, since=now - 5, data=data)
     assert told.splitlines()[1] == (

@@ -4,14 +4,14 @@ import re
 
 import pandas as pd
 import pytest
-import yaml
 
-from private_ensembles.configuration.check import check
 from private_ensembles.published import comparison
 from private_ensembles.published.comparison import compare, judge
 from private_ensembles.published.declarations import Cause, Paper, paper
 from private_ensembles.published.printed import FOLDER, key_of, read_published
 from private_ensembles.published.reproduced import Reading, Reproduced
+
+from .in_docs import comparison_in_docs
 
 DARRM = paper("darrm")
 
@@ -36,28 +36,7 @@ def one(digits, sd="", **changes):
 
 def test_the_comparison_in_docs_follows_from_the_tables_in_docs(root):
     """A whole run on the papers' data, as it was published: every row but where its tests lie."""
-    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    checked = check(config)
-    config["data"] = "paper"
-    run = {
-        "darrm": checked.darrm.claims(),
-        "pate": checked.pate.parameters(["mnist", "adult", "glyph"]),
-        "dpbag": checked.dpbag.claims(),
-        "nzc": checked.nzc.facts(["mnist"]),
-    }
-    tables = {
-        name: {path.stem: pd.read_csv(path) for path in (root / "docs" / name).glob("*.csv")}
-        for name in run
-    }
-    # What is counted in files is in no table.
-    tables["darrm"]["sizes"] = pd.DataFrame(
-        {"dataset": ["mnist", "fashion-mnist"], "n_train": [11272, 12000], "n_test": [1866, 2000]}
-    )
-    adult = {"dataset": "adult", "features": 108, "samples": 48842, "ones": 11687}
-    adult["ones_share"] = 11687 / 48842
-    tables["dpbag"]["sizes"] = pd.DataFrame([adult])
-    tables["nzc"]["sizes"] = pd.DataFrame([{"dataset": "mnist"} | run["nzc"]["mnist"]])
-    found = compare(read_published(FOLDER.glob("*.csv")), tables, run, data="paper")
+    found = comparison_in_docs(root)
     wanted = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
     moved = re.compile(r"Test: tests/\S*::")
     for table in (found, wanted):

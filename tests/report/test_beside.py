@@ -5,12 +5,14 @@ import re
 import pandas as pd
 import pytest
 
+from private_ensembles.published.comparison import NUMBER, of_kind
 from private_ensembles.report.beside import beside_printed, note_on_stars
 
 
 @pytest.fixture(scope="module")
 def fidelity(root):
-    return pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
+    return of_kind(table, NUMBER)
 
 
 def printed_of(fidelity, paper, item):

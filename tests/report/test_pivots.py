@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from private_ensembles.published.comparison import NUMBER, of_kind
 from private_ensembles.report import pivots
 
 
@@ -153,6 +154,7 @@ def test_leads_are_one_row_per_ensemble_with_the_worst_rule_for_ties(root):
 def test_pate_s_table_2_is_turned_and_printed_numbers_stand_beside_ours(root):
     table = pd.read_csv(root / "docs" / "pate" / "table2.csv")
     compared = pd.read_csv(root / "docs" / "fidelity.csv", dtype=str, keep_default_na=False)
+    compared = of_kind(compared, NUMBER)
     printed = compared[(compared["paper"] == "pate") & (compared["item"] == "table2")]
     head, *body = rows(pivots.table2({"table2": table}, printed))
     assert len(head) == 1 + len(table)

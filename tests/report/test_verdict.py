@@ -35,6 +35,26 @@ def test_counts_are_said_in_words(counts, words):
     assert verdict.sentence(pd.Series(counts)) == words
 
 
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({"match": 2}, "All 2 relations between them were judged: 2 hold."),
+        (
+            {"match": 1, "explained": 1, "differs": 1, "not_run": 3},
+            "3 of 6 relations between them were judged: 1 holds, 1 is explained and 1 does not.",
+        ),
+        ({"not_run": 4}, "None of 4 relations between them could be judged in this run."),
+    ],
+)
+def test_relations_are_counted_apart(counts, words):
+    assert verdict.relations_sentence(pd.Series(counts)) == words
+    compared = pd.DataFrame({"paper": ["nzc"], "status": ["match"]})
+    status = [status for status, number in counts.items() for _ in range(number)]
+    relations = pd.DataFrame({"paper": "nzc", "status": status})
+    card = verdict.cards(compared, {}, {}, relations=relations)
+    assert f"<p>All 1 printed numbers were compared: every one matches. {words}</p>" in card
+
+
 def test_a_card_links_to_a_paper_that_is_shown_only():
     compared = pd.DataFrame({"paper": ["darrm", "nzc"], "status": ["match", "not_run"]})
     titles = {"darrm": "DaRRM: <noise>", "nzc": "NZC"}

@@ -103,7 +103,10 @@ rule tabulate_student_accuracy:
     input:
         lambda wc: files.bagged_students(settings, dpbag.ACCURACY_TABLES[wc.student_table]),
     output:
-        shown("results/dpbag/tables/{student_table}.csv", "bagged_students", "DPBag", "Students"),
+        means=shown(
+            "results/dpbag/tables/{student_table}.csv", "bagged_students", "DPBag", "Students"
+        ),
+        by_split="results/dpbag/tables/{student_table}_by_split.csv",
     params:
         code=fingerprint("tabulate_student_accuracy.py"),
     log:
@@ -122,7 +125,8 @@ rule tabulate_label_counts:
         counts=lambda wc: settings.dpbag.label_counts(dpbag.LABEL_TABLES[wc.count_table]),
         affordable="results/dpbag/tables/labels.csv",
     output:
-        shown("results/dpbag/tables/{count_table}.csv", "bagged_labels", "DPBag", "Labels"),
+        means=shown("results/dpbag/tables/{count_table}.csv", "bagged_labels", "DPBag", "Labels"),
+        by_split="results/dpbag/tables/{count_table}_by_split.csv",
     params:
         code=fingerprint("tabulate_label_counts.py"),
     log:

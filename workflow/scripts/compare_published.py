@@ -10,6 +10,7 @@ from private_ensembles.jobs import io
 from private_ensembles.published import sizes
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.relations.comparison import compare_relations
 
 with io.job(snakemake) as job:
     params = job.params
@@ -28,7 +29,9 @@ with io.job(snakemake) as job:
     for path in map(Path, [*job.input.tables, *job.input.teachers]):
         tables[path.parts[-3]][path.stem] = pd.read_csv(path)
     printed = read_published(FOLDER.glob("*.csv"))
-    table = compare(printed, tables, settings, data=params.data)
+    comparisons = (compare, compare_relations)
+    parts = [one(printed, tables, settings, data=params.data) for one in comparisons]
+    table = pd.concat(parts, ignore_index=True)
     io.write_csv(job.output[0], table)
     job.progress(
         "%s",

@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.dpbag_tables import label_counts
+from private_ensembles.experiments.dpbag_tables import counts_by_split, label_counts
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     counts = pd.concat([pd.read_csv(path) for path in job.input.counts], ignore_index=True)
-    io.write_csv(job.output[0], label_counts(counts, pd.read_csv(job.input.affordable)))
+    io.write_csv(job.output.means, label_counts(counts, pd.read_csv(job.input.affordable)))
+    io.write_csv(job.output.by_split, counts_by_split(counts))

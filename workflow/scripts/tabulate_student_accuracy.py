@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.dpbag_tables import student_accuracy
+from private_ensembles.experiments.dpbag_tables import student_accuracy, students_by_split
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     students = pd.concat([pd.read_csv(path) for path in job.input], ignore_index=True)
-    io.write_csv(job.output[0], student_accuracy(students))
+    io.write_csv(job.output.means, student_accuracy(students))
+    io.write_csv(job.output.by_split, students_by_split(students))

@@ -59,6 +59,7 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         if settings.pate.interactive_tasks():
             pate_items.append("interactive_students")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
+    bagged += [f"{item}_by_split" for item in bagged]
     if settings.dpbag.intercept_study():
         bagged.append("intercept")
     return {

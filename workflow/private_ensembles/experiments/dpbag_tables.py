@@ -71,6 +71,29 @@ def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def students_by_split(students: pd.DataFrame) -> pd.DataFrame:
+    """Return what each student achieved, for differences of students on the same split.
+
+    students: as `student_accuracy` takes them. Columns: _ACCURACY_KEY, seed (the split), draw (of
+    the noise) and METRICS. Raises ValueError for missing columns.
+    """
+    columns = [*_ACCURACY_KEY, "seed", "draw", *METRICS]
+    _require(students, columns, "students")
+    return students[columns]
+
+
+def counts_by_split(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return how many labels a budget buys on each split, for differences on the same split.
+
+    counts: as `label_counts` takes them. Columns: _LABEL_KEY, seed (the split), releasable and
+    first_exceeding, missing where a split's queries end first. Raises ValueError for missing
+    columns.
+    """
+    columns = [*_LABEL_KEY, "seed", "releasable", "first_exceeding"]
+    _require(counts, columns, "counts")
+    return counts[columns]
+
+
 def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame:
     """Summarise how many labels a budget buys over splits of the data: Tables 6 and 8.
 

@@ -9,6 +9,8 @@ of both means as contain 99.73 % of such differences: three if the errors are kn
 quantile if they were estimated from few runs (`experiments.standard_errors`, docs/reproduce.md).
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
+
+What papers say of several numbers at once are rows as well, of another kind: `published.relations`.
 """
 
 import math
@@ -34,7 +36,9 @@ from private_ensembles.published.reproduced import (
 from private_ensembles.published.rules import Agreeing, Explanation, first_that_fits
 
 COLUMNS = [*KEY, "published", "published_sd"]
-COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note"]
+COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
+# What a row is about: a printed number, or several of them (`published.relations`).
+NUMBER, RELATION = "number", "relation"
 # Other results that a note names.
 _NAMED = 5
 NONE: Mapping[str, float] = {}
@@ -71,9 +75,19 @@ def compare(
         elif first_that_fits(paper.limits, key) is not None:
             rows.append(cell | _within(cell, paper))
         else:
-            note = _reason(paper, key, settings.get(paper.paper, {}), data)
+            note = reason_not_run(paper, key, settings.get(paper.paper, {}), data)
             rows.append(cell | {"status": "not_run", "note": note})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame([row | {"kind": NUMBER} for row in rows], columns=COLUMNS)
+
+
+def of_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return the rows of ``fidelity.csv`` that are about printed numbers, or about relations.
+
+    A file of before there were relations has numbers alone.
+    """
+    if "kind" not in table:
+        return table if kind == NUMBER else table.iloc[:0]
+    return table[table["kind"] == kind]
 
 
 def judge(
@@ -183,7 +197,8 @@ def _of_agreement(paper: Paper, key: Key, near: Mapping[str, float]) -> dict[str
     return {"status": "match"} if altered is None else _explained(altered)
 
 
-def _reason(paper: Paper, key: Key, settings: Mapping, data: str) -> str:
+def reason_not_run(paper: Paper, key: Key, settings: Mapping, data: str) -> str:
+    """Say why there is no number of ours for `key`; settings: the run's of the paper."""
     run = key.dataset in settings
     reasons = (
         rule.because.format(**key._asdict())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from private_ensembles.published.comparison import NUMBER, RELATION, of_kind
 from private_ensembles.report import chapters, headline, run_facts, verdict
 from private_ensembles.report.findings import Finding, read_findings
 from private_ensembles.report.html import file_name, folded_caption, html_table
@@ -51,7 +52,8 @@ def build(
     """
     captions = Path(captions)
     root = Path(fidelity).parent
-    compared = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
+    rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
+    compared, relations = of_kind(rows, NUMBER), of_kind(rows, RELATION)
     paths = map(Path, [*tables, *figures, *teachers])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
     results = chapters.Results(root, files, compared, captions, config)
@@ -76,10 +78,10 @@ def build(
         [
             "<h1>What K teachers’ votes may release, at what privacy cost, and how often the label "
             "is right</h1>",
-            _first_screen(results, findings, titles, set(rail), data, ledgers),
+            _first_screen(results, relations, findings, titles, set(rail), data, ledgers),
             _shown_by_the_run(findings, titles, root),
             *body,
-            _all_numbers(results, Path(fidelity)),
+            _all_numbers(results, relations, Path(fidelity)),
             chapters.chapter("run", "This run", [run_facts.section_html(root, config)]),
         ],
         captions,
@@ -90,6 +92,7 @@ def build(
 
 def _first_screen(
     results: chapters.Results,
+    relations: pd.DataFrame,
     findings: list[Finding],
     titles: Mapping[str, str],
     shown: set[str],
@@ -102,7 +105,7 @@ def _first_screen(
         f'<p class="headline">{headline.sentence(findings, len(papers))}</p>' if papers else "",
         f'<p class="lead">{_DATA.get(data, escape(data))}</p>',
         verdict.coverage(results.compared, _ALL if data != "paper" else "") if papers else "",
-        verdict.cards(results.compared, titles, shown, findings),
+        verdict.cards(results.compared, titles, shown, findings, relations),
     ]
     parts += [spent_chart(pd.read_csv(path)) for path in ledgers]
     return "\n".join([*parts, "</section>"])
@@ -121,8 +124,18 @@ def _shown_by_the_run(findings: list[Finding], titles: Mapping[str, str], root: 
     return chapters.chapter("findings", "What this run shows", [*parts, "</div>"])
 
 
-def _all_numbers(results: chapters.Results, fidelity: Path) -> str:
-    compared, root = results.compared, results.root
+def _all_numbers(results: chapters.Results, relations: pd.DataFrame, fidelity: Path) -> str:
+    root = results.root
+    folds = [
+        f'<details class="rows"><summary>All {len(rows)} {what}</summary>'
+        f"{html_table(rows.drop(columns='kind', errors='ignore'), f'All {what}', filterable=True)}"
+        f'<p class="source">{file_name(fidelity, root)}</p></details>'
+        for rows, what in (
+            (results.compared, "printed numbers beside ours"),
+            (relations, "relations between printed numbers, and between ours"),
+        )
+        if len(rows)
+    ]
     return chapters.chapter(
         "all",
         "All printed numbers",
@@ -132,9 +145,6 @@ def _all_numbers(results: chapters.Results, fidelity: Path) -> str:
             '<p class="note">What a privacy model, an adjacency, a verdict and a mark of release '
             f"mean: {verdict.docs_link(_MEANINGS, root)}. Click a heading of a table to sort by it."
             "</p>",
-            f'<details class="rows"><summary>All {len(compared)} printed numbers beside ours '
-            "</summary>",
-            html_table(compared, "All printed numbers beside ours", filterable=True),
-            f'<p class="source">{file_name(fidelity, root)}</p></details>',
+            *folds,
         ],
     )

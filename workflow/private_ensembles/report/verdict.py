@@ -50,16 +50,36 @@ def _of_one(verb: str) -> str:
     return f"{singular.get(first, first)} {rest}".rstrip()
 
 
+def relations_sentence(counts: pd.Series) -> str:
+    """Say in plain words how relations between printed numbers fared; counts: by status."""
+    total = int(counts.sum())
+    judged = total - int(counts.get("not_run", 0)) - int(counts.get("not_comparable", 0))
+    if not judged:
+        return f"None of {total} relations between them could be judged in this run."
+    head = f"{'All' if judged == total else f'{judged} of'} {total} relations between them"
+    verbs = {"match": ("holds", "hold"), "explained": ("is explained", "are explained")}
+    verbs["differs"] = ("does not", "do not")
+    parts = []
+    for status, (of_one, of_more) in verbs.items():
+        number = int(counts.get(status, 0))
+        if number or status == "match":
+            parts.append(f"{number} {of_one if number == 1 else of_more}")
+    *first, last = parts
+    fared = f"{', '.join(first)} and {last}" if first else last
+    return f"{head} were judged: {fared}."
+
+
 def cards(
     compared: pd.DataFrame,
     titles: Mapping[str, str],
     shown: Container[str],
     findings: Sequence[Finding] = (),
+    relations: pd.DataFrame | None = None,
 ) -> str:
     """Return one card per paper: its findings in words, and below how its numbers fared.
 
-    compared: fidelity.csv as text; titles: of every paper; shown: papers that have a section to
-    link to.
+    compared: the printed numbers of fidelity.csv as text; titles: of every paper; shown: papers
+    that have a section to link to; relations: those of fidelity.csv, which are counted apart.
     """
     parts = []
     papers = list(compared["paper"].unique())
@@ -81,11 +101,18 @@ def cards(
         parts.append(
             f'<article class="card"><h2>{name}</h2>'
             f"{f'<ul class=said>{words}</ul>' if words else ''}"
-            f"<p>{escape(sentence(counts))}</p>"
+            f"<p>{escape(sentence(counts))}{_of_relations(relations, paper)}</p>"
             f'<div class="bar" aria-hidden="true">{bar}</div>'
             f'<ul class="counts">{items}</ul></article>'
         )
     return f'<div class="cards">{"".join(parts)}</div>'
+
+
+def _of_relations(relations: pd.DataFrame | None, paper: str) -> str:
+    mine = None if relations is None else relations[relations["paper"] == paper]
+    if mine is None or mine.empty:
+        return ""
+    return f" {escape(relations_sentence(mine['status'].value_counts()))}"
 
 
 def _place(paper: str, titles: Mapping[str, str]) -> int:

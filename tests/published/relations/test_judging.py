@@ -1,0 +1,81 @@
+"""A relation holds only if ours shows it beyond its error, and every kind can fail."""
+
+import math
+
+import pytest
+
+from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.published.declarations import Cause
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Relation,
+    judge,
+    mean_over_runs,
+)
+
+PLACE = {"item": "table1", "dataset": "mnist", "row": "one above other", "column": "difference"}
+
+
+def of(kind, published, ours, **more):
+    return judge(Relation(kind, **PLACE, published=published, ours=ours, **more))
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [(0.07, "match"), (0.05, "differs"), (0.0, "differs"), (-0.07, "differs")]
+)
+def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
+    """Six standard errors are not enough of four degrees of freedom: 6.62 are."""
+    assert multiple(4) == pytest.approx(6.62, abs=0.01)
+    found = of("order", 0.02, Estimate(value, 0.01, 4))
+    assert (found["status"], found["reproduced"]) == (status, value)
+    assert found["tolerance"] == pytest.approx(multiple(4) * 0.01)
+    assert "0.02" in found["note"]
+    assert f"{value:.4g}" in found["note"]
+
+
+def test_an_order_of_exact_numbers_needs_a_difference():
+    assert of("order", 3, Estimate(1.0))["status"] == "match"
+    assert of("order", 3, Estimate(0.0))["status"] == "differs"
+    assert math.isnan(of("order", 3, Estimate(1.0))["reproduced_sd"])
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [(0.80, "match"), (0.766, "match"), (0.76, "differs"), (0.87, "differs")]
+)
+def test_a_mean_agrees_only_within_the_tolerance_of_the_difference(value, status):
+    assert of("pooled", 0.80, Estimate(value, 0.0125))["status"] == status
+
+
+def test_an_exact_mean_agrees_within_the_rounding_of_print_only():
+    assert of("pooled", 2.0, Estimate(2.004), rounding=0.005)["status"] == "match"
+    assert of("pooled", 2.0, Estimate(2.006), rounding=0.005)["status"] == "differs"
+    assert of("pooled", 0.1 + 0.2, Estimate(0.3))["status"] == "match"
+
+
+def test_a_claim_about_printed_numbers_is_counted():
+    assert of("printed", 36, Estimate(36))["status"] == "match"
+    found = of("printed", 36, Estimate(35))
+    assert found["status"] == "differs"
+    assert found["note"] == "Claimed 36, in the printed numbers 35."
+
+
+def test_on_own_votes_an_order_is_judged_and_a_mean_is_not():
+    order = of("order", 1, Estimate(-1.0), own_votes="Synthetic votes.")
+    assert order["status"] == "differs"
+    assert "Synthetic votes." in order["note"]
+    pooled = of("pooled", 1, Estimate(1.0), own_votes="Synthetic votes.")
+    assert (pooled["status"], pooled["note"]) == ("not_comparable", "Synthetic votes.")
+
+
+def test_what_differs_carries_its_cause_or_what_is_known():
+    cause = Cause(note="The caption's delta.", test="tests/x.py::test_y")
+    found = of("pooled", 1, Estimate(2.0), cause=cause)
+    assert found["status"] == "explained"
+    assert found["note"].endswith("The caption's delta. Test: tests/x.py::test_y")
+    assert of("pooled", 1, Estimate(2.0), remark="Nobody knows.")["note"].endswith("Nobody knows.")
+    assert "Nobody" not in of("pooled", 1, Estimate(1.0), remark="Nobody knows.")["note"]
+
+
+def test_a_mean_of_one_run_has_no_error():
+    with pytest.raises(ValueError, match="runs = 1: must be at least 2"):
+        mean_over_runs([1.0])

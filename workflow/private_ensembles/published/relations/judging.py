@@ -1,0 +1,129 @@
+"""How a relation fares: what was printed, what ours say, how far off is too far, and a status.
+
+There are three kinds, and each can fail:
+
+order     what is claimed to be above is above in ours: our difference is positive by more than its
+          tolerance, which is as many of its standard errors as `standard_errors.multiple` says.
+          Ours has to show the order; that its difference could be positive is not enough.
+pooled    a mean over a table, ours and the printed one: they differ by no more than the tolerance
+          of their difference.
+printed   a count that a claim implies, and what the printed numbers make of it. No run is needed.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.published.declarations import Cause
+
+
+class Estimate(NamedTuple):
+    """A number with its standard error, 0 for an exact one, and its degrees of freedom.
+
+    For a pooled relation the error is that of the difference to the printed number.
+    """
+
+    value: float
+    error: float = 0.0
+    freedom: float = math.inf
+
+    @property
+    def tolerance(self) -> float:
+        """As many standard errors as contain 99.73 % of all draws."""
+        return multiple(self.freedom) * self.error if self.error else 0.0
+
+
+class Relation(NamedTuple):
+    """What is said of several printed numbers. item to column: as in ``fidelity.csv``.
+
+    row: the statement in words. published: the printed difference, positive if the print has the
+    order (order); the printed mean (pooled); the count that is claimed (printed). ours: None if the
+    run lacks it, and then `missing` may say why. table: which of our tables it is from. rounding:
+    how far off the printed number may be by its last digits. own_votes: why the numbers of ours
+    are on other votes than the paper's: orders are judged all the same, means are not. note: what
+    else is to be said. remark: what is known if it differs. cause: what explains it then.
+    """
+
+    kind: Literal["order", "pooled", "printed"]
+    item: str
+    dataset: str
+    row: str
+    column: str
+    published: float
+    ours: Estimate | None
+    table: str = ""
+    rounding: float = 0.0
+    own_votes: str = ""
+    note: str = ""
+    remark: str = ""
+    cause: Cause | None = None
+    missing: str = ""
+
+
+def mean_over_runs(values: Iterable[float]) -> Estimate:
+    """Return the mean of independent runs with its standard error; one value for each run.
+
+    >>> mean_over_runs([1.0, 2.0, 3.0])
+    Estimate(value=2.0, error=0.5773502691896258, freedom=2)
+
+    Raises ValueError for fewer than two runs, which show no spread.
+    """
+    values = np.asarray(list(values), dtype=float)
+    if len(values) < 2:
+        raise ValueError(f"runs = {len(values)}: must be at least 2")
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Estimate(float(values.mean()), error, len(values) - 1)
+
+
+def judge(relation: Relation) -> dict[str, object]:
+    """Return reproduced, reproduced_sd, tolerance, status and note of a relation that was run.
+
+    reproduced_sd is the standard error, missing for an exact number.
+    """
+    ours = relation.ours
+    judged = {
+        "reproduced": ours.value,
+        "reproduced_sd": ours.error or math.nan,
+        "tolerance": max(ours.tolerance, relation.rounding),
+    }
+    if relation.kind == "pooled" and relation.own_votes:
+        return (
+            judged
+            | {"tolerance": math.nan, "status": "not_comparable"}
+            | _noted(relation, relation.own_votes)
+        )
+    if relation.kind == "order":
+        agrees = ours.value > judged["tolerance"]
+    else:
+        # Means of decimals differ by rounding alone in the last bits.
+        close = judged["tolerance"] + 1e-12 * max(1.0, abs(relation.published))
+        agrees = abs(ours.value - relation.published) <= close
+    words = [_numbers(relation, judged["tolerance"])]
+    if relation.own_votes:
+        words.append(f"Judged on votes of our own: {relation.own_votes}")
+    if agrees:
+        return judged | {"status": "match"} | _noted(relation, *words)
+    if relation.cause is not None:
+        words += [relation.cause.note, f"Test: {relation.cause.test}"]
+        return judged | {"status": "explained"} | _noted(relation, *words)
+    return judged | {"status": "differs"} | _noted(relation, *words, relation.remark)
+
+
+def _noted(relation: Relation, *words: str) -> dict[str, str]:
+    return {"note": " ".join(filter(None, [*words, relation.note]))}
+
+
+def _numbers(relation: Relation, tolerance: float) -> str:
+    """Say both numbers, and what decides."""
+    printed, ours = f"{relation.published:.4g}", f"{relation.ours.value:.4g}"
+    if relation.kind == "printed":
+        return f"Claimed {printed}, in the printed numbers {ours}."
+    if relation.kind == "order":
+        words = f"Printed difference {printed}, ours {ours}"
+        return f"{words}; it must be above {tolerance:.3g}."
+    apart = relation.ours.value - relation.published
+    words = f"Printed mean {printed}, ours {ours}: {apart:+.3g}"
+    return f"{words}, where {tolerance:.3g} is the tolerance."
