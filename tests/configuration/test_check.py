@@ -90,7 +90,7 @@ def _merge(below, above):
         ({"darrm__datasets__mnist__Delta": 1}, PAPER + ".Delta = 1: must be a number >= 0 and < 1"),
         ({"darrm__datasets__mnist__Delta": 0}, PAPER + ".Delta = 0: must be above 0"),
         ({"darrm__datasets__mnist__Delta": 0.2}, PAPER + ".Delta = 0.2: must be below 1/7"),
-        ({"darrm__delta_prime": 0}, "darrm.delta_prime = 0: must be a number > 0 and < 1"),
+        ({"darrm__delta_prime": 0}, "darrm.delta_prime = 0: must be a number >= 1e-100 and < 1"),
         ({"darrm__prior": "normal"}, "darrm.prior = 'normal': must be text matching"),
         (
             {"darrm__prior": "uniform:0.2,.7"},
@@ -103,7 +103,7 @@ def _merge(below, above):
         ({"darrm__draws": 0}, "darrm.draws = 0: must be an integer >= 1"),
         (
             {"darrm__tables__table1": "x"},
-            "darrm.tables.table1 = 'x': must be an integer >= 1 or null",
+            "darrm.tables.table1 = 'x': must be an integer >= 1 and <= 1000000 or null",
         ),
         ({"darrm__tabels": {}}, "darrm.tabels: unknown key; did you mean darrm.tables?"),
         ({"sede": 1}, "sede: unknown key; did you mean seed?"),
@@ -157,7 +157,11 @@ def _merge(below, above):
             {"datasets__digits__classes": [0, 1]},
             "datasets.digits.classes = [0, 1]: must be left out",
         ),
-        ({"datasets__mnist__n_train": 10}, "datasets.mnist.n_train = 10: must be at least darrm.K"),
+        (
+            {"datasets__mnist__n_train": 10},
+            "darrm.K = 11: must be at most datasets.mnist.n_train = 10",
+        ),
+        ({"darrm__K": 1439}, "darrm.K = 1439: must be at most datasets.digits.n_train = 1437"),
         ({"datasets__Digits": {}}, "datasets.Digits: a name here must match ^[a-z]"),
         ({"darrm__datasets": {}}, "darrm.datasets: must not be empty"),
         (
@@ -228,7 +232,33 @@ def test_message_names_the_file_that_holds_the_value(capsys, sources, name):
     with pytest.raises(SystemExit) as exit_:
         check_or_exit(changed(darrm__K=10), [], sources)
     assert exit_.value.code == 1
-    assert capsys.readouterr().err == f"error: {name}: darrm.K = 10: must be an odd integer >= 1\n"
+    assert (
+        capsys.readouterr().err
+        == f"error: {name}: darrm.K = 10: must be an odd integer >= 1 and <= 9999\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("darrm__draws", 10**12, "an integer >= 1 and <= 100000"),
+        ("darrm__objectives__repetitions", 10**6, "an integer >= 1 and <= 100000"),
+        ("darrm__K", 1000001, "an odd integer >= 1 and <= 9999"),
+        ("darrm__private_teachers__epochs", 10**7, "an integer >= 1 and <= 100000"),
+        ("darrm__datasets__mnist__epsilon", 10**6, "a number > 0 and <= 100"),
+        ("planner__teachers", 10**9, "an integer >= 2 and <= 1000000"),
+        ("planner__queries", 10**9, "an integer >= 1 and <= 1000000"),
+        ("planner__delta", 1e-150, "a number >= 1e-100 and < 1"),
+        ("epsilon", 10**6, "a number >= 1e-06 and <= 100"),
+        ("epsilon", 1e-9, "a number >= 1e-06 and <= 100"),
+        ("delta", 1e-150, "a number >= 1e-100 and < 1"),
+        ("seed", 2**64, "an integer >= 0 and < 9223372036854775808"),
+    ],
+)
+def test_what_no_machine_can_do_is_refused_at_once(key, value, allowed):
+    with pytest.raises(ConfigError) as refused:
+        check(changed(**{key: value}))
+    assert str(refused.value) == f"{key.replace('__', '.')} = {value}: must be {allowed}"
 
 
 def keys(value):

@@ -37,7 +37,7 @@ def _changed(default, path, value):
         ("dpbag.embedded.logistic.n", [190], r"n\[0\] = 190: must be at most 189, a third"),
         ("dpbag.logistic.k", [0], r"dpbag.logistic.k\[0\] = 0: must be an integer >= 1"),
         ("dpbag.logistic.tolerance", 0.1, "dpbag.logistic.tolerance = 0.1: must be a number"),
-        ("dpbag.delta", 0, "dpbag.delta = 0: must be a number > 0 and < 1"),
+        ("dpbag.delta", 0, "dpbag.delta = 0: must be a number >= 1e-100 and < 1"),
         ("dpbag.scaling", "none", "must be one of data, public"),
         ("dpbag.boosted_trees.leafs", 3, "did you mean dpbag.boosted_trees.leaves"),
     ],

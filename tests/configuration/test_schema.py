@@ -53,6 +53,13 @@ def test_file_is_what_the_models_say():
     assert yaml.safe_load(text()) == made()
 
 
+def test_every_whole_number_has_a_least_and_a_most():
+    for path, rule in _keys(made()):
+        if "integer" in np.atleast_1d(rule.get("type", "object")):
+            assert "minimum" in rule, path
+            assert {"maximum", "exclusiveMaximum"} & set(rule), path
+
+
 def test_no_key_is_defined_twice():
     class Strict(yaml.SafeLoader):
         """PyYAML takes the last of equal keys and says nothing."""

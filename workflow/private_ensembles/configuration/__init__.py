@@ -3,5 +3,5 @@ the names of files.
 
 `check` reads it, `root` is the whole, `types` is what sections share, `schema` the JSON schema.
 
-Knows neither Snakemake nor any paper's mathematics. May import `noise`.
+Knows neither Snakemake nor any paper's mathematics. May import `noise` and `accounting`.
 """

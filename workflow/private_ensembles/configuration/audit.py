@@ -17,9 +17,9 @@ PATE = ("K", "delta", "confident", "lnmax", "two_rounds")
 class Training(types.Section):
     """Training of one teacher by DP-SGD, for what replacing a record costs."""
 
-    shard_size: types.Count = about("Records of a shard.")
+    shard_size: types.Records = about("Records of a shard.")
     batch_size: types.Count = about("Expected batch.")
-    epochs: types.Count = about("Epochs.")
+    epochs: types.Repetitions = about("Epochs.")
     noise_multiplier: types.number(ge=0.3) = about("Standard deviation of noise in clipping norms.")
 
 

@@ -27,13 +27,6 @@ class Tables(types.Section):
     table4: types.Maybe[types.Allowance]
 
 
-class SigmaSearch(types.Section):
-    """Grid of Renyi orders for GNMax's sigma."""
-
-    order_max: types.number(gt=1) = about("Largest order.")
-    order_step: types.number(gt=0) = about("Distance of the orders.")
-
-
 class Shape(types.Section):
     """Parameters of a figure of noise functions."""
 
@@ -89,7 +82,9 @@ class DoubleSubsampling(types.Section):
     """Grid on which double subsampling is checked for all teachers."""
 
     K: types.Sizes
-    m_values: types.integer(ge=2) = about("Most values of m at a K, spread evenly over 1..(K+1)/2.")
+    m_values: types.integer(ge=2, le=types.MOST_K) = about(
+        "Most values of m at a K, spread evenly over 1..(K+1)/2."
+    )
     epsilon: types.Epsilons
     Delta: types.Deltas
 
@@ -123,7 +118,7 @@ class Objectives(types.Section):
     epsilon: types.Epsilon
     Delta: types.Delta
     draws: types.Counts = about("Numbers of draws, increasing.")
-    repetitions: types.Count = about("Independent repetitions.")
+    repetitions: types.Repetitions = about("Independent repetitions.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
         for index, teachers in enumerate(self.K):
@@ -155,11 +150,11 @@ class Darrm(types.MainSection):
     m: types.Allowances
     prior: types.Prior
     queries: types.Queries = about("Numbers of queries to release labels for.")
-    draws: types.Count = about("Random draws of the queries.")
+    draws: types.Repetitions = about("Random draws of the queries.")
     training_seeds: types.Seeds = about("One ensemble of each kind is trained per seed.")
     delta_prime: types.SmallDelta = about("The delta' of general composition.")
     tables: Tables
-    sigma_search: SigmaSearch
+    sigma_search: types.Orders
     figure2: Shape
     figure6: types.Maybe[Composition]
     figure7: types.Maybe[Shape]
@@ -199,9 +194,8 @@ class Darrm(types.MainSection):
                 kind = "stand-ins" if stand_in else "data sets"
                 allowed = f"one of the {kind} with two classes of images: {', '.join(known)}"
                 yield path, name, allowed
-            n_train = datasets[name].n_train
-            if n_train < self.K:
-                yield f"datasets.{name}.n_train", n_train, f"at least darrm.K = {self.K}"
+            most, limit = datasets[name].n_train, f"datasets.{name}.n_train"
+            yield from types.at_most("darrm.K", self.K, most, limit)
         for name in self.label_datasets():
             most, limit = datasets[name].n_test, f"datasets.{name}.n_test"
             yield from types.at_most("darrm.queries", self.queries, most, limit)

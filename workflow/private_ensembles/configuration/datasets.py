@@ -71,8 +71,8 @@ class Dataset(types.Section):
         "released labels.",
         LEFT_OUT,
     )
-    n_train: types.Count = about("Training records of the classes, or labels that a student had.")
-    n_test: types.Count = about("Test records of the classes, or labels that were released.")
+    n_train: types.Records = about("Training records of the classes, or labels that a student had.")
+    n_test: types.Records = about("Test records of the classes, or labels that were released.")
     stand_in: bool = about(
         "Whether it only takes the place of a paper's data set; false if left out.", False
     )

@@ -38,7 +38,7 @@ class BoostedTrees(Bagging):
 
     rounds: types.Count = about("Trees of one model.")
     learning_rate: types.Positive = about(LEARNING_RATE)
-    leaves: types.integer(ge=2) = about("Most leaves of a tree.")
+    leaves: types.integer(ge=2, le=100_000) = about("Most leaves of a tree.")
     records_per_leaf: types.Count = about("Fewest records of a leaf.")
 
 
@@ -58,7 +58,7 @@ class Bagged(types.Section):
 class Conjecture(types.Section):
     """The small ensembles on which the conjecture is compared with exact losses."""
 
-    teachers: types.integer(ge=2) = about("Teachers per partition.")
+    teachers: types.integer(ge=2, le=1000) = about("Teachers per partition.")
     partitions: types.Count = about("Number of partitions.")
     noise: types.Distinct[types.Positive] = about("Values of lambda.")
     orders: types.Counts
@@ -71,9 +71,9 @@ class Dpbag(Bagged, types.MainSection):
     delta: types.SmallDelta
     delta_of_counts: types.SmallDelta
     noise: types.Positive = about("Inverse scale of the noise, times the number of shards.")
-    order_max: types.Count = about("Largest order of the moments.")
+    order_max: types.integer(ge=1, le=10000) = about("Largest order of the moments.")
     scaling: Literal["data", "public"] = about("Where the range of features comes from.")
-    draws: types.Count = about("Repetitions of the noise.")
+    draws: types.Repetitions = about("Repetitions of the noise.")
     partitions_per_job: types.Count = about("Partitions whose teachers one job trains.")
     embedded: Bagged
     conjecture: Conjecture

@@ -34,7 +34,7 @@ class PrivateTeachers(types.Section):
     noise_multiplier: types.Positive = about("Noise of DP-SGD as a multiple of max_grad_norm.")
     max_grad_norm: types.Positive = about("Clipping norm C.")
     batch_size: types.Count = about(BATCH_SIZE)
-    epochs: types.Count = about(EPOCHS)
+    epochs: types.Repetitions = about(EPOCHS)
     learning_rate: types.Positive = about(LEARNING_RATE)
 
 
@@ -43,7 +43,7 @@ class PlainTeachers(types.Section):
 
     model: Model = about(MODEL)
     batch_size: types.Count = about(BATCH_SIZE)
-    epochs: types.Count = about(EPOCHS)
+    epochs: types.Repetitions = about(EPOCHS)
     learning_rate: types.Positive = about(LEARNING_RATE)
     learning_rate_schedule: Literal["constant", "linear"] = about(
         "The same rate in every step, or falling linearly to 0.", LEFT_OUT
@@ -69,7 +69,7 @@ class NetworkStudent(types.Section):
     """Training of a student's network; private_ensembles/student/images.py has defaults."""
 
     method: Literal["supervised"] = about("Of a baseline.", LEFT_OUT)
-    epochs: types.Count = about(EPOCHS, LEFT_OUT)
+    epochs: types.Repetitions = about(EPOCHS, LEFT_OUT)
     batch_size: types.Count = about(BATCH_SIZE, LEFT_OUT)
     unlabelled_batch_size: types.Count = about(BATCH_SIZE, LEFT_OUT)
     learning_rate: types.Positive = about(LEARNING_RATE, LEFT_OUT)

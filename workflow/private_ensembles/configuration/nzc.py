@@ -15,7 +15,7 @@ class Ensemble(types.Section):
     """A further ensemble on the same data."""
 
     K: types.Count = about("Teachers.")
-    epochs: types.Count = about(EPOCHS)
+    epochs: types.Repetitions = about(EPOCHS)
 
 
 class NzcTask(types.Section):

@@ -101,7 +101,7 @@ class Task(types.Section):
     lnmax: Lnmax
     printed: types.Maybe[Printed] = about("What Table 2 prints; null if it has no such row.")
     student: types.Maybe[Literal["vat", "forest"]] = about("How the student learns.")
-    draws: types.Count = about("Instead of `pate.draws`.", LEFT_OUT)
+    draws: types.Repetitions = about("Instead of `pate.draws`.", LEFT_OUT)
     two_rounds: TwoRounds = LEFT_OUT
     authors_labels: types.Maybe[str] = about(
         "Data set of labels that the authors' ensemble released, to train a student on; left out "
@@ -183,7 +183,7 @@ class Release(types.Section):
 class EqualBudget(types.Section):
     """Mechanisms at the same total epsilon."""
 
-    epsilon: types.Epsilons
+    epsilon: types.Distinct[types.TotalEpsilon] = about("Total privacy losses epsilon.")
 
 
 class NoiseFigure(types.Section):
@@ -227,7 +227,7 @@ class ThresholdFigure(types.Section):
     sigma2: types.Votes
     checks: Thresholds
     scale: types.Votes
-    points: types.integer(ge=2) = about("Points of a curve.")
+    points: types.integer(ge=2, le=10000) = about("Points of a curve.")
     order: types.number(gt=1) = about("Renyi order of the dots.")
 
 
@@ -255,7 +255,7 @@ class Pate(Tasks):
     students: Students
     baselines: Baselines
     release: Release
-    draws: types.Count = about("Random draws of the queries.")
+    draws: types.Repetitions = about("Random draws of the queries.")
     orders: types.Orders
     equal_budget: types.Maybe[EqualBudget]
     figure1: types.Maybe[types.Distinct[str]] = about(

@@ -25,7 +25,7 @@ class Profile(types.Section):
 class Pool(types.Section):
     """How many queries there are, of how many classes."""
 
-    n_classes: types.integer(ge=2) = about("Classes.")
+    n_classes: types.Classes = about("Classes.")
     n_queries: types.Count = about("Queries.")
 
 
@@ -43,7 +43,7 @@ class ManyLabels(types.Section):
 
     teachers: types.integer(ge=2, le=1000) = about("Teachers.")
     lead: types.Count = about("Votes by which the right class leads.")
-    epsilon: types.number(gt=0, le=100) = about("Of all labels together, at planner.delta.")
+    epsilon: types.TotalEpsilon = about("Of all labels together, at planner.delta.")
     labels: types.Distinct[types.integer(ge=1, le=10000)] = about("Numbers Q of labels.")
 
     def mistakes(self) -> Iterator[types.Mistake]:
@@ -60,7 +60,7 @@ class BestLabel(types.Section):
     accuracies: types.Distinct[types.number(gt=0, lt=1)] = about(
         "Shares of queries on which a teacher is right; each is stated and true in turn."
     )
-    epsilons: types.Distinct[types.number(gt=0, le=100)] = about("Budgets of one label.")
+    epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of one label.")
     labels: types.Distinct[types.integer(ge=1, le=1000)] = about(
         "Numbers of labels that cost the largest budget together."
     )
@@ -79,15 +79,15 @@ class Planner(types.MainSection):
     )
     privacy_model: Literal["shared_data", "disjoint_shards"] = about("What a record may reach.")
     adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
-    teacher_epsilon: types.Maybe[types.Positive] = about(
+    teacher_epsilon: types.Maybe[types.Loss] = about(
         "Cost of one private teacher (add_remove); null if teachers are not private."
     )
     teacher_Delta: types.Delta = about("Its Delta.")
-    teachers: types.integer(ge=2) = about("Teachers.")
-    n_classes: types.integer(ge=2, le=10000) = about("Classes.")
+    teachers: types.integer(ge=2, le=1_000_000) = about("Teachers.")
+    n_classes: types.Classes = about("Classes.")
     queries: types.Count = about("Queries in the pool.")
     labels: types.Count = about("Labels wanted at most.")
-    epsilons: types.Distinct[types.number(gt=0, le=100)] = about("Budgets of table and figure.")
+    epsilons: types.Distinct[types.TotalEpsilon] = about("Budgets of table and figure.")
     delta: types.SmallDelta = about("Of all labels together.")
     profile: Profile
     many_labels: types.Maybe[ManyLabels] = about("The study of many labels; null leaves it out.")

@@ -40,13 +40,13 @@ class Configuration(types.Section):
     votes_kind: Literal["auto", "votes", "counts"] = about(
         "What the file holds; `auto` reads it off the file."
     )
-    n_classes: types.Maybe[types.integer(ge=2, le=10000)] = about(
+    n_classes: types.Maybe[types.Classes] = about(
         "Classes of your own votes, which must be stated with them."
     )
     labels_wanted: types.Maybe[types.Count] = about(
         "The most labels to release; null asks for one for every query."
     )
-    epsilon: types.number(gt=0, le=100) = about("Budget of all labels of your own votes together.")
+    epsilon: types.TotalEpsilon = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
     again: types.YesNo = about("Whether labels of your own votes may be released a second time.")
     download_timeout: types.number(gt=0, le=86400) = about(

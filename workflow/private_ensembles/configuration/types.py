@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from private_ensembles.accounting import limits
 from private_ensembles.configuration.naming import plain_number
 
 # What is wrong: the key (relative to the section that says so), its value, and what is allowed.
@@ -126,8 +127,12 @@ def number(**limits):
     return Annotated[float, Field(allow_inf_nan=False, **limits), WrapValidator(_real)]
 
 
-Count = integer(ge=1)
-Seed = integer(ge=0)
+# Bounds that no experiment comes near: what is beyond them is a slip, and is said at once.
+Count = integer(ge=1, le=1_000_000)
+Records = integer(ge=1, le=1_000_000_000)
+Repetitions = integer(ge=1, le=100_000)
+Classes = integer(ge=2, le=10_000)
+Seed = integer(ge=0, lt=2**63)
 Positive = number(gt=0)
 NotNegative = number(ge=0)
 Share = number(ge=0, le=1)
@@ -178,17 +183,23 @@ Named = Annotated[dict[Name, T], Field(min_length=1)]
 # What the papers speak of ------------------------------------------------------------------------
 
 K_WORDS = "Teachers per ensemble; odd, so that two classes never tie."
-K = Annotated[odd(ge=1), about(K_WORDS)]
+MOST_K = 9999
+K = Annotated[odd(ge=1, le=MOST_K), about(K_WORDS)]
 Allowance = Annotated[Count, about("Privacy allowance m.")]
 Allowances = Annotated[Distinct[Count], about("Privacy allowances m, each from 1 to K.")]
-Sizes = Annotated[Distinct[odd(ge=1)], about("Numbers of teachers, odd.")]
-Epsilon = Annotated[Positive, about("Privacy loss epsilon of one teacher.")]
-Epsilons = Annotated[Distinct[Positive], about("Privacy losses epsilon.")]
+Sizes = Annotated[Distinct[odd(ge=1, le=MOST_K)], about("Numbers of teachers, odd.")]
+Loss = number(gt=0, le=limits.MOST_EPSILON)
+Epsilon = Annotated[Loss, about("Privacy loss epsilon of one teacher.")]
+Epsilons = Annotated[Distinct[Loss], about("Privacy losses epsilon.")]
+# What all labels together may cost: as the command and Python have it.
+TotalEpsilon = number(ge=limits.LEAST_EPSILON, le=limits.MOST_EPSILON)
 Delta = Annotated[number(ge=0, lt=1), about("Privacy loss Delta of one teacher.")]
 BelowHalf = Distinct[number(ge=0, lt=0.5)]
 Deltas = Annotated[BelowHalf, about("Privacy losses Delta of one teacher, below 1/2.")]
-SmallDelta = Annotated[number(gt=0, lt=1), about("Probability with which a guarantee may fail.")]
-Counts = Annotated[Distinct[Count], about("Whole numbers from 1 on.")]
+SmallDelta = Annotated[
+    number(ge=limits.LEAST_DELTA, lt=1), about("Probability with which a guarantee may fail.")
+]
+Counts = Annotated[Distinct[Count], about("Whole numbers from 1 to a million.")]
 Seeds = Distinct[Seed]
 Queries = Annotated[Distinct[Count], about("Numbers of queries.")]
 Votes = Annotated[Positive, about("A number of votes, such as the scale of noise.")]
@@ -228,4 +239,4 @@ class Orders(Section):
     """Grid of Renyi orders."""
 
     order_max: number(gt=1, le=10000) = Field(description="Largest order.")
-    order_step: number(ge=0.01) = Field(description="Distance of the orders.")
+    order_step: number(ge=0.01, le=100) = Field(description="Distance of the orders.")

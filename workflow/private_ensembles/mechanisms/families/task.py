@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
+from private_ensembles.accounting.limits import check_budget
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
@@ -46,10 +46,7 @@ class Task:
     profile: ConsensusProfile | None = None
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"epsilon = {self.epsilon}: must be a finite number > 0")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}: must be in (0, 1)")
+        check_budget(self.epsilon, self.delta)
         for name, least in (("queries", 1), ("labels", 1), ("n_teachers", 1), ("n_classes", 2)):
             value = getattr(self, name)
             if isinstance(value, bool) or value != int(value) or value < least:

@@ -1,0 +1,51 @@
+"""The range of budgets is one; what is beyond it is refused in one line wherever it is given."""
+
+import pytest
+
+import private_ensembles
+from private_ensembles.accounting import limits
+from private_ensembles.command import main
+from private_ensembles.configuration.root import Configuration
+
+BEYOND = [
+    ("epsilon", 1e9),
+    ("epsilon", 1e-9),
+    ("epsilon", 0.0),
+    ("epsilon", float("nan")),
+    ("delta", 1e-150),
+    ("delta", 0.0),
+    ("delta", 1.0),
+]
+SIZES = {"teachers": 9, "classes": 2, "queries": 3, "labels": 3}
+
+
+@pytest.mark.parametrize(("name", "value"), BEYOND)
+def test_python_refuses_what_is_beyond_the_range(name, value):
+    budget = {"epsilon": 1.0, "delta": 1e-5} | {name: value}
+    for ask in (
+        lambda: limits.check_budget(**budget),
+        lambda: private_ensembles.plan(**SIZES, **budget),
+        lambda: private_ensembles.noise_scale("gnmax", labels=1, teachers=9, **budget),
+        lambda: private_ensembles.release_labels([[5, 4]], **budget),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} = .*: must be ") as refused:
+            ask()
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "value"), BEYOND)
+def test_the_command_refuses_what_is_beyond_the_range(name, value, capsys):
+    sizes = ["--teachers", "9", "--classes", "2", "--queries", "3"]
+    assert main.main(["plan", *sizes, f"--{name}", str(value)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"{name} = {value}: must be " in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_the_configuration_has_the_same_range():
+    keys = Configuration.model_json_schema()["properties"]
+    assert keys["epsilon"]["minimum"] == limits.LEAST_EPSILON
+    assert keys["epsilon"]["maximum"] == limits.MOST_EPSILON
+    assert keys["delta"]["minimum"] == limits.LEAST_DELTA
+    assert keys["delta"]["exclusiveMaximum"] == 1

@@ -1,0 +1,30 @@
+"""Which budgets are taken: one range for the command, for Python and for the configuration.
+
+Beyond it, floating-point numbers no longer carry the bounds, or the work does not end.
+"""
+
+import math
+from numbers import Real
+
+# A label at a larger epsilon is not private in any sense; a smaller one is noise.
+LEAST_EPSILON = 1e-6
+MOST_EPSILON = 100
+# A delta below this underflows once it is divided among labels, or squared.
+LEAST_DELTA = 1e-100
+
+
+def check_budget(epsilon: Real, delta: Real) -> None:
+    """Raise ValueError, naming the value and the range, unless a budget of labels is within them.
+
+    epsilon: of all labels together, LEAST_EPSILON to MOST_EPSILON. delta: LEAST_DELTA to 1, which
+    is excluded.
+
+    >>> check_budget(2, 1e-5)
+    >>> check_budget(1e9, 1e-5)
+    Traceback (most recent call last):
+    ValueError: epsilon = 1000000000.0: must be 1e-06 to 100
+    """
+    if not (math.isfinite(epsilon) and LEAST_EPSILON <= epsilon <= MOST_EPSILON):
+        raise ValueError(f"epsilon = {epsilon}: must be {LEAST_EPSILON:g} to {MOST_EPSILON:g}")
+    if not LEAST_DELTA <= delta < 1:
+        raise ValueError(f"delta = {delta}: must be at least {LEAST_DELTA:g} and below 1")
