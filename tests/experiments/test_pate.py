@@ -17,6 +17,7 @@ from private_ensembles.experiments.pate import (
     answering_cost,
     buy_labels,
     draw_queries,
+    equal_answers,
     noise_comparison,
     order_grid,
     stated_scores,
@@ -216,6 +217,30 @@ def test_histogram_counts_every_query_once_and_thresholds_by_their_chance():
                 assert row.label_rdp == pytest.approx(costs[inside].mean(), rel=1e-12)
             else:
                 assert math.isnan(row.label_rdp)
+
+
+def test_costs_at_equal_numbers_of_answers_are_direct_sums():
+    """Figure 1 compares what both cost when both have answered as much, not when asked as much."""
+    settings = {"threshold": 30.0, "sigma1": 15.0, "scale": 3.0, "answers": [20, 55]}
+    table = equal_answers(COUNTS, settings, 6.0, DELTA, ORDERS)
+    chance = stats.norm.sf((30 - COUNTS.max(axis=1)) / 15)
+    label, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
+
+    def epsilon(cost):
+        return min(cost + math.log(1 / DELTA) / (ORDERS - 1))
+
+    for answers, rows in table.groupby("answers"):
+        rows = rows.set_index("aggregator")
+        asked = next(n for n in range(1, len(COUNTS)) if chance[:n].sum() >= answers)
+        assert rows["asked"].to_dict() == {"lnmax": answers, "confident": asked}
+        cost = asked * ORDERS / (2 * 15**2) + chance[:asked] @ label[:asked]
+        assert rows.loc["confident", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
+        cost = laplace[:answers].sum(axis=0)
+        assert rows.loc["lnmax", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
+    assert set(table["label"]) == {"first label", "second label"}
+    # Where the queries do not suffice there is no number.
+    few = equal_answers(COUNTS, settings | {"answers": [20, 10_000]}, 6.0, DELTA, ORDERS)
+    assert few["epsilon"].isna().tolist() == [False, False, True, True]
 
 
 def test_answering_cost_is_a_direct_sum():

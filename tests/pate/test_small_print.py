@@ -13,10 +13,12 @@ from private_ensembles.pate.small_print import (
     ROUND_ONE,
     corollary11,
     data_independent_candidates,
+    exchanged_numbers,
     round_one_thresholds,
     unanimous_condition,
     unanswered,
 )
+from private_ensembles.published.printed import equals_printed
 
 
 def exact_divergence(gap, moved, sigma, order):
@@ -176,3 +178,26 @@ def test_what_one_gaussian_mechanism_would_cost_is_that_of_the_sizes_in_the_text
     for name, answers in ((labels, 941), (f"{labels}, 10,422 answers", 7_022)):
         expected = found((0, 1, 3_400, 100), (0, 1, answers, 200))
         assert candidates[name] == (found((0, 1, 10_762, 100)), expected)
+
+
+def test_the_two_numbers_of_section_4_1_are_exchanged():
+    """8.42 and 10.14 are said of Confident-GNMax and of two rounds: each comes out for the other.
+
+    By hand: Renyi costs add up to order * x, whose best conversion is x + 2 sqrt(x ln(1/delta)). A
+    threshold costs 1 / (2 sigma1^2), a label 1 / sigma2^2.
+    """
+
+    def converted(x):
+        return x + 2 * math.sqrt(x * math.log(1e8))
+
+    confident = 12_000 / (2 * 500**2) + 10_842 / 100**2
+    thresholds = 6_000 / (2 * 1500**2) + 10_000 / (2 * 2000**2)
+    rounds = thresholds + 3_400 / 200**2 + 7_022 / 100**2
+    found = exchanged_numbers()
+    assert found["interactive"] == pytest.approx(converted(confident), abs=1e-6)
+    assert found["confident"] == pytest.approx(converted(rounds), abs=1e-6)
+    assert equals_printed(found["interactive"], "10.14")
+    assert equals_printed(found["confident"], "8.42")
+    # What is said to be composed gives neither.
+    as_printed = thresholds + 3_400 / 100**2 + 7_022 / 200**2
+    assert converted(as_printed) == pytest.approx(6.70, abs=5e-3)

@@ -18,7 +18,7 @@ END = {"compare_published", "build_index"}
 EQUAL = {"compare_equal_budgets", *END}
 TABLES = {"tabulate_students"}
 ACCOUNT = {"account_votes", *TABLES, *END}
-FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", "build_index"}
+FIGURES = {"draw_students", "compare_noise", "draw_threshold_effects", *END}
 STUDENTS = {"train_student", "tabulate_students", "draw_students", *END}
 BASELINES = {"train_baseline", "tabulate_students", *END}
 INTERACTIVE = {"train_interactive_students", *END}
@@ -131,8 +131,8 @@ CONFIGURATION = {
         {"synthesize_votes/glyph/K=40,seed=0", "compare_noise", "build_index"},
     ),
     "no figure 4": ({"pate__figure4": None}, {"build_index"}),
-    "figure 5": ({"pate__figure5__points": 6}, {"draw_threshold_effects", "build_index"}),
-    "no figure 5": ({"pate__figure5": None}, {"build_index"}),
+    "figure 5": ({"pate__figure5__points": 6}, {"draw_threshold_effects", *END}),
+    "no figure 5": ({"pate__figure5": None}, END),
     "way of training": ({"teachers__backend": "opacus"}, TEACHERS),
     "teachers per job": (
         {"teachers__per_job": 10},

@@ -321,6 +321,9 @@ rule draw_threshold_effects:
         png=shown("results/pate/figures/figure5.png", "pate_figure5", "PATE", "Mechanisms"),
         pdf="results/pate/figures/figure5.pdf",
         data="results/pate/tables/figure5.csv",
+        equal=shown(
+            "results/pate/tables/equal_answers.csv", "pate_equal_answers", "PATE", "Mechanisms"
+        ),
     params:
         code=fingerprint("draw_threshold_effects.py"),
         settings=settings.pate.with_orders("figure5"),

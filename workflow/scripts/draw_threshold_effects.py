@@ -2,7 +2,12 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.pate import answering_cost, order_grid, threshold_histogram
+from private_ensembles.experiments.pate import (
+    answering_cost,
+    equal_answers,
+    order_grid,
+    threshold_histogram,
+)
 from private_ensembles.jobs import io
 from private_ensembles.report import style
 from private_ensembles.report.pate_figures import draw_threshold_effects
@@ -12,18 +17,14 @@ with io.job(snakemake) as job:
     settings = job.params.settings
     counts = read_votes(job.input.votes[0]).histogram()[: settings["queries"]]
     checks, sigma2 = settings["checks"], settings["sigma2"]
+    delta, orders = settings["delta"], order_grid(settings["orders"])
     cost = answering_cost(
-        counts,
-        checks,
-        sigma2,
-        settings["scale"],
-        settings["delta"],
-        order_grid(settings["orders"]),
-        settings["points"],
+        counts, checks, sigma2, settings["scale"], delta, orders, settings["points"]
     )
     bins = threshold_histogram(counts, checks, sigma2, settings["order"])
     data = pd.concat([bins, cost], ignore_index=True)
     io.write_csv(job.output.data, data)
-    delta = style.number(settings["delta"])
-    source = f"synthetic votes of {settings['teachers']} teachers, δ = {delta}"
+    pairs = equal_answers(counts, settings["figure1"], sigma2, delta, orders)
+    io.write_csv(job.output.equal, pairs.assign(synthetic=True))
+    source = f"synthetic votes of {settings['teachers']} teachers, δ = {style.number(delta)}"
     draw_threshold_effects(data, job.output.png, job.output.pdf, source=source)

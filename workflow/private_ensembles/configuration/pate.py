@@ -218,6 +218,15 @@ class Thresholds(types.Section):
     aggressive: Threshold = LEFT_OUT
 
 
+class EqualAnswers(types.Section):
+    """Confident-GNMax beside LNMax at the same numbers of answers."""
+
+    threshold: types.number() = about(THRESHOLD)
+    sigma1: types.Votes
+    scale: types.Votes
+    answers: types.Pair[types.Count] = about("Numbers of answers, one for each pair of costs.")
+
+
 class ThresholdFigure(types.Section):
     """Thresholds whose effect is shown."""
 
@@ -229,6 +238,7 @@ class ThresholdFigure(types.Section):
     scale: types.Votes
     points: types.integer(ge=2, le=10000) = about("Points of a curve.")
     order: types.number(gt=1) = about("Renyi order of the dots.")
+    figure1: EqualAnswers
 
 
 class Tasks(types.MainSection):

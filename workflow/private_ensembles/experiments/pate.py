@@ -162,6 +162,42 @@ def answering_cost(
     return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
 
 
+def equal_answers(
+    counts: np.ndarray,
+    settings: Mapping,
+    sigma2: float,
+    delta: float,
+    orders: np.ndarray,
+) -> pd.DataFrame:
+    """What Confident-GNMax and LNMax cost at the same numbers of answers: PATE's Figure 1.
+
+    counts: (Q, C), asked in their order. settings: threshold, sigma1, LNMax's scale, and answers,
+    of the figure's first and second pair of labelled costs. Columns: label, answers, aggregator,
+    asked, epsilon (as published: data-dependent, classic conversion; NaN if Q queries do not yield
+    so many answers), release. Answers behind a threshold are expected numbers.
+    """
+    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, settings["scale"], orders)
+    check = {name: settings[name] for name in ("threshold", "sigma1")}
+    chance = np.exp(log_answer_probability(counts, **check)[0])
+    paths = {
+        "lnmax": (np.arange(1.0, len(counts) + 1), np.cumsum(laplace, axis=0)),
+        "confident": (np.cumsum(chance), np.cumsum(chance[:, None] * label, axis=0)),
+    }
+    paths["confident"][1][:] += (
+        np.arange(1, len(counts) + 1)[:, None] * orders / (2 * settings["sigma1"] ** 2)
+    )
+    rows = []
+    for name, answers in zip(("first label", "second label"), settings["answers"], strict=True):
+        for aggregator, (answered, spent) in paths.items():
+            last = int(np.searchsorted(answered, answers))
+            row = {"label": name, "answers": answers, "aggregator": aggregator}
+            row |= {"asked": last + 1, "epsilon": np.nan}
+            if last < len(counts):
+                row["epsilon"] = rdp_to_dp(orders, spent[last], delta, "classic")[0]
+            rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
 def buy_labels(
     counts: np.ndarray,
     labels: np.ndarray,

@@ -7,7 +7,7 @@ parameters; the tests say which printed numbers hold.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -128,6 +128,9 @@ def unanimous_condition(
 # PATE's text. ------------------------------------------------------------------------------------
 
 CONFIDENT = Releases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Confident-GNMax
+# What the same 12,000 queries had answered when the authors drew Figure 1: the last point of
+# utility_queries_answered.py in their public code.
+ANSWERS_IN_THE_CODE = 10_842
 # Two rounds (section 5.3): 6,000 and 10,000 queries; about 3,400 answers in the first; in total
 # 4,341 by Table 1 and 10,422 by the text.
 ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
@@ -136,6 +139,25 @@ ROUND_ONE = Releases(6_000, 1500.0, 3_400, 100.0)
 def round_two(answers: int) -> Releases:
     """The second round, if that many queries were answered in both together."""
     return Releases(10_000, 2000.0, answers - ROUND_ONE.labels, 200.0)
+
+
+def exchanged_numbers() -> dict[str, float]:
+    """What section 4.1 prints in each other's place, by the row that it names; delta = 1e-8.
+
+    Both are Rényi composition with Theorem 5's conversion, whatever the votes. interactive (10.14
+    is printed): Confident-GNMax with the answers of the authors' code. confident (8.42): two rounds
+    with 10,422 answers, 3,400 of them in the first, and each round's labels with the other's noise.
+    """
+    first, second = ROUND_ONE, round_two(10_422)
+    rho = {
+        "interactive": replace(CONFIDENT, labels=ANSWERS_IN_THE_CODE).rho,
+        "confident": replace(first, sigma2=second.sigma2).rho
+        + replace(second, sigma2=first.sigma2).rho,
+    }
+    return {
+        row: data_independent_epsilon(value, DELTA_GLYPH, conversion="classic")[0]
+        for row, value in rho.items()
+    }
 
 
 def data_independent_candidates() -> dict[str, tuple[float, float]]:

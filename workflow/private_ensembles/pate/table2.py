@@ -23,6 +23,15 @@ class Sanitisation:
     smooth_sensitivity: float
     sigma_ss: float
 
+    @property
+    def searched_beta(self) -> float:
+        """The beta next to the printed one of those that the authors' public code tries.
+
+        Its search (smooth_sensitivity_table.py) takes 0.30, 0.31, ..., 0.49, each over the order.
+        """
+        hundredths = min(max(round(100 * self.beta * self.order), 30), 49)
+        return hundredths / 100 / self.order
+
     def cost(self, formula: str) -> float:
         """Its Rényi cost by `gnss_rdp`."""
         return gnss_rdp(self.order, self.beta, self.sigma_ss, formula=formula)

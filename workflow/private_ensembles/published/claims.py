@@ -39,11 +39,21 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
     ):
         place = "section5.2", "glyph", noise, "log_q_at_4_sigma"
         yield claim(place, float(log_q), "the label's own distribution, two classes")
-    confident, lnmax = (
-        digits["table1", "glyph", row, "epsilon"] for row in ("confident", "lnmax-4000")
+    for row, label in (("confident", "second label"), ("confident, first label", "first label")):
+        confident, lnmax = (
+            digits["figure1", "glyph", f"{aggregator}, {label}", "epsilon"]
+            for aggregator in ("confident", "lnmax")
+        )
+        how = f"Figure 1's {label}: {confident:g} over {lnmax:g}, at one number of answers"
+        yield claim(("figure1", "glyph", row, "share_below"), 100 * confident / lnmax, how)
+    # What n labels cost grows ever more slowly with n, from no less than 0: fewer than Table 1's
+    # cost at least their share of its epsilon.
+    answered, cost = (
+        digits["section5.3", "glyph", "round one", name] for name in ("answered", "epsilon")
     )
-    how = "Table 1: Confident-GNMax over LNMax"
-    yield claim(("figure1", "glyph", "confident", "share_below"), 100 * confident / lnmax, how)
+    least = digits["table1", "glyph", "lnmax-4000", "epsilon"] * answered / 4000
+    how = f"at most: {cost:g} over LNMax's {least:.3g} or more for {answered:g} answers"
+    yield claim(("figure1", "glyph", "round one", "share_below"), 100 * cost / least, how)
     one = digits["section5.3", "glyph", "round one", "epsilon"]
     two = digits["section5.3", "glyph", "interactive", "epsilon"]
     how = f"twice round one's epsilon; both rounds together: {two:g}"

@@ -105,8 +105,9 @@ def judge(
     found: dict[str, object] = {"reproduced": ours.value, "reproduced_sd": ours.sd}
     key = key_of(cell)
     tolerance, agrees = _agreement(cell, ours, paper)
-    if agrees and first_that_fits(paper.inputs, key) is not None:
-        return found | {"tolerance": tolerance, "status": "input", "note": ""}
+    repeated = first_that_fits(paper.inputs, key)
+    if agrees and repeated is not None:
+        return found | {"tolerance": tolerance, "status": "input", "note": repeated.note}
     if ours.note:
         return found | {"status": "not_comparable", "note": ours.note}
     found |= {"tolerance": tolerance, "note": ""}

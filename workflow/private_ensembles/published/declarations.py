@@ -23,9 +23,9 @@ from private_ensembles.published.rules import (
     NotComparable,
     Noted,
     NotRun,
+    Repeated,
     RestsOn,
     Rivals,
-    Rule,
     Texts,
     Unit,
     first_that_fits,
@@ -128,7 +128,7 @@ class Paper(Entry):
     not_run: list[NotRun] = []
     explanations: list[Explanation] = []
     agreeing: list[Agreeing] = []
-    inputs: list[Rule] = []
+    inputs: list[Repeated] = []
     limits: list[Limited] = []
     units: list[Unit] = []
     rivals: list[Rivals] = []

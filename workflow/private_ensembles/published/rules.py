@@ -54,6 +54,12 @@ class Rule(Entry):
         )
 
 
+class Repeated(Rule):
+    """Numbers that repeat a parameter, or that no result could differ from; note: which of them."""
+
+    note: str = ""
+
+
 class RestsOn(Rule):
     """Parameters, or groups of them, that numbers are computed from."""
 
