@@ -191,7 +191,7 @@ def copy_workflow(tmp_path_factory):
             shutil.copy2(ROOT / name, template)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "workflow", template / "workflow", ignore=ignore)
-        for name in ("envs", "profiles"):
+        for name in ("config", "envs", "profiles"):
             shutil.copytree(ROOT / name, template / name)
         shutil.copytree(ROOT / "tests" / "config", template / "tests" / "config")
         assert compileall.compile_dir(template / "workflow" / "private_ensembles", quiet=1)

@@ -4,6 +4,7 @@ import json
 
 import yaml
 
+from private_ensembles.configuration.changes import DEFAULTS
 from private_ensembles.report import run_facts
 
 
@@ -25,7 +26,7 @@ def test_changes_of_the_configuration_are_found_at_any_depth(tmp_path):
 
 def test_the_configuration_of_the_workflow_differs_from_itself_in_nothing(root):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    assert run_facts.config_changes(config, run_facts.DEFAULTS) == []
+    assert run_facts.config_changes(config, DEFAULTS) == []
 
 
 def test_origins_count_the_results_of_each_revision(tmp_path):

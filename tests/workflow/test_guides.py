@@ -10,7 +10,11 @@ PAGES = ("README.md", "docs/reproduce.md", "docs/vary.md", "docs/your-own-votes.
 PLANS = {
     "snakemake --cores all": {"release_labels", "train_bagged_students", "build_index"},
     "snakemake --cores all --config data=paper device=cuda": {"download_data", "train_slice"},
-    "snakemake publish_docs --cores all --config data=paper": {"publish_docs", "draw_bagging"},
+    "snakemake publish_docs --cores all --configfile config/published.yaml": {
+        "publish_docs",
+        "draw_bagging",
+        "download_data",
+    },
     "snakemake -n --configfile my.yaml": {"optimize_gamma", "release_labels"},
     "snakemake crate --cores all": {"write_crate", "compare_published"},
     "snakemake --cores all --config seed=1 solver=highs": {"optimize_gamma"},

@@ -21,6 +21,7 @@ os.environ |= {
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
 from private_ensembles.configuration import dpbag, files, targets
+from private_ensembles.configuration.changes import changed_part
 from private_ensembles.configuration.check import (
     check_or_exit,
     filled,

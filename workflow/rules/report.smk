@@ -101,8 +101,8 @@ rule write_crate:
         "../scripts/write_crate.py"
 
 
-# Copies into docs/, never part of `all`: what is in docs/ changes on request only. The settings are
-# of the command that makes these files again.
+# Copies into docs/, never part of `all`: what is in docs/ changes on request only. What the run's
+# configuration has changed goes with them, for the command that makes these files again.
 rule publish_docs:
     message:
         "Copying tables and figures into docs/"
@@ -112,11 +112,12 @@ rule publish_docs:
     output:
         **files.docs(targets.published(settings)),
         fidelity="docs/fidelity.csv",
+        configuration="docs/configuration.yaml",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
         code=fingerprint("publish_docs.py", also=["../report/sections.yaml"]),
         papers=config["papers"],
-        settings=f"data={config['data']} seed={config['seed']}",
+        configuration=changed_part(config),
     log:
         "logs/publish_docs/docs.log",
     benchmark:

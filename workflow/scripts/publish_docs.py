@@ -2,6 +2,8 @@
 
 import shutil
 
+import yaml
+
 from private_ensembles.jobs import io
 from private_ensembles.report.markdown import docs_page
 from private_ensembles.report.page import ASSETS
@@ -9,6 +11,8 @@ from private_ensembles.report.sections import read_sections
 
 with io.job(snakemake) as job:
     shutil.copyfile(job.input.fidelity, job.output.fidelity)
+    configuration = yaml.safe_dump(job.params.configuration, sort_keys=False)
+    job.output.configuration.write_text(configuration, encoding="utf-8")
     for kind in ("tables", "figures"):
         sources, copies = getattr(job.input, kind), getattr(job.output, kind)
         for source, copy in zip(sources, copies, strict=True):
@@ -20,7 +24,7 @@ with io.job(snakemake) as job:
             section=sections[paper],
             tables=[path for path in job.input.tables if f"results/{paper}/" in str(path)],
             figures=[path for path in job.input.figures if f"results/{paper}/" in str(path)],
-            command=f"snakemake publish_docs --config {job.params.settings}",
+            command="snakemake publish_docs --cores all --configfile docs/configuration.yaml",
             facts=facts,
         )
         page.write_text(text, encoding="utf-8")

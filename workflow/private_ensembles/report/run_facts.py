@@ -7,57 +7,30 @@ All of it is read from what the jobs left behind (``results/provenance``, ``resu
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
+from private_ensembles.configuration.changes import DEFAULTS, changes
 from private_ensembles.report.html import definitions, html_table
 
-DEFAULTS = Path(__file__).resolve().parents[3] / "config.yaml"
 # What is between these marks differs between two runs by its nature.
 VARIES = ("<!-- varies from run to run -->", "<!-- /varies -->")
 
-# Where files come from and how long a download may take changes no result.
-_WITHOUT_EFFECT = {"data_mirror", "download_timeout"}
 _PEAK = re.compile(r"finished, peak memory (\d+) MiB")
 
 
 def config_changes(config: Mapping, default: Path) -> list[tuple[str, str, str]]:
-    """Return (key, default, in this run) for every value that is not the default one.
+    """Return (key, default, in this run) in words for every value that is not the default one.
 
     config: as the run used it; default: the workflow's ``config.yaml``.
     """
-    ours = dict(_flat(config))
-    theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
-    changed = []
-    for key in sorted(ours.keys() | theirs.keys()):
-        if key.split(".")[0] in _WITHOUT_EFFECT:
-            continue
-        before, after = theirs.get(key, "(absent)"), ours.get(key, "(absent)")
-        if not _equal(before, after):
-            changed.append((key, _shown(before), _shown(after)))
-    return changed
-
-
-def _flat(value: Mapping, path: str = "") -> Iterable[tuple[str, object]]:
-    for key, item in value.items():
-        where = f"{path}.{key}" if path else str(key)
-        if isinstance(item, Mapping) and item:
-            yield from _flat(item, where)
-        else:
-            yield where, item
-
-
-def _equal(one: object, other: object) -> bool:
-    if one == other:
-        return True
-    try:  # YAML reads 1e-5 as text, the run has the number
-        return float(one) == float(other)
-    except (TypeError, ValueError):
-        return False
+    return [
+        (key, _shown(before), _shown(after))
+        for key, (before, after) in changes(config, default).items()
+    ]
 
 
 def _shown(value: object) -> str:

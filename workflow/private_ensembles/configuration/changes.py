@@ -1,0 +1,57 @@
+"""What of a run's configuration is not as ``config.yaml`` has it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+DEFAULTS = Path(__file__).resolve().parents[3] / "config.yaml"
+ABSENT = "(absent)"
+# Where files come from and how long a download may take changes no result.
+_WITHOUT_EFFECT = {"data_mirror", "download_timeout"}
+
+
+def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object, object]]:
+    """Return dotted key -> (value by default, value in this run) for all that differs, by key.
+
+    config: as the run used it. default: the workflow's ``config.yaml``. A value is `ABSENT` where
+    the other has a key of its own.
+    """
+    ours = dict(_flat(config))
+    theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
+    pairs = {
+        key: (theirs.get(key, ABSENT), ours.get(key, ABSENT))
+        for key in sorted(ours.keys() | theirs.keys())
+        if key.split(".")[0] not in _WITHOUT_EFFECT
+    }
+    return {key: pair for key, pair in pairs.items() if not _equal(*pair)}
+
+
+def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]:
+    """Return what a file for ``--configfile`` has to hold to make the run's configuration again."""
+    part: dict[str, object] = {}
+    for key, (_, value) in changes(config, default).items():
+        *sections, name = key.split(".")
+        place = part
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    return part
+
+
+def _flat(value: Mapping, path: str = "") -> Iterator[tuple[str, object]]:
+    for key, item in value.items():
+        where = f"{path}.{key}" if path else str(key)
+        if isinstance(item, Mapping) and item:
+            yield from _flat(item, where)
+        else:
+            yield where, item
+
+
+def _equal(one: object, other: object) -> bool:
+    if one == other:
+        return True
+    try:  # YAML reads 1e-5 as text, the run has the number
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return False
