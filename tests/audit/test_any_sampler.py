@@ -70,6 +70,37 @@ def test_what_is_no_sampler_is_named(sampler, name):
         audit_sampler(sampler, 5, 2, 0.0, np.random.default_rng(0), runs=1000)
 
 
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({"runs": 0}, "runs = 0: must be an integer >= 16, 4 for each of 4 histograms"),
+        ({"runs": -5}, "runs = -5"),
+        ({"runs": 15}, "runs = 15"),
+        ({"confidence": 1}, "confidence = 1: must be in"),
+        ({"delta": 1.0}, "delta = 1.0: must be in"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_before_anything_is_drawn(asked, name):
+    def sampler(counts, generator):
+        raise AssertionError("drawn")
+
+    asked = {"delta": 0.0, "runs": 16} | asked
+    with pytest.raises(ValueError, match=name):
+        audit_sampler(sampler, 3, 2, generator=np.random.default_rng(0), **asked)
+
+
+def test_the_fewest_runs_are_as_many_as_stated():
+    drawn = []
+
+    def sampler(counts, generator):
+        drawn.append(len(counts))
+        return np.zeros(len(counts), int)
+
+    found = audit_sampler(sampler, 3, 2, 0.0, np.random.default_rng(0), runs=16)
+    assert sum(drawn) == 16
+    assert found.runs == 4
+
+
 def test_too_many_histograms_of_added_votes_are_refused(example):
     with pytest.raises(ValueError, match="at most 2,000 histograms"):
         audit_sampler(

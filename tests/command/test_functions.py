@@ -59,3 +59,10 @@ def test_arguments_say_what_a_function_is(file):
 
 def test_a_guard_keeps_what_is_right():
     assert guarded(lambda x: x + 1, "f")(1) == 2
+
+
+def test_the_end_of_the_program_is_an_error(tmp_path):
+    path = tmp_path / "leaves.py"
+    path.write_text("import sys\ndef f(counts):\n    sys.exit(0)\n")
+    with pytest.raises(ValueError, match=r"leaves.py:f: ends the program \(sys.exit, 0\)"):
+        load(f"{path}:f")(None)

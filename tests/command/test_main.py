@@ -8,8 +8,10 @@ import resource
 import runpy
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -33,6 +35,8 @@ def place(root, tmp_path_factory):
     shutil.copytree(root / "examples", folder / "examples")
     votes = np.random.default_rng(0).integers(0, 3, (12, 25)) * (np.arange(25) % 3 > 0)
     np.savetxt(folder / "votes.csv", votes, fmt="%d", delimiter=",")
+    np.savetxt(folder / "counts.csv", [[1, 2, 1], [4, 0, 0]], fmt="%d", delimiter=",")
+    (folder / "leaves.py").write_text("import sys\nsys.exit()\n")
     for run, accuracy in (("mine", "0.7328125"), ("theirs", "0.7328125000000001")):
         tables = folder / run / "results" / "darrm" / "tables"
         tables.mkdir(parents=True)
@@ -89,19 +93,35 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         ([*AUDIT, "--delta", "2"], "delta = 2.0: must be in [0, 1]"),
         ([*AUDIT, "--adjacency", "swap"], "adjacency = 'swap'"),
         ([*AUDIT, "--adjacency", "shared_data"], "needs --teacher-epsilon and --classes 2"),
-        ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "n_teachers = 0"),
+        ([*AUDIT[:2], "--teachers", "0", "--classes", "3"], "error: --teachers = 0"),
+        ([*AUDIT, "--relative-error", "2"], "error: --relative-error = 2.0: must be in [0, 1)"),
+        (
+            ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--runs", "0"],
+            "error: --runs = 0: must be an integer >= 312, 4 for each of 78 histograms",
+        ),
+        (
+            ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--confidence", "1"],
+            "error: --confidence = 1.0: must be in (0, 1)",
+        ),
+        (["audit", "leaves.py:f", *AUDIT[2:]], "leaves.py: ends the program (sys.exit, None)"),
         (["audit", "gone.py:f", *AUDIT[2:]], "gone.py: No such file"),
         (["audit", "examples/randomized_response.py", *AUDIT[2:]], "must be FILE.py:FUNCTION"),
         (["audit", "examples/randomized_response.py:tell", *AUDIT[2:]], "it has labels, draw"),
         (["verify", "gone.json", "--verifier", __file__], "gone.json: No such file"),
         (["verify", "votes.csv", "--verifier", "gone.py"], "gone.py: is not there"),
-        (["plan", "--teachers", "9", "--classes", "1", "--queries", "3"], "n_classes = 1"),
+        (["plan", "--teachers", "9", "--classes", "1", "--queries", "3"], "error: --classes = 1"),
+        (
+            ["plan", "--teachers", "9", "--classes", "2", "--queries", "3", "--labels", "4"],
+            "error: --labels = 4: must be at most queries = 3",
+        ),
         (
             ["plan", "--teachers", "9", "--classes", "2", "--queries", "3", "--mechanism", "x"],
             "mechanism = 'x': must be one of",
         ),
         (["release", "votes.csv"], "required: --classes"),
         (["release", "votes.csv", "--classes", "2"], "must be 0 to 1"),
+        (["release", "votes.csv", "--classes", "1"], "error: --classes = 1: must be 2 to 10000"),
+        (["release", "counts.csv", "--classes", "3"], "say --votes-kind="),
         (["gamma", "-K", "10", "-m", "3", "--epsilon", "0.1"], "K"),
         (["gamma", "-K", "x", "-m", "3", "--epsilon", "0.1"], "argument -K: invalid int value"),
     ],
@@ -117,6 +137,69 @@ def test_bad_input_is_one_line_and_status_2(words, says, here, capsys):
     assert shown.err.startswith("error: ")
     assert shown.err.count("\n") == 1
     assert says in shown.err
+
+
+def start(root, *words, **options):
+    """The command as a program of its own, as a shell starts it."""
+    command = [sys.executable, "-m", "private_ensembles", *words]
+    env = {**os.environ, "PYTHONPATH": str(root / "workflow")}
+    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, **options)
+
+
+def release(folder):
+    words = ["release", "votes.csv", "--classes", "3", "--mechanism", "gnmax_analytic"]
+    return [*words, "--out", str(folder)]
+
+
+def test_ctrl_c_is_one_line_and_status_130(root, tmp_path):
+    ready = tmp_path / "ready"
+    (tmp_path / "slow.py").write_text(
+        f"import time\ndef f(counts):\n    open({str(ready)!r}, 'w').close()\n    time.sleep(60)\n"
+    )
+    process = start(root, "audit", f"{tmp_path}/slow.py:f", *AUDIT[2:])
+    while not ready.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert said == "error: stopped by Ctrl-C\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("words", [AUDIT, [*AUDIT, "--json"], ["audit", "--help"], ["release"]])
+def test_a_reader_who_closes_the_pipe_changes_neither_status_nor_work(words, root, here, tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = release(tmp_path) if words == ["release"] else words
+    process = start(root, *words, stdout=writer)
+    os.close(writer)
+    _, said = process.communicate(timeout=60)
+    assert said == ""
+    assert process.returncode == 0
+    assert words[0] != "release" or len((tmp_path / "release/releases.csv").read_text()) > 0
+
+
+def test_a_release_that_cannot_be_told_of_is_no_bad_input(root, here, tmp_path):
+    with open("/dev/full", "w") as full:
+        process = start(root, *release(tmp_path), stdout=full)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert said == "error: standard output: No space left on device; all else is done\n"
+    assert (tmp_path / "release" / "labels.csv").is_file()
+
+
+def test_what_an_audited_function_prints_is_no_part_of_the_json(root, tmp_path):
+    (tmp_path / "says.py").write_text(
+        "import os\nprint('loading')\n"
+        "def f(counts):\n    print('asked')\n    os.system('echo by a program')\n"
+        "    return (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)\n"
+    )
+    words = ["audit", f"{tmp_path}/says.py:f", *AUDIT[2:], "--json"]
+    process = start(root, *words, stdout=subprocess.PIPE)
+    shown, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(shown)["classes"] == 3
+    assert sorted(said.splitlines()) == ["asked", "by a program", "loading"]
 
 
 def transcripts(root):

@@ -109,9 +109,9 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
 
 def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
     assert main(["release", votes, *WORDS, "--labels", "21"]) == 2
-    assert "labels_wanted = 21: must be at least 1 and at most" in capsys.readouterr().err
+    assert "--labels = 21: must be at least 1 and at most" in capsys.readouterr().err
     assert main(["release", votes, *WORDS, "--labels", "0"]) == 2
-    assert "labels_wanted = 0: must be at least 1" in capsys.readouterr().err
+    assert "--labels = 0: must be at least 1" in capsys.readouterr().err
     assert main(["release", votes, "--classes", "3", "--mechanism", "ladder"]) == 2
     assert "no mechanism applies: ladder: for two classes only" in capsys.readouterr().err
     assert releases.read() == []

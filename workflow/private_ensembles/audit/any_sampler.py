@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.audit.histograms import leading_pairs, vote_neighbours
-from private_ensembles.audit.sampler import epsilon_lower_bound
+from private_ensembles.audit.sampler import check_levels, epsilon_lower_bound
 
 # The first round's share of all runs, and how many histograms it looks at at most.
-_FIRST_ROUND, _MOST_HISTOGRAMS = 0.5, 2_000
+_FIRST_ROUND, _MOST_HISTOGRAMS, _LEAST_RUNS = 0.5, 2_000, 4
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,9 @@ def audit_sampler(
 
     sample: counts (n, C) and a generator -> (n,) independent labels, 0..C-1, -1 for no answer. A
     sampler that takes its noise from elsewhere may leave the generator alone. runs: labels drawn in
-    all, about, each at least a few for every histogram. Of more than 2,000 histograms the first
-    round looks at those of `leading_pairs` (replace_one). A bound above a claim refutes it, at the
-    confidence; one below proves nothing. Raises ValueError like `epsilon_lower_bound` and
-    `vote_neighbours`.
+    all, four at least for every histogram. Of more than 2,000 histograms the first round looks at
+    those of `leading_pairs` (replace_one). A bound above a claim refutes it, at the confidence; one
+    below proves nothing. Raises ValueError like `epsilon_lower_bound` and `vote_neighbours`.
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4
     ...     return np.where(generator.random(len(counts)) < 0.75, *counts.T[::-1])
@@ -69,6 +68,13 @@ def audit_sampler(
     True
     """
     rows, pairs, complete = _candidates(n_teachers, n_classes, adjacency)
+    least = _LEAST_RUNS * len(rows)
+    if isinstance(runs, bool) or int(runs) != runs or runs < least:
+        raise ValueError(
+            f"runs = {runs}: must be an integer >= {least}, {_LEAST_RUNS} for each of {len(rows)} "
+            "histograms"
+        )
+    check_levels(delta, confidence)
     labels = tuple(range(-1, n_classes))
 
     def draw(given: NDArray, number: int, source: np.random.Generator) -> NDArray:
@@ -77,10 +83,10 @@ def audit_sampler(
             raise ValueError(f"sampler: type {drawn.dtype}: must be labels, an integer type")
         return drawn
 
-    each = max(1, int(_FIRST_ROUND * runs) // len(rows))
+    each = int(_FIRST_ROUND * runs) // len(rows)
     shares = _shares(draw, rows, each, labels, generator)
     first, second = pairs[_most_different(shares, pairs, each, delta)]
-    left = max(1, int(runs - each * len(rows)) // 2)
+    left = (int(runs) - each * len(rows)) // 2
     found = epsilon_lower_bound(
         draw,
         rows[first],

@@ -55,6 +55,14 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
     return lower * (1 - 1e-9), np.minimum(1.0, upper * (1 + 1e-9))
 
 
+def check_levels(delta: float, confidence: float) -> None:
+    """Raise ValueError unless 0 <= delta < 1 and 0 < confidence < 1."""
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1)")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
+
+
 def epsilon_lower_bound(
     sample: Callable,
     first: ArrayLike,
@@ -74,8 +82,7 @@ def epsilon_lower_bound(
     upper(P'))). Raises ValueError for delta outside [0, 1), confidence outside (0, 1), fewer than
     two labels, runs < 1, and for labels that sample returns though they are not listed.
     """
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1)")
+    check_levels(delta, confidence)
 
     def bound(lower: float, upper: float) -> float:
         return math.log((lower - delta) / upper) if lower > delta else 0.0
@@ -116,8 +123,7 @@ def events(labels: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerBound:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
+    check_levels(0.0, confidence)
     if len(set(labels)) < 2:
         raise ValueError(f"labels = {list(labels)}: must hold at least two")
     if isinstance(runs, bool) or int(runs) != runs or runs < 1:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 KINDS = ("auto", "probabilities", "sampler")
@@ -69,14 +71,38 @@ def kind_of(function: Callable, kind: str = "auto") -> str:
 
 
 def guarded(function: Callable, name: str) -> Callable:
-    """Return the function with whatever it raises turned into a ValueError of one line."""
+    """Return the function with whatever it raises turned into a ValueError of one line.
+
+    That holds for the end of the program, too (sys.exit): nothing has been audited then. What the
+    function prints goes to standard error.
+    """
 
     def call(*arguments):
         try:
-            return function(*arguments)
+            with _printing_elsewhere():
+                return function(*arguments)
+        except SystemExit as leave:
+            raise ValueError(f"{name}: ends the program (sys.exit, {leave.code!r})") from leave
         except Exception as error:
             text = " ".join(str(error).split())
             raise ValueError(f"{name}: {type(error).__name__}: {text}".rstrip(": ")) from error
 
     call.__wrapped__ = function  # inspect.signature looks through it
     return call
+
+
+@contextlib.contextmanager
+def _printing_elsewhere() -> Iterator[None]:
+    """Send to standard error what the block, or a program that it starts, prints.
+
+    Standard output is for the audit alone, which may be read by a program.
+    """
+    with contextlib.ExitStack() as undo:
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # one of them is closed
+            output, error = sys.stdout.fileno(), sys.stderr.fileno()
+            before = os.dup(output)
+            undo.callback(os.close, before)
+            os.dup2(error, output)
+            undo.callback(os.dup2, before, output)
+        undo.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield

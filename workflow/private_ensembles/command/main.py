@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 
-from private_ensembles import __version__
-from private_ensembles.command import audit, compare, gamma, plan, release, verify
-from private_ensembles.jobs.io import describe
+# The subcommands are imported where they are needed: a Ctrl-C meanwhile is one line, too.
 
-_SUBCOMMANDS = (audit, verify, plan, release, gamma, compare)
 BAD_INPUT = 2
+NOT_PRINTED = 3
+STOPPED = 130
+# What the library and the configuration call an option by another name than the command.
+_OTHER_NAMES = {
+    "n_teachers": "teachers",
+    "n_classes": "classes",
+    "n_queries": "queries",
+    "labels_wanted": "labels",
+    "teacher_Delta": "teacher_delta",
+}
+# A name with its value: what is wrong, at the start of a message, or further on one that is no
+# word, as in "say votes_kind=counts"; not in a path, nor what a file has.
+_NAME = re.compile(
+    r"^[A-Za-z]\w*(?=(?:, \w+)* = )|(?<![\w/,.-])(?<!has )[A-Za-z]+_\w+(?=(?:, \w+)* ?=)"
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,7 +36,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> Parser:
-    """Return the parser of all subcommands; each sets `run`, a function of what was parsed."""
+    """Return the parser of all subcommands; each sets `run`, a function of what was parsed.
+
+    It also sets `help_text`, a function that returns what --help prints.
+    """
+    from private_ensembles import __version__
+    from private_ensembles.command import audit, compare, gamma, plan, release, verify
+
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     whole = Parser(
         prog="private-ensembles",
@@ -32,14 +51,14 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in _SUBCOMMANDS:
+    for module in (audit, verify, plan, release, gamma, compare):
         name = module.__name__.rpartition(".")[2]
         summary = module.__doc__.partition("\n")[0]
         epilog = "example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES)
         own = commands.add_parser(name, help=summary, description=summary, epilog=epilog, **layout)
         module.add_arguments(own)
         own.add_argument("--json", action="store_true", help="print JSON, for programs")
-        own.set_defaults(run=module.run)
+        own.set_defaults(run=module.run, help_text=own.format_help)
     return whole
 
 
@@ -47,11 +66,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status.
 
     0: done, and what was asked about holds. 1: a claim or certificate does not hold, or two runs
-    are not the same. 2: bad input, with one line on standard error that says what is wrong.
+    are not the same. 2: bad input, with one line on standard error that says what is wrong. 3:
+    done, but there was no room to print it. 130: stopped by Ctrl-C.
     """
     try:
-        given = parser().parse_args(arguments)
-        return given.run(given)
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("error: stopped by Ctrl-C", file=sys.stderr)
+        return STOPPED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    from private_ensembles.command.output import NotPrinted, printing
+    from private_ensembles.jobs.io import describe
+
+    options = ""
+    try:
+        try:
+            asked = parser().parse_args(arguments)
+        except SystemExit:
+            with printing():  # of --help, perhaps to a reader who has seen enough
+                pass
+            raise
+        options = asked.help_text()
+        return asked.run(asked)
+    except NotPrinted as error:
+        print(f"error: {error}", file=sys.stderr)
+        return NOT_PRINTED
     except (ValueError, OSError, TypeError, RuntimeError, MemoryError, ImportError) as error:
-        print(f"error: {describe(error)}", file=sys.stderr)
+        print(f"error: {as_options(describe(error), options)}", file=sys.stderr)
         return BAD_INPUT
+
+
+def as_options(message: str, help_text: str) -> str:
+    """Return a message of the library with the names of its arguments as those of options.
+
+    Names that are no option of the subcommand stay, and so does what a file is said to have.
+    help_text: what --help prints, which shows every option.
+
+    >>> as_options("n_classes = 1: must be at least 2", "--classes N --labels N")
+    '--classes = 1: must be at least 2'
+    """
+    options = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", help_text))
+
+    def option(name: re.Match) -> str:
+        word = _OTHER_NAMES.get(name[0], name[0]).replace("_", "-")
+        return next((each for each in (f"--{word}", f"-{word}") if each in options), name[0])
+
+    return _NAME.sub(option, message)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import ROUND_FLOOR, Context
 from numbers import Real
 
@@ -15,12 +17,43 @@ from private_ensembles.jobs.progress import about
 _LONG = 15.0
 
 
+class NotPrinted(Exception):
+    """What was asked for is done, but standard output does not take what there is to say."""
+
+
 def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
-    """Print `value` as JSON, or else the lines of `text`."""
+    """Print `value` as JSON, or else the lines of `text`; raises NotPrinted as `printing` does."""
     if as_json:
-        print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+        shown = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     else:
-        print("\n".join(text))
+        shown = "\n".join(text)
+    with printing():
+        print(shown)
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Print within the block what the work has come to; a reader who closes the pipe has seen it.
+
+    Raises NotPrinted for any other failure, such as a full disk: neither says that the input was
+    bad, and a release has been made and charged.
+    """
+    try:
+        yield
+        if sys.stdout is not None:  # it is if the shell has closed it
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _discard()
+    except OSError as error:
+        _discard()
+        raise NotPrinted(f"standard output: {error.strerror}; all else is done") from None
+
+
+def _discard() -> None:
+    """Send what is still to be printed nowhere, or Python would fail on it again as it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def warn_of(seconds: float) -> None:
