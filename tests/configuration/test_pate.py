@@ -183,6 +183,10 @@ def changed(changes):
             {"pate.tasks.mnist.recipe": "pate-2018-code"},
             "recipe = 'pate-2018-code': must be null or one of pate.tasks.mnist.recipes: pate-2017",
         ),
+        (
+            {"pate.authors_votes.files": {"cifar": "x.npy"}},
+            "authors_votes.files.cifar = 'cifar': must be one of the tasks: mnist, svhn, adult, ",
+        ),
         ({"pate.tasks.adult.recipe": "x"}, "null or one of pate.tasks.adult.recipes: none"),
         ({"pate.tasks.mnist.recipes": {"x": {"epochs": 1}}}, "recipes.x.epochs: unknown key"),
         ({"pate.tasks": {}}, "pate.tasks: must not be empty"),
@@ -212,6 +216,22 @@ def test_the_code_of_section_5_1_is_a_recipe_that_replaces_our_own_if_it_is_chos
     given = DEFAULT["pate"]["tasks"]["mnist"]["teachers"]
     assert ours.training("mnist-10", "plain", 250) == given
     assert check(theirs.plain()).plain() == theirs.plain()
+
+
+def test_the_authors_votes_take_part_file_by_file_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("data/raw/pate-2018-votes")
+    folder.mkdir(parents=True)
+    paper = changed({"data": "paper"})
+    assert check(paper).pate.authors_ensembles() == {}
+    (folder / "adult_250_teachers.npy").touch()
+    found = check(paper).pate
+    assert found.authors_ensembles() == {"adult": str(folder / "adult_250_teachers.npy")}
+    accounting = found.authors_accounting()["adult"]
+    assert (accounting["K"], accounting["n_classes"]) == (250, 2)
+    assert accounting["confident"]["queries"] == 1500
+    for other in (DEFAULT, changed({"data": "paper", "pate.authors_votes": None})):
+        assert check(other).pate.authors_ensembles() == {}
 
 
 def test_two_tasks_may_share_votes_but_not_a_data_set_with_other_teachers():

@@ -84,6 +84,12 @@ def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
     plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
     assert plan["download_data"] == 10
     assert (plan["train_slice"], plan["account_votes"]) == (4, 4)
+    assert "account_authors_votes" not in plan
+    votes = folder / "data/raw/pate-2018-votes"
+    votes.mkdir(parents=True)
+    (votes / "svhn_250_teachers.npy").write_bytes(b"")
+    plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
+    assert plan["account_authors_votes"] == 1
 
 
 def test_pate_runs_without_tasks_or_figures(folder, planned):

@@ -156,6 +156,29 @@ rule tabulate_authors_labels:
         "../scripts/tabulate_authors_labels.py"
 
 
+# params.files says which file is a task's: task names are no names of inputs. The files are somebody's
+# download, so no rule makes them.
+rule account_authors_votes:
+    message:
+        "Accounting for the votes of the paper's own ensembles"
+    input:
+        settings.pate.authors_ensembles().values(),
+    output:
+        shown("results/pate/tables/authors_votes.csv", "pate_authors_votes", "PATE", "Privacy"),
+    params:
+        code=fingerprint("account_authors_votes.py"),
+        files=settings.pate.authors_ensembles(),
+        settings=settings.pate.authors_accounting(),
+    log:
+        "logs/account_authors_votes/authors_votes.log",
+    benchmark:
+        "results/benchmarks/account_authors_votes/authors_votes.tsv"
+    resources:
+        mem_mb=growing(1200),
+    script:
+        "../scripts/account_authors_votes.py"
+
+
 # Interactive-GNMax as the paper means it: a student's scores decide which queries are answered. Of
 # votes, the students see what was released; the second round's mechanism sees them. params.files says
 # which files are a task's: task names are no names of inputs.

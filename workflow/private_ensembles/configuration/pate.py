@@ -1,6 +1,7 @@
 """The section `pate`: the experiments of the PATE paper, and the slices that its rules need."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import model_validator
@@ -253,6 +254,16 @@ class Tasks(types.MainSection):
         return self.tasks[task].student_seeds or self.student_seeds
 
 
+class AuthorsVotes(types.Section):
+    """The votes of the paper's own ensembles, if their files are at hand."""
+
+    folder: str = about("Where the files are, relative to where the workflow runs.")
+    files: types.Named[str] = about(
+        "By task, a NumPy file of counts: a row for each query, a column for each class. What is "
+        "not there is left out."
+    )
+
+
 class Pate(Tasks):
     """The experiments of the PATE paper."""
 
@@ -265,6 +276,7 @@ class Pate(Tasks):
     students: Students
     baselines: Baselines
     release: Release
+    authors_votes: types.Maybe[AuthorsVotes]
     draws: types.Repetitions = about("Random draws of the queries.")
     orders: types.Orders
     equal_budget: types.Maybe[EqualBudget]
@@ -288,6 +300,10 @@ class Pate(Tasks):
             yield "orders.order_max", self.orders.order_max, f"above 1 + order_step = {least:g}"
 
     def conflicts(self) -> Iterator[types.Mistake]:
+        for name in self.authors_votes.files if self.authors_votes else ():
+            if name not in self.tasks:
+                allowed = f"one of the tasks: {', '.join(self.tasks)}"
+                yield f"pate.authors_votes.files.{name}", name, allowed
         for name, task in self.given().items():
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
@@ -432,6 +448,26 @@ class Pate(Tasks):
             if same_classes and datasets[name].n_test <= settings.pool:
                 found[task] = name
         return found
+
+    def authors_ensembles(self) -> dict[str, str]:
+        """Return, by task, the files of the authors' own votes that are at hand."""
+        if self.authors_votes is None or self._settings.data != "paper":
+            return {}
+        folder = Path(self.authors_votes.folder)
+        paths = {name: folder / file for name, file in self.authors_votes.files.items()}
+        tasks = self.given()
+        return {name: str(path) for name, path in paths.items() if name in tasks and path.is_file()}
+
+    def authors_accounting(self) -> dict[str, dict]:
+        """Return, by task, what the accounting for the authors' own votes depends on."""
+        return {
+            name: {
+                **self.tasks[name].pick("K", "delta", "confident", "printed"),
+                **self.pick("orders"),
+                "n_classes": self._settings.classes(self.tasks[name].dataset),
+            }
+            for name in self.authors_ensembles()
+        }
 
     def interactive_tasks(self) -> list[str]:
         """Return the tasks that are run with a student between two rounds."""

@@ -60,6 +60,8 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
             pate_items.append("interactive_students")
     if settings.pate.figure5:
         pate_items.append("equal_answers")
+    if settings.pate.authors_ensembles():
+        pate_items.append("authors_votes")
     bagged = settings.dpbag.run_tables("students") + settings.dpbag.run_tables("labels")
     bagged += [f"{item}_by_split" for item in bagged]
     if settings.dpbag.intercept_study():

@@ -294,7 +294,7 @@ def account(
                 found = _two_rounds_account(counts[asked], labels[asked], settings, source, noise)
             elif aggregator == "confident":
                 one = confident_round(counts[asked], **noise_of(settings["confident"]), noise=noise)
-                found = _confident_account([one], settings, settings["printed"])
+                found = confident_account([one], settings, settings["printed"])
                 if draw == 0:  # the queries that `buy_labels` asks
                     secret = check_mode(noise) == "secure"
                     source = system_generator() if secret else generator(seed, task, "publication")
@@ -307,7 +307,7 @@ def account(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
+def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
     """Quantities of one or two rounds; printed: order, beta and sigma_ss, or None."""
     delta, orders = settings["delta"], order_grid(settings["orders"])
 
@@ -393,7 +393,7 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
     scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
     later = counts[first : first + second]
     interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
-    found = _confident_account([confident, interactive], settings, rounds["printed"])
+    found = confident_account([confident, interactive], settings, rounds["printed"])
     orders = order_grid(settings["orders"])
     cost = confident.threshold_rdp(orders) + confident.label_rdp(orders)
     first_round = {

@@ -1,0 +1,13 @@
+"""Account for the votes of the paper's own ensembles, those that are at hand."""
+
+from private_ensembles.experiments.authors_votes import authors_votes
+from private_ensembles.jobs import io
+from private_ensembles.votes.foreign import read_own_votes
+
+with io.job(snakemake) as job:
+    settings = job.params.settings
+    votes = {
+        task: read_own_votes(path, n_classes=settings[task]["n_classes"], kind="counts")
+        for task, path in job.params.files.items()
+    }
+    io.write_csv(job.output[0], authors_votes(votes, settings))
