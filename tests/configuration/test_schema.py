@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
+from private_ensembles.configuration import strict_yaml
 from private_ensembles.configuration.schema import schema as made
 from private_ensembles.configuration.schema import text
 from private_ensembles.student.forest import train_forest
@@ -61,17 +62,8 @@ def test_every_whole_number_has_a_least_and_a_most():
 
 
 def test_no_key_is_defined_twice():
-    class Strict(yaml.SafeLoader):
-        """PyYAML takes the last of equal keys and says nothing."""
-
-    def mapping(loader, node):
-        keys = [loader.construct_object(key) for key, _ in node.value]
-        assert len(keys) == len(set(keys)), keys
-        return loader.construct_mapping(node, deep=True)
-
-    Strict.add_constructor("tag:yaml.org,2002:map", mapping)
     for path in (SCHEMA, ROOT / "config.yaml"):
-        yaml.load(path.read_text(encoding="utf-8"), Strict)
+        strict_yaml.read(path)
 
 
 def test_every_key_is_explained_and_no_mapping_lets_unknown_keys_through():

@@ -11,10 +11,12 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from pathlib import Path
+from typing import NoReturn
 
+import yaml
 from pydantic import ValidationError
 
+from private_ensembles.configuration import strict_yaml
 from private_ensembles.configuration.root import Configuration
 
 _TYPES = {
@@ -57,11 +59,15 @@ def check_or_exit(
         settings = check(ordered, *folders, mechanisms=mechanisms)
     except ConfigError as error:
         name = _origin(error.path, sources)
-        print(f"error: {name}: {error}", file=sys.stderr, flush=True)
-        sys.exit(1)
+        _exit(f"{name}: {error}")
     config.clear()
     config.update(settings.plain())
     return settings
+
+
+def _exit(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr, flush=True)
+    sys.exit(1)
 
 
 def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) -> Configuration:
@@ -82,16 +88,17 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     """Return the sources of Snakemake's configuration by name, the winning ones last.
 
     files: configuration files in Snakemake's order, those of the command line first and the
-    workflow's own at the end. command_line: what --config gave.
+    workflow's own at the end. command_line: what --config gave. A file in which a key stands twice
+    ends the process as in :func:`check_or_exit`: Snakemake has taken the last one.
     """
-    import yaml
-
     *given, own = [str(file) for file in files] or [""]
     named = [(os.path.basename(own), own), *((file, file) for file in given)]
     found = []
     for name, path in named:
         try:
-            found.append((name, _read(path)))
+            found.append((name, strict_yaml.read(path)))
+        except strict_yaml.GivenTwice as error:
+            _exit(str(error))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
     return [*found, ("--config", dict(command_line or {}))]
@@ -103,13 +110,7 @@ def imported_sources(own: str, given: Mapping) -> list[tuple[str, dict]]:
     own: the path of this workflow's file, which holds every key. given: what the other workflow
     says after `config:` of its `module`. Raises OSError if the file cannot be read.
     """
-    return [(os.path.basename(own), _read(own)), ("config of the module", dict(given))]
-
-
-def _read(path: str) -> dict:
-    import yaml
-
-    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return [(os.path.basename(own), strict_yaml.read(own)), ("config of the module", dict(given))]
 
 
 def filled(given: Mapping, defaults: Mapping) -> dict:
