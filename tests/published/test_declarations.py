@@ -6,8 +6,10 @@ from private_ensembles.published.declarations import paper, read_paper
 from private_ensembles.published.explanations import EXPLANATIONS
 from private_ensembles.published.parameters import flat
 from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
+from private_ensembles.published.relations.comparison import compare_relations
 from private_ensembles.published.rules import first_that_fits
 
+PRINTED = read_published(FOLDER.glob("*.csv"))
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 GOOD = """
 beside:
@@ -19,8 +21,7 @@ beside:
 
 @pytest.fixture(scope="module")
 def keys():
-    printed = read_published(FOLDER.glob("*.csv"))
-    return [key_of(cell) for cell in printed.to_dict("records")]
+    return [key_of(cell) for cell in PRINTED.to_dict("records")]
 
 
 def test_every_paper_with_printed_numbers_is_declared(keys):
@@ -32,11 +33,13 @@ def test_every_paper_with_printed_numbers_is_declared(keys):
 def test_every_rule_is_about_printed_numbers_of_its_paper(name, keys):
     declared = paper(name)
     mine = [key for key in keys if key.paper == name]
+    rows = compare_relations(PRINTED, {}, data="paper").to_dict("records")
+    relations = [key for key in map(key_of, rows) if key.paper == name]
     kinds = [declared.explanations, declared.remarks, declared.doubts, declared.rests_on]
     for rules in (*kinds, declared.inputs, declared.limits, declared.units):
         for rule in rules:
             table = rule.table[0]  # of ours, which only some rules name
-            assert any(rule.fits(key, table) for key in mine), rule
+            assert any(rule.fits(key, table) for key in [*mine, *relations]), rule
 
 
 @pytest.mark.parametrize("name", PAPERS)

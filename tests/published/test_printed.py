@@ -19,6 +19,13 @@ ITEMS = {
     "table10": 18,
     "section6.2": 8,
     "appendixD.1.3": 1,
+    # Statements.
+    **dict.fromkeys(("lemma3.1", "lemma3.2", "lemma3.3", "lemma3.4", "lemma5.1", "lemmaA.1"), 1),
+    **dict.fromkeys(("lemmaB.1", "lemmaB.9", "lemmaB.11", "theorem4.1"), 1),
+    **dict.fromkeys(("section5", "appendixD.2.1", "figure10"), 2),
+    "figure2": 10,
+    "figure7": 8,
+    "figure9": 8,
 }
 HEADER = ",".join([*KEY, "published", "published_sd"])
 

@@ -74,7 +74,8 @@ rule tabulate_label_accuracy:
     input:
         lambda wc: files.labels(settings, config["darrm"]["tables"][wc.accuracy_table]),
     output:
-        shown("results/darrm/tables/{accuracy_table}.csv", "accuracy", "DaRRM", "Accuracy"),
+        means=shown("results/darrm/tables/{accuracy_table}.csv", "accuracy", "DaRRM", "Accuracy"),
+        by_training="results/darrm/tables/{accuracy_table}_by_training.csv",
     params:
         code=fingerprint("tabulate_label_accuracy.py"),
         m=lookup(within=config, dpath="darrm/tables/{accuracy_table}"),

@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.darrm_tables import label_accuracy
+from private_ensembles.experiments.darrm_tables import accuracy_by_training, label_accuracy
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     labels = pd.concat(map(pd.read_csv, job.input), ignore_index=True)
-    io.write_csv(job.output[0], label_accuracy(labels))
+    io.write_csv(job.output.means, label_accuracy(labels))
+    io.write_csv(job.output.by_training, accuracy_by_training(labels))

@@ -1,7 +1,7 @@
 """What a run makes: the tasks, tables, figures and pages that its configuration asks for."""
 
 from private_ensembles.configuration import files
-from private_ensembles.configuration.darrm import SHAPE_FIGURES
+from private_ensembles.configuration.darrm import ACCURACY_TABLES, SHAPE_FIGURES
 from private_ensembles.configuration.root import Configuration
 
 LEDGER = "results/privacy_ledger.csv"
@@ -45,6 +45,7 @@ def pure_shapes(settings: Configuration) -> list[str]:
 def tables(settings: Configuration) -> dict[str, list[str]]:
     """The tables of each paper that are made, whether or not the run covers the paper."""
     darrm = [item for item, m in settings.darrm.tables if m is not None]
+    darrm += [f"{item}_by_training" for item in darrm if item in ACCURACY_TABLES]
     if settings.darrm.figure6:
         darrm.append("table3")  # its parameters
     if pure_shapes(settings):
@@ -70,7 +71,7 @@ def tables(settings: Configuration) -> dict[str, list[str]]:
         "darrm": darrm,
         "pate": pate_items,
         "dpbag": [*bagged, "labels", "conjecture"],
-        "nzc": ["table1", "table2", "leads"] if settings.nzc.running() else ["leads"],
+        "nzc": ["table1", "table2", "figure2", "leads"] if settings.nzc.running() else ["leads"],
     }
 
 

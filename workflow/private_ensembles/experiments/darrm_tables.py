@@ -26,6 +26,7 @@ ACCURACY_KEY = [
     "epsilon",
     "delta",
 ]
+_TRAINING_KEY = ["dataset", "stand_in", "m", "mechanism", "training_seed"]
 # Why the least total holds, in plain words.
 _EVERYTHING = (
     "Publishing all {K} private teachers costs no more than this, once, and answers any "
@@ -61,10 +62,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
     Standard deviations have n - 1 in the denominator and are missing for n = 1. Raises ValueError
     for missing columns, missing values, accuracies outside [0, 1] or unequal numbers of draws.
     """
-    wanted = [*ACCURACY_KEY, "training_seed", "draw", "accuracy", "expected_accuracy"]
-    missing = [column for column in wanted if column not in labels]
-    if missing:
-        raise ValueError(f"labels: lacks the columns {', '.join(missing)}")
+    _require(labels, [*ACCURACY_KEY, "training_seed", "draw", "accuracy", "expected_accuracy"])
     for column in ("accuracy", "expected_accuracy"):
         # Written so that NaN is refused as well.
         if not labels[column].between(0, 1).all():
@@ -103,6 +101,24 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
         kind="stable",
         ignore_index=True,
     )
+
+
+def accuracy_by_training(labels: pd.DataFrame) -> pd.DataFrame:
+    """Return what labels of each training are expected to achieve, over all test images.
+
+    For differences of mechanisms whose teachers are the same (`published.relations`). labels: as
+    `label_accuracy` takes them; the number of queries and the draw do not matter. Columns:
+    _TRAINING_KEY and expected_accuracy. Raises ValueError for missing columns.
+    """
+    _require(labels, [*_TRAINING_KEY, "expected_accuracy"])
+    rows = labels[[*_TRAINING_KEY, "expected_accuracy"]]
+    return rows.drop_duplicates(_TRAINING_KEY, ignore_index=True)
+
+
+def _require(labels: pd.DataFrame, wanted: Iterable[str]) -> None:
+    missing = [column for column in wanted if column not in labels]
+    if missing:
+        raise ValueError(f"labels: lacks the columns {', '.join(missing)}")
 
 
 def privacy_loss(

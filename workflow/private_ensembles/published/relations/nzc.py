@@ -1,11 +1,136 @@
-"""What NZC says of several of its numbers at once."""
+"""What NZC says of several of its numbers at once: whose students and labels are right more often.
+
+Votes and students are our own, so that orders alone are judged. Students of one table have the same
+teachers; they differ by the labels that they learn from, and by their training.
+"""
 
 from collections.abc import Iterator
 
+import pandas as pd
+
+from private_ensembles.experiments.standard_errors import Part, standard_error
 from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Relation
+from private_ensembles.published.relations.judging import Estimate, Relation
+
+_OURS = "one ensemble of each size, trained here."
+_ONE_STUDENT = "One student of each: no spread of our own to judge by."
+# Section 5.2 and Table 1: (above, below), by printed names; {most} is the size of the pool.
+_STUDENTS = (("nzc", "lnmax-{most}"), ("nzc-few", "nzc"))
+_POOLS = {"mnist": 9000, "svhn": 10000}
+# Figures 2a and 2c print no digits. How a share changes with more teachers, and in words.
+_CURVES = (
+    ("accuracy", -1, "the plurality is right less often"),
+    ("qualified", 1, "more queries have a lead above 2"),
+    ("qualified_wrong", 1, "more of these are wrong"),
+)
+_NO_DIGITS = "Figure 2 prints no digits; ours is the least change between two sizes in turn."
 
 
 def relations(evidence: Evidence) -> Iterator[Relation]:
     """Yield the paper's relations."""
-    yield from ()
+    for dataset, pool in _POOLS.items():
+        for above, below in _STUDENTS:
+            yield _students(evidence, dataset, above, below.format(most=pool))
+        yield _labels(evidence, dataset)
+        for column, sign, words in _CURVES:
+            yield Relation(
+                kind="order",
+                item="figure2",
+                dataset=dataset,
+                row=f"with more teachers {words}",
+                column=f"{column}: least change",
+                published=0.0,
+                ours=_least_change(evidence, dataset, column, sign),
+                table="figure2",
+                own_votes=_OURS,
+                note=_NO_DIGITS,
+            )
+
+
+def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relation:
+    """Students of one kind of labels above those of another, in percent."""
+    printed = _printed(evidence, "table1", dataset, "student_accuracy")
+    rows = _rows(evidence, "table1", dataset)
+    ours, missing = None, ""
+    if rows is not None:
+        one, other = (rows.loc[_our_name(name, rows)] for name in (above, below))
+        if min(one["student_seeds"], other["student_seeds"]) > 1:
+            ours = _difference(one, other)
+        else:
+            missing = _ONE_STUDENT
+    return Relation(
+        kind="order",
+        item="table1",
+        dataset=dataset,
+        row=f"{above} above {below}",
+        column="student_accuracy: difference",
+        published=printed[above] - printed[below],
+        ours=ours,
+        table="table1",
+        own_votes=_OURS,
+        missing=missing,
+    )
+
+
+def _difference(one: pd.Series, other: pd.Series) -> Estimate:
+    """Return the difference of two students' means over seeds, in percent."""
+    parts = [
+        Part(
+            (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
+        )
+        for row in (one, other)
+    ]
+    gap = 100 * (one["student_accuracy"] - other["student_accuracy"])
+    return Estimate(float(gap), *standard_error(parts))
+
+
+def _labels(evidence: Evidence, dataset: str) -> Relation:
+    """Labels of NZC right more often than LNMax's: expectations over the same votes, exact."""
+    printed = _printed(evidence, "table2", dataset, "label_accuracy")
+    rows = _rows(evidence, "table2", dataset)
+    ours = None
+    if rows is not None:
+        right = 100 * rows["label_accuracy"]
+        ours = Estimate(float(right["nzc"] - right["lnmax"]))
+    return Relation(
+        kind="order",
+        item="table2",
+        dataset=dataset,
+        row="nzc above lnmax",
+        column="label_accuracy: difference",
+        published=printed["nzc"] - printed["lnmax"],
+        ours=ours,
+        table="table2",
+        own_votes=_OURS,
+    )
+
+
+def _least_change(evidence: Evidence, dataset: str, column: str, sign: int) -> Estimate | None:
+    """Return the least change of a share from one number of teachers to the next, times a sign."""
+    data = evidence.table("figure2")
+    data = None if data is None else data[(data["task"] == dataset) & (data["panel"] == "teachers")]
+    if data is None or len(data) < 2:
+        return None
+    steps = sign * data.sort_values("teachers")[column].diff().dropna()
+    return Estimate(float(steps.min()))
+
+
+def _printed(evidence: Evidence, item: str, dataset: str, column: str) -> pd.Series:
+    cells = evidence.printed(item)
+    cells = cells[(cells["dataset"] == dataset) & (cells["column"] == column)]
+    return cells.set_index("row")["published"]
+
+
+def _rows(evidence: Evidence, item: str, dataset: str) -> pd.DataFrame | None:
+    """Return our rows of a task by aggregator, None if there are none."""
+    table = evidence.table(item)
+    table = None if table is None else table[table["task"] == dataset]
+    return None if table is None or table.empty else table.set_index("aggregator")
+
+
+def _our_name(printed: str, rows: pd.DataFrame) -> str:
+    """Return our name of an aggregator; those of the small ensemble carry its size."""
+    if not printed.endswith("-few"):
+        return printed
+    kind = printed.removesuffix("few")
+    return next(name for name in rows.index if name.startswith(kind))
