@@ -99,9 +99,37 @@ def test_every_profile_leaves_out_the_code_trigger(root):
         assert settings["rerun-incomplete"] is True, path
 
 
+LARGE = """
+rule read:
+    input: "large"
+    output: "read"
+    shell: "wc -c < {input} > {output}"
+"""
+
+
+def test_a_time_stamp_reruns_nothing_whatever_the_size_of_the_file(root, tmp_path, start_snakemake):
+    """Snakemake itself compares the content of files up to 1 MB only."""
+    (tmp_path / "Snakefile").write_text(LARGE)
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(3_000_000)
+    profile = ("--workflow-profile", str(root / "profiles/default"))
+    assert start_snakemake(tmp_path, *profile).returncode == 0
+    (tmp_path / "large").touch()
+    assert "Nothing to be done" in start_snakemake(tmp_path, *profile, "-n").stdout
+    with open(tmp_path / "large", "r+b") as file:
+        file.write(b"other")
+    assert "read" in start_snakemake(tmp_path, *profile, "-n").stdout
+
+
 def test_profiles_have_the_same_defaults(root):
     found = [
         yaml.safe_load((root / f"profiles/{name}/config.yaml").read_text())["default-resources"]
         for name in ("default", "slurm")
     ]
     assert found[0] == found[1] == {"mem_mb": "600 * 2 ** (attempt - 1)", "runtime": 30}
+
+
+def test_every_profile_compares_the_content_of_files_up_to_the_same_size(root):
+    paths = sorted((root / "profiles").glob("*/config.yaml"))
+    sizes = {yaml.safe_load(path.read_text())["max-checksum-file-size"] for path in paths}
+    assert len(sizes) == 1
