@@ -40,7 +40,7 @@ rule all:
 
 # Not on dry runs, and not in the jobs of a cluster. The log file keeps all that Snakemake says.
 onstart:
-    releases.permission_or_exit(workflow.dag.needrun_jobs(), config)
+    releasing.permission_or_exit(workflow.dag.needrun_jobs(), config)
     announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
     terminal.shorten(logger)
 

@@ -3,14 +3,22 @@
 import csv
 import hashlib
 import json
-import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from private_ensembles.command import release
 from private_ensembles.command.main import main
-from private_ensembles.experiments import own_votes, releases
+from private_ensembles.experiments import own_votes, releases, releasing
+from private_ensembles.jobs import io
+
+from .. import ending
 
 WORDS = ["--classes", "3", "--epsilon", "5", "--mechanism", "gnmax_analytic"]
 
@@ -43,6 +51,27 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     assert 0 < len(labels) <= 20
     assert {row["label"] for row in labels} <= {"0", "1", "2"}
     assert found["all_releases"]["epsilon"] >= found["epsilon"]
+    times = {path.stat().st_mtime_ns for path in (folder / "labels.csv", folder / "mechanisms.csv")}
+    assert len(times) == 1  # how long the draw took is nobody's business
+    assert times.pop() % 10**9 == 0
+
+
+OTHER = [*WORDS, "--epsilon", "4"]
+
+
+def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
+    votes, tmp_path, capsys, monkeypatch
+):
+    assert main(["release", votes, *WORDS]) == 0
+    labels = tmp_path / "results" / "own" / "release" / "labels.csv"
+    before = labels.read_bytes()
+    labels.unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        assert main(["release", votes, *WORDS]) == 0
+    assert "drawn and charged before: they cost nothing more" in capsys.readouterr().out
+    assert labels.read_bytes() == before
+    assert len(releases.read()) == 1
 
 
 def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys, monkeypatch):
@@ -52,15 +81,15 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     capsys.readouterr()
     with monkeypatch.context() as patched:
         patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
-        assert main(["release", votes, *WORDS]) == 2
+        assert main(["release", votes, *OTHER]) == 2
         # Nor are votes looked at.
-        assert main(["release", "gone.csv", *WORDS]) == 2
+        assert main(["release", "gone.csv", *OTHER]) == 2
     first, error = capsys.readouterr().err.splitlines(keepends=True)
     assert first == error
     assert "labels of your votes are out already (1 release" in error
     assert error.endswith("or allow it with --again\n")
     assert labels.read_bytes() == before
-    assert main(["release", votes, *WORDS, "--again"]) == 0
+    assert main(["release", votes, *OTHER, "--again"]) == 0
     shown = capsys.readouterr().out
     assert "Releasing again. With the 1 release before" in shown
     record = releases.read(labels.with_name("releases.csv"))
@@ -87,6 +116,9 @@ def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
     folder = tmp_path / "results" / "own" / "rehearsal"
     names = {path.name for path in folder.iterdir()}
     assert names == {"rehearsal_labels.csv", "rehearsal_mechanisms.csv", ".lock"}
+    # Whoever has the seed can take the noise away: for its owner's eyes.
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o077 for path in folder.glob("*.csv")} == {0}
     assert not folder.with_name("release").exists()
 
 
@@ -94,17 +126,99 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
     folder = tmp_path / "results" / "own" / "release"
     append = releases.append
 
-    def appending(one, path):
-        assert not (folder / "labels.csv").exists()
-        unseen = [part for part in folder.iterdir() if ".part" in part.name]
-        assert {part.stat().st_mode & 0o777 for part in unseen} == {0o600}
-        append(one, path)
+    def appending(one, path, **more):
+        assert {path.name for path in folder.iterdir()} == {".lock"}
+        (drawn,) = folder.with_name("private").glob("*/labels.csv")
+        assert drawn.stat().st_mode & 0o777 == 0o600
+        append(one, path, **more)
         raise OSError("no space left")
 
-    monkeypatch.setattr(releases, "append", appending)
-    assert main(["release", votes, *WORDS]) == 2
-    assert len(releases.read(folder / "releases.csv")) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(releases, "append", appending)
+        assert main(["release", votes, *WORDS]) == 2
     assert {path.name for path in folder.iterdir()} == {"releases.csv", ".lock"}
+    assert main(["release", votes, *WORDS]) == 0
+    (one,) = releases.read(folder / "releases.csv")
+    assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
+
+
+@pytest.fixture
+def planned_once(votes, monkeypatch):
+    """Plan once, and do not wait for the disk: only the release itself is ended again and again."""
+    plan, known = own_votes.plan_for, []
+
+    def planned(*given, **more):
+        known[:] = known or [plan(*given, **more)]
+        return known[0]
+
+    monkeypatch.setattr(own_votes, "plan_for", planned)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
+
+
+def ended(votes, folder):
+    """What is there after the command ended somewhere: all that is seen is charged, and it can end.
+
+    Returns whether the labels were charged.
+    """
+    charged = {one.labels_sha256 for one in releases.read(folder / "releases.csv")}
+    for path in folder.iterdir() if folder.exists() else ():
+        if "labels" in path.name and path.stat().st_size:
+            kept = list(folder.parent.glob("private/*/labels.csv"))
+            (of,) = [one for one in kept if hashlib.sha256(one.read_bytes()).hexdigest() in charged]
+            assert of.read_bytes().startswith(path.read_bytes())
+    with pytest.MonkeyPatch.context() as patched:
+        if charged:
+            patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        assert main(["release", votes, *WORDS]) == 0
+    (one,) = releases.read(folder / "releases.csv")
+    assert charged <= {one.labels_sha256}
+    assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"labels.csv", "mechanisms.csv", "releases.csv", ".lock"}
+    shutil.rmtree(folder.parent)
+    return bool(charged)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
+def test_a_command_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
+    votes, planned_once, number, capfd
+):
+    where = (release, releasing, releases, io)
+    work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), where, ending.by(number))
+    states = [ended(votes, release.RESULTS / "release") for _ in work]
+    assert len(states) > 150
+    assert states.count(True) > 30 < states.count(False)
+
+
+def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finished(
+    votes, planned_once, capfd
+):
+    states = []
+    for size in range(0, 900, 15):
+        ending.with_room_for(size, lambda: main(["release", votes, *WORDS]))
+        states.append(ended(votes, release.RESULTS / "release"))
+    assert set(states) == {True, False}
+
+
+def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
+    """A closed pipe is no bad input: the labels are there and charged."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = os.environ | {"PYTHONPATH": str(Path(release.__file__).parents[2])}
+    words = [sys.executable, "-m", "private_ensembles", "release", votes, *WORDS]
+    done = subprocess.run(
+        words, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    labels = "results/own/release/labels.csv"
+    message = "the report could not be printed: Broken pipe; the labels are made: "
+    assert done.stderr == f"{message}{labels}\n"
+    assert (tmp_path / labels).is_file()
+    assert len(releases.read()) == 1
 
 
 def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
@@ -130,25 +244,3 @@ def test_the_plan_and_what_is_printed_do_not_depend_on_the_votes(tmp_path, monke
     assert shown[0] == shown[1]
     tables = [tmp_path / f"results/{seed}/rehearsal/rehearsal_mechanisms.csv" for seed in (0, 1)]
     assert tables[0].read_bytes() == tables[1].read_bytes()
-
-
-def _hold(folder, held, let_go):
-    with release._locked(folder):
-        held.set()
-        let_go.wait(30)
-
-
-def test_two_at_once_take_turns(tmp_path):
-    context = multiprocessing.get_context("fork")
-    held, let_go, second = (context.Event() for _ in range(3))
-    first = context.Process(target=_hold, args=(tmp_path, held, let_go))
-    other = context.Process(target=_hold, args=(tmp_path, second, let_go))
-    first.start()
-    assert held.wait(30)
-    other.start()
-    assert not second.wait(0.3)
-    let_go.set()
-    assert second.wait(30)
-    for process in (first, other):
-        process.join(30)
-        assert process.exitcode == 0

@@ -107,10 +107,5 @@ def test_a_rehearsal_is_told_by_every_name_and_only_one_file_is_private(config):
     assert {Path(path).parent.name for path in release.values()} == {"release", "private"}
     assert all(Path(path).name.startswith("rehearsal_") for path in rehearsal.values())
     assert [what for what, path in release.items() if is_private(path)] == ["private"]
+    assert all(is_private(path) for path in rehearsal.values())
     assert not set(release.values()) & set(rehearsal.values())
-
-
-@pytest.mark.parametrize("prefix", ["", "ours/", "/data/results/x/"])
-def test_the_record_of_releases_lies_behind_the_prefix_of_the_labels(prefix):
-    for labels in ("release/labels.csv", "rehearsal/rehearsal_labels.csv"):
-        assert files.releases(f"{prefix}results/own/{labels}") == f"{prefix}{files.RELEASES}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.experiments import own_votes
+from private_ensembles.experiments import own_votes, releasing
 from private_ensembles.votes.cache import Votes
 
 SETTINGS = {
@@ -56,7 +56,7 @@ def test_labels_released_are_those_paid_for_and_the_seed_s():
     released = own_votes.release(plan, given, seed=1)
     assert 0 < (released >= 0).sum() <= 30
     assert released.tolist() == own_votes.release(plan, given, seed=1).tolist()
-    table = own_votes.labels_table(released)
+    table = releasing.Labels(releasing.labels_text(released)).table()
     assert table["query"].tolist() == np.flatnonzero(released >= 0).tolist()
     assert set(table["label"]) <= {0, 1, 2}
 

@@ -1,8 +1,9 @@
-"""Releases: recorded whole, added up, and made once unless somebody says again."""
+"""The record of releases: whole or refused, on the disk before it counts, added up."""
 
 import csv
+import os
 from fractions import Fraction
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +13,6 @@ from private_ensembles.experiments.releases import Release, Total, append, read,
 MODEL = ("disjoint_shards", "replace_one")
 ONE = Release("2026-01-01T00:00:00+00:00", "gnmax", 0.1, 1e-5, *MODEL, "a")
 TWO = Release("2026-01-02T00:00:00+00:00", "ladder", 0.2, 1e-6, *MODEL, "b")
-CONFIG = {
-    "noise": "secure",
-    "epsilon": 1.0,
-    "delta": 1e-5,
-    "again": False,
-    "planner": {"adjacency": "replace_one"},
-}
 
 
 @pytest.fixture
@@ -42,12 +36,52 @@ def test_what_was_appended_is_read_back(path):
         ]
 
 
-@pytest.mark.parametrize("text", ["a,b\n1,2\n", "", "\0", "\xff"])
-def test_a_record_that_cannot_be_read_allows_nothing(path, text):
+HEADER = "time,mechanism,epsilon,delta,privacy_model,adjacency,labels_sha256\n"
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "", "\0", "\xff", HEADER])
+def test_a_record_that_cannot_be_read_or_holds_no_release_is_refused(path, text):
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(ValueError, match="releases") as caught:
-        releases.permission(CONFIG | {"again": True}, path)
+    with pytest.raises(ValueError, match=r"releases\.csv: ") as caught:
+        read(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_record_that_is_a_link_is_refused(path, there):
+    """An addition would replace the link; what it leads to, if anything, would not be charged."""
+    other = path.with_name("elsewhere.csv")
+    if there:
+        append(ONE, other)
+    path.symlink_to(other)
+    for use in (read, lambda place: append(TWO, place)):
+        with pytest.raises(ValueError, match=r"releases\.csv: is a link to .*elsewhere\.csv: must"):
+            use(path)
+    assert path.is_symlink()
+    assert other.exists() == there
+
+
+def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_labels(
+    path, tmp_path, monkeypatch
+):
+    """What is written tells the hash of labels that are not charged yet."""
+    events, workshop = [], tmp_path / "private"
+    workshop.mkdir()
+    replace, synced = os.replace, releases.synced
+
+    def watched(source, target):
+        assert {one.name for one in path.parent.iterdir()} <= {"releases.csv"}
+        events.append(("replace", Path(source).parent))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    monkeypatch.setattr(
+        releases, "synced", lambda place: (events.append(("sync", Path(place).name)), synced(place))
+    )
+    append(ONE, path, workshop=workshop)
+    assert events == [("sync", ".releases.part.csv"), ("replace", workshop), ("sync", "release")]
+    assert list(workshop.iterdir()) == []
+    assert path.stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize(
@@ -75,38 +109,6 @@ def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
     assert total.adjacency == "replace_one"
     assert total.epsilon == pytest.approx(1.1)  # two steps of add_remove for one replaced
     assert total.delta >= 1e-5 + (1 + 2.718281828**0.5) * 1e-5
-
-
-def test_a_second_release_is_refused_until_it_is_allowed(path):
-    assert releases.permission(CONFIG, path) is None
-    append(ONE, path)
-    with pytest.raises(ValueError, match=r"may cost epsilon = 1\.1 and .* --config again=yes$"):
-        releases.permission(CONFIG, path)
-    text = releases.permission(CONFIG | {"again": True}, path)
-    assert text == (
-        "Releasing again. With the 1 release before: at most epsilon = 1.1 and delta = 2e-05 "
-        "(replace_one) together."
-    )
-
-
-def test_a_rehearsal_may_be_repeated(path):
-    append(ONE, path)
-    assert releases.permission(CONFIG | {"noise": "reproducible"}, path) is None
-
-
-def test_snakemake_stops_before_it_removes_anything(path, monkeypatch, capsys):
-    monkeypatch.setattr(releases, "permission", lambda config: _refuse())
-    others = [SimpleNamespace(rule=SimpleNamespace(name="all"))]
-    releases.permission_or_exit(others, CONFIG)
-    jobs = [*others, SimpleNamespace(rule=SimpleNamespace(name="apply_votes"))]
-    with pytest.raises(SystemExit) as caught:
-        releases.permission_or_exit(jobs, CONFIG)
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == "error: not again\n"
-
-
-def _refuse():
-    raise ValueError("not\nagain")
 
 
 def test_a_release_names_its_file_by_its_hash(tmp_path):

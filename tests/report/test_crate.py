@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from private_ensembles.jobs import provenance
 from private_ensembles.report import crate
 
 rocrate = pytest.importorskip("rocrate", reason="comes with the extra `workflow`")
@@ -20,6 +21,7 @@ OLDER_TERMS = {
     "output": f"{BIOSCHEMAS}/ComputationalWorkflow#output",
 }
 TABLE, PRIVATE, OWN = "darrm/tables/table1.csv", "own/private/votes.csv", "own/release/labels.csv"
+REHEARSAL = "own/rehearsal/rehearsal_labels.csv"
 FIDELITY = (
     "paper,item,dataset,row,column,published,published_sd,reproduced,reproduced_sd,tolerance,"
     "status,note\n"
@@ -67,12 +69,15 @@ def results(tmp_path, root):
     record(results, OWN, "query,label\n", "apply_votes", {"secret/votes.npy": None})
     (results / PRIVATE).parent.mkdir(parents=True)
     (results / PRIVATE).write_text("what the votes say\n")
+    # As an earlier version recorded it.
+    record(results, REHEARSAL, "query,label\n0,1\n", "apply_votes", {"secret/votes.npy": None})
     return results
 
 
 def built(results):
     config = {"seed": 0, "papers": ["darrm"], "votes": "secret/votes.npy"}
-    return crate.build(results, results / "code", results / "fidelity.csv", config)
+    fidelity = results / "fidelity.csv"
+    return crate.build(results, results / "code", fidelity, config, provenance.is_private)
 
 
 def entities(metadata):
@@ -122,23 +127,21 @@ def test_every_published_number_is_linked_to_its_check(results):
     assert "result" not in checks[1]
 
 
-def test_what_is_private_is_named_and_neither_inside_nor_hashed(results):
+def test_of_own_votes_only_the_release_is_in_it_and_of_the_rest_no_name_and_no_hash(results):
+    """Labels of a rehearsal, whose seed is in the configuration, would tell the votes."""
     metadata = built(results)
     found = entities(metadata)
-    listed = found[f"#private/{PRIVATE}"]
-    assert listed["name"] == PRIVATE
-    assert set(listed) == {"@id", "@type", "name", "description"}
-    assert PRIVATE not in found
-    parts = {one["@id"] for one in found["./"]["hasPart"]}
-    assert not [one for one in parts if "private" in Path(one).parts]
+    assert OWN in found
     text = json.dumps(metadata)
-    assert hashlib.sha256((results / PRIVATE).read_bytes()).hexdigest() not in text
+    for name in (PRIVATE, REHEARSAL):
+        assert name not in text
+        assert hashlib.sha256((results / name).read_bytes()).hexdigest() not in text
     assert "secret/votes.npy" not in text  # nor the name of what a confidential job read
     assert "sha256" not in found["#confidential"]
 
 
 def test_own_votes_have_no_numbers_to_compare(results):
-    metadata = crate.build(results, results / "code", None, {"seed": 0})
+    metadata = crate.build(results, results / "code", None, {"seed": 0}, provenance.is_private)
     assert not [name for name in entities(metadata) if name.startswith("#published/")]
 
 
@@ -148,7 +151,7 @@ def test_the_same_run_is_described_by_the_same_bytes(results):
 
 def test_a_folder_without_records_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds no record of a result"):
-        crate.build(tmp_path, tmp_path, None, {})
+        crate.build(tmp_path, tmp_path, None, {}, provenance.is_private)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`snakemake --config votes=...`: a release made once, a rehearsal, mistakes in one line."""
 
 import hashlib
+import json
 import re
 import shutil
 
@@ -15,6 +16,7 @@ PUBLISHED = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
     *("curves.csv", "releases.csv"),
 }
+LOCK = ".lock"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,9 @@ def copy(finished, tmp_path):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in (folder / "results/own/release").iterdir()}
+    """What may be published, by name."""
+    files = (folder / "results/own/release").iterdir()
+    return {path.name: path.read_bytes() for path in files if path.name != LOCK}
 
 
 def test_the_run_says_what_it_does_and_where_the_page_is(finished):
@@ -91,7 +95,11 @@ def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
     assert set(contents(folder)) == PUBLISHED
     private = folder / "results/own/private"
     assert private.stat().st_mode & 0o777 == 0o700
-    assert [path.name for path in private.iterdir()] == ["votes.csv"]
+    kept, table = sorted(private.iterdir())
+    assert table.name == "votes.csv"
+    assert kept.name.startswith("charged-")
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert (kept / "labels.csv").read_bytes() == contents(folder)["labels.csv"]
     assert (private / "votes.csv").stat().st_mode & 0o777 == 0o600
     assert (folder / "logs/apply_votes/own.log").stat().st_mode & 0o777 == 0o600
     table = pd.read_csv(private / "votes.csv")
@@ -103,6 +111,16 @@ def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
     assert len(some_differ)
     for value in some_differ:
         assert repr(float(value)) not in page
+
+
+def test_how_long_it_took_is_not_among_the_results(finished):
+    folder, _ = finished
+    assert not (folder / "results/benchmarks").exists()
+    records = list((folder / "results/provenance").rglob("*.json"))
+    assert len(records) == 6
+    times = {json.loads(path.read_text())["mtime_ns"] for path in records}
+    assert len(times) == 1
+    assert times.pop() % 10**9 == 0
 
 
 def test_no_hash_of_the_votes_is_among_the_results(finished):
@@ -147,7 +165,6 @@ def refused(folder, run_snakemake, *arguments):
     "arguments",
     [
         (*GIVEN, "epsilon=10"),
-        (*GIVEN, "epsilon=20", "--forcerun", "apply_votes"),
         (*GIVEN[:1], "votes=neighbour.npz", *GIVEN[2:], "epsilon=20"),
     ],
 )
@@ -160,12 +177,18 @@ def test_a_second_release_is_refused_and_the_first_stays(finished, run_snakemake
     assert contents(folder) == before
 
 
-def test_deleted_labels_are_drawn_again_only_if_that_is_allowed(copy, run_snakemake):
+def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(copy, run_snakemake):
+    before = contents(copy)
     deleted = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", "--delete-all-output")
     assert deleted.returncode == 0, deleted.stderr
     assert set(contents(copy)) == {"releases.csv"}
-    refused(copy, run_snakemake, *GIVEN, "epsilon=20")
+    refused(copy, run_snakemake, *GIVEN, "epsilon=10")
     assert set(contents(copy)) == {"releases.csv"}
+    for forced in ((), ("--forcerun", "apply_votes")):
+        back = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", *forced)
+        assert back.returncode == 0, back.stderr
+        assert "drawn and charged before: they cost nothing more" in back.stderr
+        assert contents(copy) == before
     done = run_snakemake(copy, *TINY, *GIVEN, "epsilon=10", "again=yes")
     assert done.returncode == 0, done.stderr
     before = "Releasing again. With the 1 release before: at most epsilon = "
@@ -194,11 +217,30 @@ def test_a_rehearsal_is_told_by_every_name_and_leaves_the_release(finished, run_
     done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", "noise=reproducible")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (folder / "results/own/rehearsal").iterdir()}
-    assert names == {f"rehearsal_{name}" for name in PUBLISHED - {"releases.csv"}}
+    assert names - {LOCK} == {f"rehearsal_{name}" for name in PUBLISHED - {"releases.csv"}}
     page = (folder / "results/own/rehearsal/rehearsal_index.html").read_text(encoding="utf-8")
     assert "A rehearsal: the noise is from a seed." in page
     assert contents(folder) == before
     assert planned(folder, "--configfile", "tests/config/tiny.yaml", *GIVEN, "epsilon=20") == {}
+
+
+def test_a_rehearsal_is_its_owners_alone_and_its_seed_is_nowhere_beside_a_hash(
+    folder, run_snakemake
+):
+    """Whoever has the seed and a hash of the labels can try votes until they fit."""
+    where = ("--directory", "rehearsed")
+    words = (*TINY, *where, *GIVEN, "epsilon=20", "noise=reproducible")
+    done = run_snakemake(folder, *words)
+    assert done.returncode == 0, done.stderr
+    own = folder / "rehearsed/results/own"
+    assert (own / "rehearsal").stat().st_mode & 0o777 == 0o700
+    files = [path for path in own.rglob("*") if path.is_file() and path.name != LOCK]
+    assert len(files) == 7
+    assert {path.stat().st_mode & 0o077 for path in files} == {0}
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest().encode() for path in files]
+    others = [path for path in (folder / "rehearsed/results").rglob("*") if path.is_file()]
+    assert [path for path in others if any(one in path.read_bytes() for one in hashes)] == []
+    assert not (folder / "rehearsed/results/provenance").exists()
 
 
 @pytest.mark.parametrize(

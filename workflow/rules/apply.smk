@@ -72,7 +72,8 @@ rule study_best_label:
 
 
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
-# leaves finished labels in place until they are replaced (`update`): they have been paid for.
+# leaves finished labels in place until they are replaced (`update`); what was paid for is kept where
+# no rule has an output. There is no benchmark: how long it took may tell something about the votes.
 OWN = files.own_votes(settings)
 
 
@@ -98,8 +99,6 @@ rule apply_votes:
         labels_file=lambda wildcards, output: str(output.labels),
     log:
         "logs/apply_votes/own.log",
-    benchmark:
-        "results/benchmarks/apply_votes/own.tsv"
     resources:
         mem_mb=growing(8000),
         runtime=120,

@@ -31,7 +31,7 @@ from private_ensembles.configuration.check import (
 )
 from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
-from private_ensembles.experiments import releases
+from private_ensembles.experiments import releasing
 from private_ensembles.experiments.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce, terminal
 from private_ensembles.jobs.fingerprint import fingerprint

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from private_ensembles.jobs import io
+from private_ensembles.jobs import io, provenance
 from private_ensembles.report import crate
 from private_ensembles.report.run_facts import DEFAULTS
 
@@ -17,4 +17,5 @@ with io.job(snakemake) as job:
         shutil.copytree(home / name, code / name, ignore=ignore)
     root = Path(job.params.metadata).parent
     fidelity = next(map(Path, job.input.fidelity), None)
-    io.write_json(job.output.metadata, crate.build(root, code, fidelity, job.config))
+    metadata = crate.build(root, code, fidelity, job.config, provenance.is_private)
+    io.write_json(job.output.metadata, metadata)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import os
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from private_ensembles.command import settings
@@ -42,30 +43,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
-    from private_ensembles.experiments import own_votes
+    from private_ensembles.experiments import own_votes, releasing
+    from private_ensembles.jobs.io import alone
     from private_ensembles.votes.foreign import read_own_votes
 
-    secure = given.noise == "secure"
-    folder = given.out / ("release" if secure else "rehearsal")
-    mark = "" if secure else "rehearsal_"
-    record = folder / "releases.csv"
-    _ask(given, record)  # before any work
-    votes = read_own_votes(given.votes, n_classes=given.classes, kind=given.votes_kind)
     budget = {
         "epsilon": given.epsilon,
         "delta": given.delta,
         "labels_wanted": given.labels,
         "noise": given.noise,
     }
+    request = releasing.Request(Path(given.votes), _configuration(given, budget), allow="--again")
+    place = releasing.Place(given.out / ("release" if request.secure else "rehearsal"))
+    releasing.permission(request, place)  # before any work
+    votes = read_own_votes(given.votes, n_classes=given.classes, kind=given.votes_kind)
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, given.seed, expect=warn_of)
     rows = own_votes.public_rows(application)
+    row = next(row for row in rows if row["chosen"])
     # A release at the same time waits here, and is then asked about what was drawn before.
-    with _locked(folder):
-        note = _ask(given, record)
-        files, total = _draw(application, votes, given.seed, rows, folder, mark, record)
-    row = _chosen(rows)
+    with alone(place.lock):
+        labels = releasing.release(
+            request, place, row, lambda: own_votes.release(application, votes, given.seed)
+        )
+        files = _show(place.folder, labels.text, rows, secure=request.secure)
+    total = labels.total
     report = {
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
@@ -77,64 +80,66 @@ def run(given: argparse.Namespace) -> int:
         if total is None
         else {"epsilon": total.epsilon, "delta": total.delta, "adjacency": total.adjacency},
     }
-    emit(report, _text(report, note, total), as_json=given.json)
+    _print(report, _text(report, labels.note, total), given)
     return 0
 
 
-def _ask(given: argparse.Namespace, record: Path) -> str | None:
-    """Say what a further release costs; ValueError if it is not allowed."""
-    from private_ensembles.experiments import releases
-
-    asked = {
-        "noise": given.noise,
-        "epsilon": given.epsilon,
-        "delta": given.delta,
-        "planner": {"adjacency": given.adjacency},
+def _configuration(given: argparse.Namespace, budget: dict) -> dict:
+    """What is asked for, by the workflow's keys: the same request is the same in both."""
+    return {
+        **budget,
+        "n_classes": given.classes,
+        "votes_kind": given.votes_kind,
+        "seed": given.seed,
+        "planner": settings.of(given),
         "again": given.again,
     }
-    return releases.permission(asked, record, allow="--again")
 
 
-def _chosen(rows: list[dict]) -> dict:
-    return next(row for row in rows if row["chosen"])
-
-
-def _draw(application, votes, seed, rows, folder: Path, mark: str, record: Path):
-    """Draw the labels, record them, put them in place; return what all releases cost."""
-    from private_ensembles.experiments import own_votes, releases
+def _show(folder: Path, labels: str, rows: list[dict], *, secure: bool) -> dict[str, Path]:
+    """Put the labels and the table of mechanisms in place; return where they are."""
     from private_ensembles.jobs import io
 
+    mark = "" if secure else "rehearsal_"
     files = {"labels": folder / f"{mark}labels.csv", "mechanisms": folder / f"{mark}mechanisms.csv"}
-    parts = {name: path.with_name(f".{path.stem}.part.csv") for name, path in files.items()}
+    if not secure:
+        folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
+    mode = folder.stat().st_mode & 0o666
+    now = int(time.time())  # one time for both: how long the draw took is nobody's business
+    _put(files["labels"], lambda path: path.write_text(labels, encoding="utf-8"), mode, now)
+    _put(files["mechanisms"], lambda path: io.write_csv(path, rows), mode, now)
+    return files
+
+
+def _put(path: Path, write: Callable[[Path], object], mode: int, now: int) -> None:
+    """Let a file appear whole, with these permissions and this time, or leave the one before."""
+    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
+    unfinished.unlink(missing_ok=True)
     try:
-        for part in parts.values():  # nobody else can read them before they are on record
-            part.unlink(missing_ok=True)
-            part.touch(mode=0o600)
-        io.write_csv(parts["mechanisms"], rows)
-        labels = own_votes.labels_rows(own_votes.release(application, votes, seed))
-        io.write_csv(parts["labels"], labels, own_votes.LABELS)
-        total = None
-        if application.task.secure:
-            drawn = releases.release_of(_chosen(rows), parts["labels"])
-            # On record before anybody can see them.
-            releases.append(drawn, record)
-            total = releases.together(releases.read(record))
-        for name, path in files.items():
-            parts[name].chmod(folder.stat().st_mode & 0o666)
-            os.replace(parts[name], path)
+        unfinished.touch(mode=0o600)
+        write(unfinished)
+        unfinished.chmod(mode)
+        os.utime(unfinished, (now, now))
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
     finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
-    return files, total
+        unfinished.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a folder to one release at a time; make the folder if there is none."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".lock", "w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _print(report: dict, text: list[str], given: argparse.Namespace) -> None:
+    """Print the report; if nobody takes it, say so: the labels are made all the same."""
+    from private_ensembles.jobs.io import describe
+
+    try:
+        emit(report, text, as_json=given.json)
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # Python's own end would print it once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(OSError):
+            message = f"the report could not be printed: {describe(error)}; the labels are made: "
+            print(f"{message}{report['files']['labels']}", file=sys.stderr, flush=True)
 
 
 def _text(report: dict, note: str | None, total) -> list[str]:

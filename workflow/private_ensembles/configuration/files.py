@@ -244,16 +244,6 @@ def own_votes(settings: Configuration) -> dict[str, str]:
     return shown | {"private": f"results/own/private/{mark}votes.csv"}
 
 
-def releases(labels: str) -> str:
-    """Where the record of releases is, beside these labels or the folder of a rehearsal's.
-
-    >>> releases("ours/results/own/rehearsal/rehearsal_labels.csv")
-    'ours/results/own/release/releases.csv'
-    """
-    prefix, _, _ = str(labels).rpartition("results/own/")
-    return f"{prefix}{RELEASES}"
-
-
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Where publish_docs copies results to: results/pate/tables/x.csv to docs/pate/x.csv."""
     return {kind: [_copy(path) for path in paths] for kind, paths in results.items()}

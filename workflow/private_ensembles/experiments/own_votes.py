@@ -26,8 +26,6 @@ from private_ensembles.votes.cache import Votes
 if TYPE_CHECKING:  # pandas comes with an extra, and a release needs none
     import pandas as pd
 
-LABELS = ("query", "label")
-
 
 @dataclass(frozen=True)
 class Application:
@@ -183,20 +181,3 @@ def private_table(
 def _sample(n_queries: int, n_classes: int) -> NDArray[np.int64]:
     number = planner.sample_size(n_queries, n_classes)
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)
-
-
-def labels_rows(released: NDArray[np.int64]) -> list[dict]:
-    """Released labels as rows: query (from 0), label; queries without an answer left out.
-
-    >>> labels_rows(np.array([2, -1, 0]))
-    [{'query': 0, 'label': 2}, {'query': 2, 'label': 0}]
-    """
-    answered = np.flatnonzero(released >= 0)
-    return [{"query": int(query), "label": int(released[query])} for query in answered]
-
-
-def labels_table(released: NDArray[np.int64]) -> pd.DataFrame:
-    """The rows of `labels_rows` as a table."""
-    import pandas as pd
-
-    return pd.DataFrame(labels_rows(released), columns=LABELS)

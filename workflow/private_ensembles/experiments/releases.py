@@ -1,4 +1,4 @@
-"""The record of what was released from somebody's own votes, so that a release is made once.
+"""The record of what was released from somebody's own votes, and what all of it costs together.
 
 Every release costs what its row says, and all of them together at most the sum (basic composition;
 each may depend on what those before it showed). The record is beside the labels and holds only
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import csv
 import os
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -75,8 +74,11 @@ def release_of(chosen: Mapping, labels: Path) -> Release:
 def read(path: str | Path = RELEASES) -> list[Release]:
     """Return all releases on record, the oldest first; none if there is no record.
 
-    Raises ValueError, naming the file, for a record that cannot be understood.
+    Raises ValueError, naming the file, for a record that cannot be understood, holds no release, or
+    is a link: an addition would replace the link and not what it leads to.
     """
+    if os.path.islink(path):
+        raise ValueError(f"{path}: is a link to {os.readlink(path)}: must be the record itself")
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
@@ -99,23 +101,43 @@ def read(path: str | Path = RELEASES) -> list[Release]:
         if not good or None in row.values():
             raise ValueError(f"{path}: line {line} is not a release: restore the file")
         found.append(one)
+    if not found:
+        raise ValueError(f"{path}: holds no release: restore the file")
     return found
 
 
-def append(release: Release, path: str | Path = RELEASES) -> None:
+def append(
+    release: Release, path: str | Path = RELEASES, *, workshop: str | Path | None = None
+) -> None:
     """Add a release to the record, whole or not at all; those who may read its folder may read it.
 
     Do so before anybody sees the labels: a release that is recorded and then lost costs too much,
-    one that is seen and not recorded too little.
+    one that is seen and not recorded too little. When this returns, the disk has it.
+
+    workshop: a folder on the same disk where the new record is written; the record's own by
+    default. What is written there tells the hash of labels that are not charged yet.
     """
     path = Path(path)
     rows = [asdict(one) for one in (*read(path), release)]
-    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
-    io.write_csv(unfinished, rows, _COLUMNS)
-    unfinished.chmod(path.parent.stat().st_mode & 0o666)
-    with open(unfinished, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    unfinished = (path.parent if workshop is None else Path(workshop)) / f".{path.stem}.part.csv"
+    unfinished.touch(mode=0o600)
+    try:
+        io.write_csv(unfinished, rows, _COLUMNS)
+        unfinished.chmod(path.parent.stat().st_mode & 0o666)
+        synced(unfinished)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    synced(path.parent)
+
+
+def synced(path: str | Path) -> None:
+    """Wait until the disk has a file, or the names in a folder; OSError if it has not."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def together(releases: Sequence[Release | Total]) -> Total:
@@ -144,44 +166,3 @@ def _replacing(one: Release | Total) -> Total:
         return Total(one.epsilon, one.delta, one.adjacency)
     found = replace_one(one.epsilon, one.delta)
     return Total(found.epsilon, found.delta, "replace_one")
-
-
-def permission(
-    config: Mapping, path: str | Path = RELEASES, allow: str = "--config again=yes"
-) -> str | None:
-    """Return what to say before labels are drawn, None if these are the first.
-
-    config: the checked configuration. allow: the option that sets `again`, for the message. Raises
-    ValueError if labels were released before and `again` does not say that they may be once
-    more.
-    """
-    earlier = read(path) if config["noise"] == "secure" else []  # a rehearsal releases nothing
-    if not earlier:
-        return None
-    budget = Total(config["epsilon"], config["delta"], config["planner"]["adjacency"])
-    before, after = together(earlier), together([*earlier, budget])
-    number = f"{len(earlier)} release{'s' * (len(earlier) > 1)}"
-    if config["again"]:
-        return f"Releasing again. With the {number} before: at most {after} together."
-    raise ValueError(
-        f"{path}: labels of your votes are out already ({number}, at most {before}); drawn again, "
-        f"all together may cost {after}: keep those that are there, or allow it with "
-        f"{allow}"
-    )
-
-
-def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
-    """Say what a further release costs before Snakemake removes the files of the one before.
-
-    jobs: those of Snakemake that will run. If the further release was not allowed, prints one
-    line `error: ...` and ends the process with status 1.
-    """
-    if not any(job.rule.name == "apply_votes" for job in jobs):
-        return
-    try:
-        text = permission(config)
-    except (OSError, ValueError) as error:
-        print(f"error: {io.describe(error)}", file=sys.stderr, flush=True)
-        sys.exit(1)
-    if text is not None:
-        print(text, file=sys.stderr, flush=True)

@@ -2,8 +2,8 @@
 
 The crate's root is the folder of results. It holds the code (a copy), every result that has a
 record with its sha256, one action for each job, the configuration, and each published number with
-the check that compared it with ours. What is in a folder `private`, and what a confidential
-job read, is named but not part of the crate: nothing says what is in it, not even a hash.
+the check that compared it with ours. What is private (of somebody's own votes all but the
+release) is left out, name and hash included; what a confidential job read is an input without both.
 
 Profiles: Workflow Run Crate 0.5 (Leo et al. 2024, https://w3id.org/ro/wfrun/workflow/0.5).
 """
@@ -11,7 +11,7 @@ Profiles: Workflow Run Crate 0.5 (Leo et al. 2024, https://w3id.org/ro/wfrun/wor
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
@@ -28,18 +28,24 @@ METADATA, CODE = "ro-crate-metadata.json", "code"
 WORKFLOW = f"{CODE}/Snakefile"
 
 
-def build(root: Path, code: Path, fidelity: Path | None, config: Mapping) -> dict:
+def build(
+    root: Path,
+    code: Path,
+    fidelity: Path | None,
+    config: Mapping,
+    private: Callable[[Path], bool],
+) -> dict:
     """Return the metadata of the crate (JSON-LD), of version 1.1.
 
     root: the folder of results. code: a copy of the code, to be its folder `CODE`. fidelity: the
     table of published numbers; None if the run made none. config: as the run used it; paths of
-    votes and data are left out.
+    votes and data are left out. private: tells whether a result is for its owner's eyes alone.
 
     Raises ValueError if no result has a record.
     """
     from rocrate.rocrate import ROCrate
 
-    records = read_records(root)
+    records = read_records(root, private)
     if not records:
         raise ValueError(f"{root}: holds no record of a result")
     crate = ROCrate(version="1.1")
@@ -55,9 +61,6 @@ def build(root: Path, code: Path, fidelity: Path | None, config: Mapping) -> dic
     workflow = _workflow(crate, code)
     _configuration(crate, workflow, config)
     files = {path: _file(crate, path, record) for path, record in records.items()}
-    for path in _private(root):
-        text = "Private: not for release, not part of this crate, and without a hash."
-        _add(crate, f"#private/{quote(path)}", "CreativeWork", name=path, description=text)
     jobs = _jobs(crate, records, files)
     times = [record["mtime_ns"] for record in records.values()]
     crate.datePublished = _time(max(times))
@@ -78,20 +81,19 @@ def build(root: Path, code: Path, fidelity: Path | None, config: Mapping) -> dic
     return crate.metadata.generate()
 
 
-def read_records(root: Path) -> dict[str, dict]:
-    """Return the records of the results that are there, by path from `root`, sorted."""
+def read_records(root: Path, private: Callable[[Path], bool]) -> dict[str, dict]:
+    """Return the records of the results that are there, by path from `root`, sorted.
+
+    What is private has none, unless an earlier version wrote one; it is left out.
+    """
     found = {}
     for path in sorted((root / "provenance").rglob("*.json")):
         name = path.relative_to(root / "provenance").as_posix().removesuffix(".json")
         record = json.loads(path.read_text(encoding="utf-8"))
-        if (root / name).is_file() and "sha256" in record and name != METADATA:
+        there = (root / name).is_file() and not private(root / name)
+        if there and "sha256" in record and name != METADATA:
             found[name] = record
     return found
-
-
-def _private(root: Path) -> list[str]:
-    paths = (path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file())
-    return [path.as_posix() for path in paths if "private" in path.parts[:-1]]
 
 
 def _add(crate, identifier: str, kind, **properties):

@@ -32,10 +32,10 @@ def build(
 ) -> str:
     """Return the page as HTML.
 
-    table, curves, labels, facts: `public_table`, `curves_table`, `labels_table` and `public_facts`
-    of `experiments.own_votes`. profile: on which the plan was made. figure: a PNG. labels_file:
-    where the labels are, beside the page. total: a `releases.Total`, what these labels and all
-    released before cost together.
+    table, curves, facts: `public_table`, `curves_table` and `public_facts` of
+    `experiments.own_votes`. labels: `releasing.Labels.table`. profile: on which the
+    plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
+    `releases.Total`, what these labels and all released before cost together.
     """
     rehearsal = facts["noise"] != "secure"
     heading = f"Your votes: {len(labels):,} labels released"
