@@ -30,6 +30,13 @@ def test_changes_are_found_at_any_depth_and_make_the_configuration_again(tmp_pat
     assert changes(extended(read(default), part), default) == changes(run, default)
 
 
+def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
+    default = tmp_path / "config.yaml"
+    default.write_text("planner: {many_labels: {K: 250, epsilon: [1, 2]}, queries: 5}\n")
+    config = {"planner": {"many_labels": None, "queries": 5}}
+    assert changed_part(config, default) == {"planner": {"many_labels": None}}
+
+
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
     published = read(root / "config" / "published.yaml")

@@ -28,9 +28,14 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
 
 
 def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]:
-    """Return what a file for ``--configfile`` has to hold to make the run's configuration again."""
+    """Return what a file for ``--configfile`` has to hold to make the run's configuration again.
+
+    A section that the run leaves out (null) has no keys of its own to say.
+    """
     part: dict[str, object] = {}
     for key, (_, value) in changes(config, default).items():
+        if value is ABSENT:
+            continue
         *sections, name = key.split(".")
         place = part
         for section in sections:
