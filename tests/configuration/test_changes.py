@@ -37,15 +37,6 @@ def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
     assert changed_part(config, default) == {"planner": {"many_labels": None}}
 
 
-def test_a_section_that_is_null_in_one_of_them_is_changed_as_a_whole(tmp_path):
-    default = tmp_path / "config.yaml"
-    default.write_text("a: {b: 1, c: {d: 2}}\ne: null\n")
-    run = {"a": None, "e": {"f": 3}}
-    part = changed_part(run, default)
-    assert part == run
-    assert extended(read(default), part) == run
-
-
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
     published = read(root / "config" / "published.yaml")

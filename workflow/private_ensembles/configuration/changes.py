@@ -36,8 +36,6 @@ def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]
     for key, (_, value) in changes(config, default).items():
         if value is ABSENT:
             continue
-        if value == ABSENT:  # a key of a section that is null in this run
-            continue
         *sections, name = key.split(".")
         place = part
         for section in sections:
