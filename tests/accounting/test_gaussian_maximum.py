@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import tracemalloc
 
 import mpmath
 import numpy as np
@@ -88,6 +89,45 @@ def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers):
             middle = rng.uniform(-9, 20)
         exact = excess(law(lead, middle), law(lead - 2 / scale, middle))
         assert (exact <= mixture(scale, teachers, lead, middle) + 1e-15).all()
+
+
+@pytest.mark.parametrize("scale", [10.5, 20.0, 300.0])
+def test_the_only_lead_of_one_teacher_has_its_slack_between_middles(scale):
+    """Three classes or more, sigma above 10: one lead, which lies between no nodes."""
+    found, leads, middles, _ = rows(scale, 1)
+    assert leads.tolist() == [1 / scale]
+    for middle in np.arange(-2.03, 2.5, 0.37):
+        exact = excess(law(1 / scale, middle), law(-1 / scale, middle))
+        j = int(np.searchsorted(middles, middle)) - 1
+        across = (middle - middles[j]) / (middles[j + 1] - middles[j])
+        assert (exact <= (1 - across) * found[0, j] + across * found[0, j + 1]).all()
+
+
+def test_few_leads_of_many_teachers_are_the_pairs_of_all_of_them():
+    """What 13 sigma and a window of counts leave out changes no probability that is left."""
+    for teachers, scale in ((250, 4.0), (250, 2.0), (1001, 9.0)):
+        votes = np.arange(teachers + 1)
+        y = np.arange(-12.0, teachers / scale + 12, 0.01)
+        first, second = GaussianMaximum(scale, teachers, 10).pairs()
+        lead = 13 * scale + 2
+        kept = votes[np.abs(2 * votes - teachers) < lead - 4]
+        mine, theirs = y - kept[:, None] / scale, y - (teachers - kept[:, None]) / scale
+        density = np.exp(-(mine**2) / 2) / math.sqrt(2 * math.pi) * ndtr(theirs) * ndtr(y) ** 8
+        wins = density.sum(axis=1) * 0.01
+        # Each is among the pairs, as the first law and as the second one.
+        for rows_, rounded in ((first, 1 - _ERROR), (second, 1 + _ERROR)):
+            distance = np.abs(rows_[:, 0] / rounded - wins[:, None]).min(axis=1)
+            assert distance.max() <= 2e-13
+
+
+@pytest.mark.parametrize("teachers", [5_000, 70_000, 1_000_000])
+def test_memory_does_not_grow_with_the_teachers(teachers):
+    tracemalloc.start()
+    first, _ = GaussianMaximum(2.0, teachers, 3).pairs()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert first.sum(axis=1).min() > 1 - 1e-9
+    assert peak < 64 << 20
 
 
 def test_bounds_between_nodes_are_close():

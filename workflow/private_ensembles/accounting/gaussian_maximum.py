@@ -87,10 +87,16 @@ class GaussianMaximum:
         return np.minimum(found, 1.0, out=found).reshape(-1, t.size)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `Family`: a and b have all votes between them, the other classes none."""
+        """See `Family`: a and b have all votes between them, the other classes none.
+
+        Leads beyond those of `excesses` are left out: no bound rests on which pairs are listed.
+        """
         # All of a's votes, as they are and with one of them moved to b.
-        votes = np.unique(np.linspace(1, self.teachers, _MOST_PAIRS).astype(np.int64))
-        if self.teachers > _MOST_PAIRS:  # near a tie each number counts
+        lead = (_LEAD + 2 / self.scale) * self.scale
+        least = max(1, math.floor((self.teachers - lead) / 2))
+        most = min(self.teachers, math.ceil((self.teachers + lead) / 2))
+        votes = np.unique(np.linspace(least, most, _MOST_PAIRS).astype(np.int64))
+        if most - least >= _MOST_PAIRS:  # near a tie each number counts
             tie = self.teachers // 2 + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
             votes = np.union1d(votes[::2], tie)
         each = np.union1d(votes, votes - 1)
@@ -124,7 +130,8 @@ class GaussianMaximum:
             leads = np.linspace(first, last, math.ceil((last - first) / _CELL) + 1)
         high = _MARGIN + np.abs(np.concatenate([leads, leads - move])).max() / 2
         middles = np.arange(_LOW, high + _CELL, _CELL)
-        return leads, middles, 1 / self.scale < _CELL
+        # A single lead, of one teacher, lies between none.
+        return leads, middles, 1 / self.scale < _CELL and leads.size > 1
 
 
 def _reflected(t: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -260,10 +267,13 @@ def _three_outcomes(
 ) -> NDArray[np.float64]:
     """Pr[a], Pr[b] and Pr[another] where b has the other votes, (votes, 3).
 
-    y, the largest noisy count, runs to 10 beyond all counts, which leaves out less than _OUTSIDE.
+    y, the largest noisy count, runs from 10 below the least of a's and b's counts to 10 beyond the
+    largest, from -10 if that is less. If it is lower both counts are, and if it is higher some
+    count is: with a probability of at most classes times 1e-23, less than _OUTSIDE.
     """
-    width = teachers / scale
-    edges = np.linspace(-10.0, width + 10.0, math.ceil((width + 20) / 0.25) + 1)
+    both = np.concatenate([votes, teachers - votes])
+    low, high = max(0.0, both.min() / scale) - 10.0, both.max() / scale + 10.0
+    edges = np.linspace(low, high, math.ceil((high - low) / 0.25) + 1)
     half = np.diff(edges) / 2
     y = ((edges[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
     weights = (half[:, None] * _WEIGHTS).ravel()
