@@ -53,6 +53,8 @@ def test_secure_noise_is_the_default_and_no_release_repeats_another():
         (COUNTS[0], {}, r"counts: int64 \(3,\)"),
         (COUNTS[:, :1], {}, "two classes at least"),
         (-COUNTS, {}, "must be numbers of votes"),
+        (np.array([[1_000_000, 1]]), {}, "2 to 1,000,000; rows add up to 1000001 to 1000001"),
+        (np.array([[500_000, 500_001]]), {}, "2 to 1,000,000; rows add up to 1000001 to 1000001"),
         (np.arange(6).reshape(2, 3), {}, "rows add up to 3 to 12"),
         (np.eye(2, dtype=int), {}, "rows add up to 1 to 1"),
         (COUNTS, {"noise": "weak"}, "noise = 'weak'"),

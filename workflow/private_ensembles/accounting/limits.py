@@ -1,4 +1,4 @@
-"""Which budgets are taken: one range for the command, for Python and for the configuration.
+"""Which budgets and sizes are taken: one range for the command, Python and the configuration.
 
 Beyond it, floating-point numbers no longer carry the bounds, or the work does not end.
 """
@@ -11,6 +11,8 @@ LEAST_EPSILON = 1e-6
 MOST_EPSILON = 100
 # A delta below this underflows once it is divided among labels, or squared.
 LEAST_DELTA = 1e-100
+# Tables grow with both; more are hardly ever meant. No count of so many votes stops any sampler.
+MOST_TEACHERS, MOST_CLASSES = 1_000_000, 10_000
 
 
 def check_budget(epsilon: Real, delta: Real) -> None:
@@ -28,3 +30,16 @@ def check_budget(epsilon: Real, delta: Real) -> None:
         raise ValueError(f"epsilon = {epsilon}: must be {LEAST_EPSILON:g} to {MOST_EPSILON:g}")
     if not LEAST_DELTA <= delta < 1:
         raise ValueError(f"delta = {delta}: must be at least {LEAST_DELTA:g} and below 1")
+
+
+def check_size(n_teachers: int, n_classes: int) -> None:
+    """Raise ValueError for more than MOST_TEACHERS or MOST_CLASSES.
+
+    Both are public: what refuses an ensemble by them says nothing of its votes.
+    """
+    for name, value, most in (
+        ("n_classes", n_classes, MOST_CLASSES),
+        ("n_teachers", n_teachers, MOST_TEACHERS),
+    ):
+        if value > most:
+            raise ValueError(f"{name} = {value}: must be at most {most:,}")

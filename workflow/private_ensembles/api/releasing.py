@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.task import Task
@@ -111,13 +112,13 @@ def _checked(counts: ArrayLike) -> NDArray[np.int64]:
             f"counts: {given.dtype} {given.shape}: must be integers (queries, classes), two "
             "classes at least"
         )
-    if given.min() < 0 or given.max() >= 1 << 31:
-        raise ValueError("counts: must be numbers of votes, 0 to 2^31 - 1")
-    given = given.astype(np.int64)
-    sums = given.sum(axis=1)
-    if (sums != sums[0]).any() or sums[0] < 2:
+    if given.min() < 0:
+        raise ValueError("counts: must be numbers of votes, at least 0")
+    # Refused by the number of teachers alone, which is public.
+    sums = np.minimum(given, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
+    if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
-            "counts: every row must add up to the same number of teachers, two at least; rows "
-            f"add up to {int(sums.min())} to {int(sums.max())}"
+            "counts: every row must add up to the same number of teachers, 2 to "
+            f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
         )
-    return given
+    return given.astype(np.int64)

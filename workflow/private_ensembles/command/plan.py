@@ -30,7 +30,6 @@ def run(given: argparse.Namespace) -> int:
     sizes = {"teachers": given.teachers, "n_classes": given.classes}
     chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
     wanted = planner_study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
-    planner.check_size(wanted)
     warn_of(planner.about_seconds(wanted))
     counts, truth = planner_study.profile_votes(wanted, given.seed)
     plans = planner.plan(wanted, counts, truth, chosen["mechanisms"])

@@ -68,7 +68,6 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
-    planner.check_size(task)
     if expect is not None:
         expect(planner.about_seconds(task, release=True))
     counts, labels = planner_study.profile_votes(task, seed)

@@ -22,8 +22,6 @@ from private_ensembles.mechanisms.families.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000
-# Tables grow with both; more are hardly ever intended.
-LARGEST_CLASSES, LARGEST_TEACHERS = 10_000, 1_000_000
 # With very many classes fewer queries, so that at most this many counts remain; but at least this
 # many queries.
 _LARGEST_COUNTS, _FEWEST = 2_000_000, 200
@@ -86,13 +84,6 @@ def plan(
             meter.advance()
     plans = [_of_family(found) for found in families.values()]
     return sorted(plans, key=_rank)
-
-
-def check_size(task: Task) -> None:
-    """ValueError, before any work, for a task of more teachers or classes than can be planned."""
-    for name, most in (("n_classes", LARGEST_CLASSES), ("n_teachers", LARGEST_TEACHERS)):
-        if getattr(task, name) > most:
-            raise ValueError(f"{name} = {getattr(task, name)}: must be at most {most:,}")
 
 
 def about_seconds(task: Task, *, release: bool = False) -> float:

@@ -42,11 +42,7 @@ def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
 
 
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
-    """Votes of the stated profile, of the task's size: counts (queries, classes), labels.
-
-    Raises ValueError as `planner.check_size`.
-    """
-    planner.check_size(wanted)
+    """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
     queries = planner.sample_size(wanted.queries, wanted.n_classes)
     generator = randomness.generator(seed, "planner", "profile")
     return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)

@@ -132,6 +132,11 @@ class Committee(Mechanism):
         return super().release(counts, parameters, noise)
 
     def release_votes(self, votes, parameters, noise):
+        if parameters.n_teachers not in (None, votes.n_teachers):
+            raise ValueError(
+                f"votes of {votes.n_teachers} teachers: must be of the {parameters.n_teachers} of "
+                "whom the committee is to be drawn"
+            )
         self.require_proof(parameters, votes.n_classes, secure=noise.secure)
         labels = self.answer(votes, parameters, noise)
         labels[parameters.labels :] = -1

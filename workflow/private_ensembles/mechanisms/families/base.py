@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.limits import check_size
 from private_ensembles.mechanisms.families.audited import Audited, OnCounts
 from private_ensembles.mechanisms.families.task import ADJACENCIES, Budget, Task
 from private_ensembles.noise.sources import Secure, Seeded
@@ -25,10 +26,12 @@ class Parameters:
     """What a mechanism was calibrated to; labels: how many queries it answers at most.
 
     continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
-    are not released (`Mechanism.secure_refusal`).
+    are not released (`Mechanism.secure_refusal`). n_teachers: of the task that it was calibrated
+    for; None if it was given.
     """
 
     continuous: bool = field(default=False, kw_only=True, repr=False)
+    n_teachers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def for_labels(self, labels: int) -> Parameters:
         """Return the same noise for other numbers of labels; for fewer it costs no more."""
@@ -37,7 +40,7 @@ class Parameters:
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""
         given = asdict(self)
-        del given["continuous"]
+        del given["continuous"], given["n_teachers"]
         return {key: one for key, one in given.items() if one is not None and np.ndim(one) == 0}
 
 
@@ -50,6 +53,29 @@ class Cost:
 
     claimed: float
     proven: float
+
+
+def require_counts(counts: NDArray, parameters: Parameters) -> NDArray[np.int64]:
+    """Return counts of votes of the teachers that the parameters are for; ValueError for others.
+
+    An ensemble of as many teachers passes or fails whatever its votes: rows of others, or with too
+    many teachers for any sampler, are no counts of it.
+    """
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
+        kind = f"{counts.dtype} {counts.shape}"
+        raise ValueError(f"counts: {kind}: must be integers (queries, classes)")
+    if counts.min() < 0:
+        raise ValueError("counts: must be numbers of votes, at least 0")
+    sums = counts.sum(axis=1, dtype=np.int64)
+    wanted = sums[0] if parameters.n_teachers is None else parameters.n_teachers
+    if (sums != wanted).any():
+        raise ValueError(
+            f"counts: rows add up to {sums.min()} to {sums.max()}: must add up to the {wanted} "
+            "teachers for which the noise was found"
+        )
+    check_size(int(wanted), counts.shape[1])
+    return counts.astype(np.int64)
 
 
 class Mechanism(ABC):
@@ -128,7 +154,7 @@ class Mechanism(ABC):
         above its range there.
         """
         labels, free = self.given(task, free)
-        return self.find(task, labels, **free)
+        return replace(self.find(task, labels, **free), n_teachers=int(task.n_teachers))
 
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""
@@ -198,9 +224,12 @@ class Mechanism(ABC):
     def release(self, counts: NDArray, parameters: Parameters, noise: Source) -> NDArray[np.int64]:
         """Release one label for each of the first `labels` queries, -1 if there is no answer.
 
-        Raises ValueError for secure noise of which the parameters prove nothing.
+        counts: (queries, classes), whole numbers >= 0; each row adds up to the teachers for which
+        the parameters were calibrated. Whatever they are beyond that, labels are drawn. Raises
+        ValueError for other counts, and for secure noise of which the parameters prove nothing.
         """
-        self.require_proof(parameters, np.shape(counts)[1], secure=noise.secure)
+        counts = require_counts(counts, parameters)
+        self.require_proof(parameters, counts.shape[1], secure=noise.secure)
         return self.capped(counts, parameters, noise)
 
     def require_proof(self, parameters: Parameters, n_classes: int, *, secure: bool) -> None:

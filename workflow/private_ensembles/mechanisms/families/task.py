@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
-from private_ensembles.accounting.limits import check_budget
+from private_ensembles.accounting.limits import check_budget, check_size
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
@@ -51,6 +51,7 @@ class Task:
             value = getattr(self, name)
             if isinstance(value, bool) or value != int(value) or value < least:
                 raise ValueError(f"{name} = {value}: must be an integer >= {least}")
+        check_size(self.n_teachers, self.n_classes)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
         named = {"privacy_model": PRIVACY_MODELS, "adjacency": ADJACENCIES}
