@@ -26,6 +26,7 @@ BENCHMARKS = (
     "many_labels",
     "best_label",
     "dpbag",
+    "dpbag_noise",
     "teachers",
     "teacher_epochs",
     "students",
@@ -51,7 +52,7 @@ def main() -> None:
         "--resume", action="store_true", help="gamma_points: keep what earlier runs measured"
     )
     parser.add_argument("--only", choices=("cpu", "cuda"), help="teachers: on this device alone")
-    parser.add_argument("--model", help="teachers: this one alone")
+    parser.add_argument("--model", help="teachers, dpbag_noise: this one alone")
     options = parser.parse_args()
     benchmark = import_module(f"benchmarks.{options.name}")
     some = {

@@ -86,7 +86,7 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
 
     One mean for each metric and budget, over all shards and partitions that both methods have.
     """
-    printed, dataset = _printed(evidence, item)
+    printed, dataset = printed_numbers(evidence, item)
     for above, below in orders:
         gaps = []
         for metric in METRICS:
@@ -111,7 +111,7 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
 
 def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     """Return how many pairs of counts of one n and epsilon do not fall as k grows."""
-    printed, dataset = _printed(evidence, item)
+    printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
     pairs = [
         (more, fewer) for more in counts.index for fewer in counts.index if _has_more(more, fewer)
@@ -145,7 +145,7 @@ def _has_more(one: tuple, other: tuple) -> bool:
 
 def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
     """Yield, for each metric, the orders of the methods and the mean of all private students."""
-    printed, dataset = _printed(evidence, item)
+    printed, dataset = printed_numbers(evidence, item)
     ours = _our_students(evidence, item)
     common = {"item": item, "dataset": dataset, "table": item, "missing": ours.missing}
     for metric in METRICS:
@@ -175,7 +175,7 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
 
 def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
     """Yield the growth of DPBag's counts in k, and their mean; both in units of SAA's counts."""
-    printed, dataset = _printed(evidence, item)
+    printed, dataset = printed_numbers(evidence, item)
     counts = printed["labels"]
     places = [place for place in counts.index if place[0] == "dpbag"]
     pairs = [(more, fewer) for more in places for fewer in places if _has_more(more, fewer)]
@@ -244,7 +244,7 @@ def _mean(ours: _Ours, metric: str, places: list[tuple]) -> Estimate | None:
 # Reading ------------------------------------------------------------------------------------------
 
 
-def _printed(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series], str]:
+def printed_numbers(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series], str]:
     """Return, by metric or "labels", an item's numbers by place; and its data set."""
     cells = evidence.printed(item)
     cells[_PLACE[:3]] = [_place_of(row) for row in cells["row"]]

@@ -1,0 +1,82 @@
+"""Students with less noise are compared with print as the tables are, and nothing is released."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import dpbag_noise
+from private_ensembles.experiments.dpbag_students import METRICS
+from private_ensembles.experiments.dpbag_tables import error_of_difference
+
+
+def students(shift):
+    random = np.random.default_rng(0)
+    rows = []
+    for metric_free in [("dpbag", 50, 10), ("dpbag_minus", 50, 10), ("saa", 50, 1)]:
+        for epsilon in (1.0, 3.0):
+            for seed in range(5):
+                for draw in range(2):
+                    place = dict(zip(("method", "n", "k"), metric_free, strict=True))
+                    values = 0.8 + shift + 0.01 * random.standard_normal(len(METRICS))
+                    row = place | {"epsilon": epsilon, "seed": seed, "draw": draw}
+                    rows.append(row | dict(zip(METRICS, values, strict=True)))
+    return pd.DataFrame(rows)
+
+
+def printed():
+    places = students(0)[dpbag_noise.PLACE].drop_duplicates()
+    index = pd.MultiIndex.from_frame(places)
+    return {metric: pd.Series(0.8, index=index) for metric in METRICS}
+
+
+def test_differences_are_in_errors_of_the_mean_and_chi_square_in_errors_of_a_row():
+    mine = students(0.02)
+    found = dpbag_noise.against_print(mine, printed())
+    assert len(found) == 9
+    row = found[(found["method"] == "saa") & (found["metric"] == "auroc")].iloc[0]
+    saa = mine[mine["method"] == "saa"]
+    pooled = saa.groupby(["seed", "draw"])["auroc"].mean()
+    assert row["difference"] == pytest.approx(pooled.mean() - 0.8)
+    error = error_of_difference(pooled.groupby("seed")).size
+    assert row["errors"] == pytest.approx(row["difference"] / error)
+    expected = 0.0
+    for epsilon, of_epsilon in mine.groupby("epsilon"):
+        variances = []
+        for _, of_method in of_epsilon.groupby("method"):
+            by_split = of_method.groupby("seed")["auroc"]
+            variances.append(error_of_difference(by_split).size ** 2)
+        gap = saa.loc[saa["epsilon"] == epsilon, "auroc"].mean() - 0.8
+        expected += gap**2 / np.mean(variances)
+    assert row["chi_square"] == pytest.approx(expected)
+
+
+def test_students_like_the_printed_ones_are_nearer_than_better_ones():
+    near, far = (dpbag_noise.against_print(students(shift), printed()) for shift in (0.0, 0.02))
+    assert (far["chi_square"] > 2 * near["chi_square"]).all()
+
+
+def test_without_a_run_it_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setattr(dpbag_noise, "RESULTS", tmp_path)
+    with pytest.raises(ValueError, match="at least two splits of logistic"):
+        dpbag_noise.measure(model="logistic")
+
+
+def test_the_printed_students_are_all_private_ones():
+    numbers = {
+        model: {
+            metric: len(values) for metric, values in dpbag_noise.printed_students(model).items()
+        }
+        for model in dpbag_noise.TABLES
+    }
+    assert numbers == {
+        "logistic": dict.fromkeys(METRICS, 48),
+        "boosted_trees": dict.fromkeys(METRICS, 30),
+    }
+
+
+def test_the_page_says_that_such_labels_keep_no_budget():
+    data = dpbag_noise.against_print(students(0.0), printed())
+    page = dpbag_noise.page(data.assign(model="logistic", factor=1.0, splits=5))
+    assert "keep no budget" in page
+    assert "## logistic, dpbag minus: 2 rows, 5 splits" in page
+    assert page.count("| 1 |") == 3
