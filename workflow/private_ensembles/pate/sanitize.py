@@ -15,6 +15,8 @@ from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.rdp import check_orders
 
 FORMULAS = ("exact", "paper")
+# Beta times the order, as the authors' public code searches it (smooth_sensitivity_table.py).
+SEARCHED = tuple(0.01 * k for k in range(30, 50))
 # Keeps sigma_SS finite if every query's cost is too small for a float.
 _LEAST_SENSITIVITY = 1e-290
 
@@ -118,7 +120,7 @@ def tune_gnss(
         return 3 * slope ** (1 / 3) * sensitivity ** (2 / 3) + constant
 
     if formula == "paper":
-        betas = [0.01 * k / order for k in range(30, 50)]
+        betas = [part / order for part in SEARCHED]
     else:
         betas = largest_beta(order) * np.linspace(0.95, 0.05, 46)
     if at_least is None:

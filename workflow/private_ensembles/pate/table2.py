@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from itertools import product
 
-from private_ensembles.pate.sanitize import gnss_rdp, tuned_sigma
+from private_ensembles.pate.sanitize import SEARCHED, gnss_rdp, tuned_sigma
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,8 @@ class Sanitisation:
 
     @property
     def searched_beta(self) -> float:
-        """The beta next to the printed one of those that the authors' public code tries.
-
-        Its search (smooth_sensitivity_table.py) takes 0.30, 0.31, ..., 0.49, each over the order.
-        """
-        hundredths = min(max(round(100 * self.beta * self.order), 30), 49)
-        return hundredths / 100 / self.order
+        """The beta next to the printed one of those that the authors' public code tries."""
+        return min((part / self.order for part in SEARCHED), key=lambda x: abs(x - self.beta))
 
     def cost(self, formula: str) -> float:
         """Its Rényi cost by `gnss_rdp`."""

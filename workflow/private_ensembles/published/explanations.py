@@ -23,6 +23,10 @@ from private_ensembles.published.statements_of_nzc import (
     lemma_1_bounds_single_noises,
     theorem_4_forgets_the_constant,
 )
+from private_ensembles.published.statements_of_pate import (
+    all_rows_exceed_theorem_23,
+    lemma_18_is_turned_round,
+)
 
 _RECORDS_OF_ADULT = 32561 + 16281
 
@@ -157,5 +161,7 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         the_optimum_gives_way_somewhere,
         theorem_4_forgets_the_constant,
         lemma_1_bounds_single_noises,
+        all_rows_exceed_theorem_23,
+        lemma_18_is_turned_round,
     )
 }

@@ -9,7 +9,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from private_ensembles.published import statements_of_darrm, statements_of_nzc
+from private_ensembles.published import (
+    statements_of_darrm,
+    statements_of_nzc,
+    statements_of_pate,
+)
 from private_ensembles.published.printed import FOLDER, read_published
 
 # What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
@@ -146,5 +150,5 @@ LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
         error_without_a_majority,
     )
 }
-for _paper in (statements_of_darrm, statements_of_nzc):
+for _paper in (statements_of_darrm, statements_of_nzc, statements_of_pate):
     LIMITS |= {name: _stated(function) for name, function in _paper.STATEMENTS.items()}
