@@ -41,7 +41,7 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     found = json.loads(capsys.readouterr().out)
     folder = tmp_path / "results" / "own" / "release"
     names = {path.name for path in folder.iterdir()}
-    assert names == {"labels.csv", "mechanisms.csv", "releases.csv", ".lock"}
+    assert names == {"labels.csv", "mechanisms.csv", "releases.csv"}
     (record,) = rows(folder / "releases.csv")
     digest = hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest()
     assert record["labels_sha256"] == digest
@@ -51,6 +51,7 @@ def test_labels_are_released_with_secure_noise_and_put_on_record(votes, tmp_path
     assert 0 < len(labels) <= 20
     assert {row["label"] for row in labels} <= {"0", "1", "2"}
     assert found["all_releases"]["epsilon"] >= found["epsilon"]
+    assert (folder / "releases.csv").stat().st_mtime_ns % 10**9 == 0
     times = {path.stat().st_mtime_ns for path in (folder / "labels.csv", folder / "mechanisms.csv")}
     assert len(times) == 1  # how long the draw took is nobody's business
     assert times.pop() % 10**9 == 0
@@ -115,7 +116,7 @@ def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
         assert "A REHEARSAL" in capsys.readouterr().out
     folder = tmp_path / "results" / "own" / "rehearsal"
     names = {path.name for path in folder.iterdir()}
-    assert names == {"rehearsal_labels.csv", "rehearsal_mechanisms.csv", ".lock"}
+    assert names == {"rehearsal_labels.csv", "rehearsal_mechanisms.csv"}
     # Whoever has the seed can take the noise away: for its owner's eyes.
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in folder.glob("*.csv")} == {0}
@@ -127,7 +128,7 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
     append = releases.append
 
     def appending(one, path, **more):
-        assert {path.name for path in folder.iterdir()} == {".lock"}
+        assert {path.name for path in folder.iterdir()} == set()
         (drawn,) = folder.with_name("private").glob("*/labels.csv")
         assert drawn.stat().st_mode & 0o777 == 0o600
         append(one, path, **more)
@@ -136,7 +137,7 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
     with monkeypatch.context() as patched:
         patched.setattr(releases, "append", appending)
         assert main(["release", votes, *WORDS]) == 2
-    assert {path.name for path in folder.iterdir()} == {"releases.csv", ".lock"}
+    assert {path.name for path in folder.iterdir()} == {"releases.csv"}
     assert main(["release", votes, *WORDS]) == 0
     (one,) = releases.read(folder / "releases.csv")
     assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
@@ -175,7 +176,7 @@ def ended(votes, folder):
     assert charged <= {one.labels_sha256}
     assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
     names = {path.name for path in folder.iterdir()}
-    assert names == {"labels.csv", "mechanisms.csv", "releases.csv", ".lock"}
+    assert names == {"labels.csv", "mechanisms.csv", "releases.csv"}
     shutil.rmtree(folder.parent)
     return bool(charged)
 
@@ -213,11 +214,8 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
         words, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
     )
     os.close(writer)
-    assert done.returncode == 0
-    labels = "results/own/release/labels.csv"
-    message = "the report could not be printed: Broken pipe; the labels are made: "
-    assert done.stderr == f"{message}{labels}\n"
-    assert (tmp_path / labels).is_file()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "results/own/release/labels.csv").is_file()
     assert len(releases.read()) == 1
 
 

@@ -126,7 +126,7 @@ def test_labels_are_drawn_charged_and_kept_for_their_owner(votes, place):
     modes = {path.stat().st_mode & 0o777 for path in (place.private, folder)}
     assert modes == {0o700}
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
-    assert {path.name for path in place.folder.iterdir()} == {"labels.csv", "releases.csv", ".lock"}
+    assert {path.name for path in place.folder.iterdir()} == {"labels.csv", "releases.csv"}
 
 
 def test_labels_and_their_text_are_the_same():

@@ -72,9 +72,11 @@ rule study_best_label:
 
 
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
-# leaves finished labels in place until they are replaced (`update`); what was paid for is kept where
-# no rule has an output. There is no benchmark: how long it took may tell something about the votes.
+# leaves finished labels in place until they are replaced (`update`, which copies them: nothing that
+# is private); what was paid for is kept where no rule has an output. There is no benchmark: how long
+# it took may tell something about the votes.
 OWN = files.own_votes(settings)
+PAID = update if settings.noise == "secure" else str
 
 
 rule apply_votes:
@@ -83,12 +85,12 @@ rule apply_votes:
     input:
         votes=config["votes"] or [],
     output:
-        page=update(OWN["page"]),
-        table=update(OWN["table"]),
-        curves=update(OWN["curves"]),
-        labels=update(OWN["labels"]),
-        png=update(OWN["png"]),
-        pdf=update(OWN["pdf"]),
+        page=PAID(OWN["page"]),
+        table=PAID(OWN["table"]),
+        curves=PAID(OWN["curves"]),
+        labels=PAID(OWN["labels"]),
+        png=PAID(OWN["png"]),
+        pdf=PAID(OWN["pdf"]),
         private=OWN["private"],
     params:
         code=fingerprint("apply_votes.py", also=["../report/page.css", "../report/page.js"]),

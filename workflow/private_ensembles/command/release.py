@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
         if total is None
         else {"epsilon": total.epsilon, "delta": total.delta, "adjacency": total.adjacency},
     }
-    _print(report, _text(report, labels.note, total), given)
+    emit(report, _text(report, labels.note, total), as_json=given.json)
     return 0
 
 
@@ -102,6 +100,7 @@ def _show(folder: Path, labels: str, rows: list[dict], *, secure: bool) -> dict[
 
     mark = "" if secure else "rehearsal_"
     files = {"labels": folder / f"{mark}labels.csv", "mechanisms": folder / f"{mark}mechanisms.csv"}
+    folder.mkdir(parents=True, exist_ok=True)
     if not secure:
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
     mode = folder.stat().st_mode & 0o666
@@ -125,21 +124,6 @@ def _put(path: Path, write: Callable[[Path], object], mode: int, now: int) -> No
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _print(report: dict, text: list[str], given: argparse.Namespace) -> None:
-    """Print the report; if nobody takes it, say so: the labels are made all the same."""
-    from private_ensembles.jobs.io import describe
-
-    try:
-        emit(report, text, as_json=given.json)
-        sys.stdout.flush()
-    except OSError as error:
-        with contextlib.suppress(OSError, ValueError):  # Python's own end would print it once more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        with contextlib.suppress(OSError):
-            message = f"the report could not be printed: {describe(error)}; the labels are made: "
-            print(f"{message}{report['files']['labels']}", file=sys.stderr, flush=True)
 
 
 def _text(report: dict, note: str | None, total) -> list[str]:

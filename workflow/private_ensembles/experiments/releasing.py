@@ -63,8 +63,11 @@ class Place:
 
     @property
     def lock(self) -> Path:
-        """Return the file that whoever writes into the folder holds (`io.alone`)."""
-        return self.folder / ".lock"
+        """Return the file that whoever releases or rehearses here holds (`io.alone`).
+
+        It is not in the folder that may be published, because its time tells when the work began.
+        """
+        return self.folder.with_name(".lock")
 
     @property
     def record(self) -> Path:
