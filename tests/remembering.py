@@ -87,7 +87,7 @@ class _RememberingFinder:
 class _ConfigurationFinder:
     """Hands out the modules of the configuration, whose models take a quarter of a dry run to make.
 
-    Only where all of them have the text that they have here. They load nothing else of the package.
+    Only where all of them, and what they load of other packages, have the text that they have here.
     """
 
     NAME = "private_ensembles.configuration"
@@ -99,10 +99,11 @@ class _ConfigurationFinder:
         del sys.path[0]
         ours = [name for name in sys.modules if name.split(".")[0] == "private_ensembles"]
         self._modules = {name: sys.modules.pop(name) for name in ours}
-        del self._modules["private_ensembles"]
-        assert all(name.startswith(self.NAME) for name in self._modules)
-        here = Path(self._modules[self.NAME].__file__).parent
-        self._texts = {path.name: path.read_bytes() for path in here.glob("*.py")}
+        self._house = Path(self._modules.pop("private_ensembles").__file__).parent
+        others = [name for name in self._modules if not name.startswith(self.NAME)]
+        files = [Path(self._modules.pop(name).__file__) for name in others]
+        files += (self._house / "configuration").glob("*.py")
+        self._texts = {path.relative_to(self._house): path.read_bytes() for path in files}
 
     def find_spec(self, name, path, target=None):
         """Return where a module is; None where others are to say."""
@@ -110,13 +111,19 @@ class _ConfigurationFinder:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if name == self.NAME and spec:
-            there = Path(spec.origin).parent
-            if self._texts != {path.name: path.read_bytes() for path in there.glob("*.py")}:
+            there = Path(spec.origin).parents[1]
+            if not self._same(there):
                 self._modules.clear()
                 return None
         if spec:
             spec.loader = self
         return spec
+
+    def _same(self, house: Path) -> bool:
+        names = {path.relative_to(house) for path in (house / "configuration").glob("*.py")}
+        files = {name: house / name for name in names | set(self._texts)}
+        there = {name: path.read_bytes() for name, path in files.items() if path.is_file()}
+        return there == self._texts
 
     def create_module(self, spec):
         """Return the module, which from now on lies where it was looked for."""
