@@ -1,7 +1,7 @@
 """What PATE says of several of its numbers at once.
 
-Costs and students are compared task by task, on votes of our own, since the paper's are not at hand;
-that one aggregator costs less than another is claimed of any votes.
+Costs and students are compared task by task, on votes of our own, since the paper's are not at
+hand; that one aggregator costs less than another is claimed of any votes.
 """
 
 import math
