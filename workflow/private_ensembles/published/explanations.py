@@ -19,6 +19,7 @@ from private_ensembles.published.statements_of_darrm import (
     lemma_3_2_holds_on_a_chain,
     the_optimum_gives_way_somewhere,
 )
+from private_ensembles.published.statements_of_dpbag import equation_3_covers_one_direction
 from private_ensembles.published.statements_of_nzc import (
     lemma_1_bounds_single_noises,
     theorem_4_forgets_the_constant,
@@ -163,5 +164,6 @@ EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
         lemma_1_bounds_single_noises,
         all_rows_exceed_theorem_23,
         lemma_18_is_turned_round,
+        equation_3_covers_one_direction,
     )
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from private_ensembles.published import (
     statements_of_darrm,
+    statements_of_dpbag,
     statements_of_nzc,
     statements_of_pate,
 )
@@ -150,5 +151,5 @@ LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
         error_without_a_majority,
     )
 }
-for _paper in (statements_of_darrm, statements_of_nzc, statements_of_pate):
+for _paper in (statements_of_darrm, statements_of_dpbag, statements_of_nzc, statements_of_pate):
     LIMITS |= {name: _stated(function) for name, function in _paper.STATEMENTS.items()}

@@ -69,10 +69,12 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
     """Yield the paper's relations."""
     for item in ("table1", "table3"):
         yield from _orders_in_print(evidence, item, ("DPBag", "DPBag-"), ("DPBag-", "SAA"))
+        yield _bound_in_print(evidence, item)
     for item in ("table2", "table4"):
         yield _growth_in_print(evidence, item)
     for item in ("table5", "table7"):
         yield from _orders_in_print(evidence, item, ("DPBag-", "SAA"))
+        yield _bound_in_print(evidence, item)
         yield from _students(evidence, item)
     for item in ("table6", "table8"):
         yield from _counts(evidence, item)
@@ -107,6 +109,26 @@ def _orders_in_print(evidence: Evidence, item: str, *orders: tuple[str, str]) ->
             ours=Estimate(sum(gap > 0 for gap in gaps)),
             note="One mean for each of three metrics and three budgets, over all n and k.",
         )
+
+
+def _bound_in_print(evidence: Evidence, item: str) -> Relation:
+    """Return how many private students are below the model without privacy, an upper bound."""
+    printed, dataset = printed_numbers(evidence, item)
+    below = []
+    for metric in METRICS:
+        values = printed[metric]
+        free = values.index.get_level_values("method") == "npb"
+        (bound,) = values[free]
+        below += list(values[~free] < bound)
+    return Relation(
+        kind="printed",
+        item=item,
+        dataset=dataset,
+        row="NPB above every private student",
+        column="numbers in this order",
+        published=len(below),
+        ours=Estimate(sum(below)),
+    )
 
 
 def _growth_in_print(evidence: Evidence, item: str) -> Relation:
