@@ -25,9 +25,10 @@ def remember() -> "_RememberedRules":
     import snakemake.workflow
 
     _remember_syntax_trees()
-    remember_configurations((yaml.SafeLoader, yaml.FullLoader))
+    finder = _ConfigurationFinder()
+    remember_configurations((yaml.SafeLoader, yaml.FullLoader, finder.loader()))
     _remember_values()
-    sys.meta_path.insert(0, _ConfigurationFinder())
+    sys.meta_path.insert(0, finder)
     return _RememberedRules(snakemake.workflow)
 
 
@@ -104,6 +105,10 @@ class _ConfigurationFinder:
         files = [Path(self._modules.pop(name).__file__) for name in others]
         files += (self._house / "configuration").glob("*.py")
         self._texts = {path.relative_to(self._house): path.read_bytes() for path in files}
+
+    def loader(self):
+        """Return the class with which the configuration reads its files once more."""
+        return self._modules[f"{self.NAME}.strict_yaml"].Loader
 
     def find_spec(self, name, path, target=None):
         """Return where a module is; None where others are to say."""

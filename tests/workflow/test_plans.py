@@ -184,10 +184,13 @@ def test_results_go_where_directory_says_and_the_mirror_is_where_the_user_stands
     ("arguments", "message"),
     [
         (["--config", "sede=1"], "error: --config: sede: unknown key; did you mean seed?"),
-        (["--config", "seed=x"], "error: --config: seed = 'x': must be an integer >= 0"),
+        (
+            ["--config", "seed=x"],
+            "error: --config: seed = 'x': must be an integer >= 0 and < 9223372036854775808",
+        ),
         (
             ["--configfile", "bad.yaml"],
-            "error: bad.yaml: darrm.K = 10: must be an odd integer >= 1",
+            "error: bad.yaml: darrm.K = 10: must be an odd integer >= 1 and <= 9999",
         ),
     ],
 )

@@ -10,11 +10,11 @@ class GivenTwice(ValueError):
     """A key stands twice in one mapping; the message names file, line and key."""
 
 
-class _Loader(yaml.SafeLoader):
+class Loader(yaml.SafeLoader):
     """Builds plain values only, and refuses a key that stands twice."""
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
+def _mapping(loader: Loader, node: yaml.MappingNode) -> dict:
     lines: dict[Hashable, int] = {}
     for name, _ in node.value:
         if name.tag == "tag:yaml.org,2002:merge":
@@ -30,7 +30,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
     return loader.construct_mapping(node, deep=True)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 def read(path: str | Path):
@@ -40,4 +40,4 @@ def read(path: str | Path):
     YAML, ValueError for what is no text in UTF-8, and OSError if it cannot be opened.
     """
     with open(path, encoding="utf-8") as file:
-        return yaml.load(file, _Loader)
+        return yaml.load(file, Loader)
