@@ -9,15 +9,17 @@ import yaml
 from private_ensembles.configuration import targets
 from private_ensembles.configuration.check import check
 from private_ensembles.published.comparison import NUMBER, of_kind
+from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.relations.comparison import compare_relations
 
 # Tables and figures as the papers number them (DPBag: its supplement).
 PRINTED = {"darrm": (10, 10), "pate": (2, 5), "dpbag": (8, 0), "nzc": (2, 2)}
-STATUSES = ("reproduced", "bounded", "not reproduced")
+STATUSES = ("reproduced", "illustrated", "bounded", "not reproduced")
 
 
 @pytest.fixture(scope="module")
 def lines(root):
-    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8").partition("\n## ")[0]
     cells = [re.split(r"\s*\|\s*", line.strip("| ")) for line in text.splitlines() if "|" in line]
     rows = [row if len(row) == 5 else [*row[:3], "", row[3]] for row in cells[2:]]
     return pd.DataFrame(rows, columns=["paper", "item", "what", "here", "status"])
@@ -81,3 +83,22 @@ def test_statuses_are_those_of_the_comparison(lines, root):
             # What could not be run is named beside the word.
             assert ("not_run" in found) <= (":" in row["status"])
             assert ("bounded" in found) == ("bounded" in row["status"])
+
+
+def test_a_figure_on_other_data_or_votes_illustrates_and_reproduces_nothing(lines):
+    figures = lines[lines["item"].str.startswith("Figure")]
+    elsewhere = figures["status"].str.contains("synthetic|in the place of")
+    assert elsewhere.sum() == 3
+    assert (figures["status"].str.split(":").str[0] == "illustrated").equals(elsewhere)
+
+
+def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root):
+    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8").partition("\n## ")[2]
+    published = read_published(FOLDER.glob("dpbag_*.csv"))
+    relations = compare_relations(published, {}, data="paper")
+    named = set(re.findall(r'"([^"]+)"', text))
+    assert len(named) == 5
+    assert named <= set(relations["row"])
+    assert {"section3", "equation3"} <= set(re.findall(r"`(\w+)`", text)) & set(published["item"])
+    (test,) = re.findall(r"`(test_\w+)`", text)
+    assert f"def {test}(" in (root / "tests" / "published" / "test_dpbag.py").read_text("utf-8")
