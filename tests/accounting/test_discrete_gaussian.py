@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import mpmath
 import numpy as np
@@ -285,3 +286,28 @@ def test_a_third_group_of_little_noise_is_no_gaussian(sigmas):
     exact = (chance * -np.expm1(np.minimum(1.0 - loss, 0.0))).sum()
     found = dg.delta(1.0, [dg.Moves(1, sigma) for sigma in sigmas])
     assert exact * (1 - 1e-12) <= found <= 1.0
+
+
+@pytest.mark.parametrize("sigma", [4.0, 30.0, 900.0])
+def test_a_rounded_gaussian_is_as_near_as_is_granted_beyond_what_is_listed(sigma, monkeypatch):
+    start = np.arange(-math.ceil(6 * sigma), math.ceil(6 * sigma), max(1, int(sigma) // 4))
+    exact = dg.chance_at_least(start, sigma)
+    assert dg.chance_error(sigma) == (dg.law(sigma).error, dg.BEYOND)
+    monkeypatch.setattr(dg, "LISTED", 2.0)
+    near = dg.chance_at_least(start, sigma)
+    relative, absolute = dg.chance_error(sigma)
+    assert (np.abs(near - exact) <= relative * exact + absolute).all()
+    assert np.abs(near - exact).max() > 0
+    assert absolute == pytest.approx(sigma**-2)
+
+
+def test_noise_of_any_scale_is_asked_for_without_listing_it():
+    """At epsilon = 1e-5 a list of the law took 3 GB."""
+    tracemalloc.start()
+    start = np.array([-(10**7), 0, 1, 10**7])
+    assert dg.chance_at_least(start, 1e7) == pytest.approx(ndtr([1.0, 0.0, 0.0, -1.0]), abs=1e-7)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    assert dg.chance_error(1e7)[1] < 1.1e-14
+    with pytest.raises(ValueError, match=r"sigma = 32768\.0: must be above"):
+        dg.whole_distance(2.0**15, 2)

@@ -1,6 +1,7 @@
 """Gaussian noise on the counts: three analyses of one rho, and what a neighbour may see."""
 
 import math
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms import load
+from private_ensembles.mechanisms.families import gaussian
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.gaussian import (
     GaussianNoise,
@@ -20,6 +22,7 @@ from private_ensembles.mechanisms.families.gaussian import (
     sigma_of_one,
 )
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
 
@@ -100,3 +103,40 @@ def test_any_noise_costs_what_its_own_rho_does(name, analysis, secure):
         found = load(name).cost(task, GaussianNoise(sigma, 7))
         assert found.claimed == pytest.approx(rho_cost(7 / sigma**2, 1e-4, analysis), rel=1e-9)
         assert found.proven <= found.claimed
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("sigma", [3.0, 20.0])
+def test_what_is_not_listed_is_as_near_as_is_granted(n_classes, sigma, monkeypatch):
+    """The label from whole noise beside that from continuous noise, for all kinds of votes."""
+    counts = np.random.default_rng(0).multinomial(30, np.full(n_classes, 1 / n_classes), 20)
+    exact = gaussian.label_distribution(counts, sigma, secure=True)
+    for module in (gaussian, discrete_gaussian):
+        monkeypatch.setattr(module, "LISTED", 1.0)
+    near = gaussian.label_distribution(counts, sigma, secure=True)
+    errors = gaussian.gaussian_error(30, n_classes, sigma, secure=True)
+    apart = np.abs(near - exact).sum(axis=1) / 2
+    assert 0 < apart.max() <= errors["absolute_error"]
+    assert errors["absolute_error"] < 4 / sigma
+    right = gaussian.label_right(counts, exact.argmax(axis=1), sigma, secure=True)
+    assert right == pytest.approx(near[np.arange(20), exact.argmax(axis=1)], abs=1e-9)
+
+
+@pytest.mark.parametrize("labels", [1, 20])
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_analytic", "gnmax_improved", "confident_gnmax"])
+def test_the_least_budget_is_planned_in_little_memory(name, labels):
+    """Grids of Renyi orders and lists of noise grew as 1 / epsilon, to gigabytes."""
+    mechanism = load(name)
+    task = Task(1e-6, 1e-5, 20, labels, 250, 3, secure=True)
+    tracemalloc.start()
+    parameters = mechanism.calibrate(task)
+    cost = mechanism.cost(task, parameters)
+    counts = np.tile([[249, 1, 0]], (20, 1))
+    answers, right = mechanism.expected(counts, np.zeros(20, int), task, parameters)
+    labels = mechanism.release(counts, parameters, Secure())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.9e-6 < cost.claimed <= 1e-6
+    assert right == pytest.approx(answers / 3, rel=0.02)
+    assert labels.shape == (20,)
+    assert peak < 64 << 20

@@ -18,6 +18,7 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
@@ -34,6 +35,9 @@ _SMOOTH = 2.0
 # that is smaller by this: 1.5^2.
 _LARGEST = 400.0
 _ROUNDING = 2.25
+# The largest sigma of which laws are listed where a label's probability is asked for: 50 numbers
+# for each unit. Beyond, rounded Gaussians are as near as it matters (theorem 5).
+LISTED = 2.0**15
 # Beyond it no epsilon is looked for.
 _NO_EPSILON = 1e15
 
@@ -352,6 +356,38 @@ def fine_distance(sigma: float, classes: int) -> float:
         raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
     near = math.sqrt(2 * math.log(classes)) + 2.0**-20 * classes
     return above(near / fine_units(sigma) / sigma, 12)  # 8 of them for the logarithm
+
+
+def whole_distance(sigma: float, classes: int) -> float:
+    """Return how far GNMax's label from noise on whole numbers is from that of N(0, sigma^2).
+
+    >>> f"{whole_distance(1e6, 10):.1e}"
+    '2.1e-06'
+
+    As `fine_distance`, an upper bound whatever the votes, for a lattice of whole votes: (sqrt(2 ln
+    C) + C / sigma) / sigma (docs/discrete-noise.md, theorem 5). sigma: in votes, > LISTED. classes:
+    C >= 2. Raises ValueError for a sigma below.
+    """
+    if not sigma > LISTED:
+        raise ValueError(f"sigma = {sigma}: must be above {LISTED:g}, below which laws are listed")
+    return above((math.sqrt(2 * math.log(classes)) + classes / sigma) / sigma, 12)
+
+
+def chance_at_least(start: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+    """Return Pr[X >= start] of one N_Z(0, sigma^2), any shape, within `chance_error`.
+
+    start: whole numbers. Beyond LISTED that of a rounded Gaussian. Raises ValueError as `law`.
+    """
+    if sigma <= LISTED:
+        return law(sigma).at_least(start)
+    return ndtr((0.5 - start) / sigma)
+
+
+def chance_error(sigma: float) -> tuple[float, float]:
+    """Return the relative and the absolute error of `chance_at_least`."""
+    if sigma <= LISTED:
+        return law(sigma).error, BEYOND
+    return 1e-12, above(1 / sigma**2, 4)
 
 
 def _check(sigma: float, terms: int) -> None:

@@ -18,7 +18,7 @@ from private_ensembles.accounting.counts_and_labels import (
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.discrete_gaussian import BEYOND, fine_distance, law
+from private_ensembles.accounting.discrete_gaussian import chance_error, fine_distance
 from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
 from private_ensembles.mechanisms.families.audited import both_counts
@@ -120,8 +120,9 @@ class ExactConfidentGNMax(ConfidentGNMax):
         if not secure:
             return super().error(n_teachers, n_classes, parameters)
         found = gaussian_error(n_teachers, n_classes, parameters.sigma2)
-        found["relative_error"] += law(parameters.sigma1).error
-        found["absolute_error"] += fine_distance(parameters.sigma2, n_classes) + 4 * BEYOND
+        relative, absolute = chance_error(parameters.sigma1)
+        found["relative_error"] += relative
+        found["absolute_error"] += fine_distance(parameters.sigma2, n_classes) + 4 * absolute
         return found
 
     def sample(self, counts, parameters, noise):

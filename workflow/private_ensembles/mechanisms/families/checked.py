@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import BEYOND, Moves, law
+from private_ensembles.accounting.discrete_gaussian import (
+    LISTED,
+    Moves,
+    chance_at_least,
+    chance_error,
+)
 from private_ensembles.mechanisms.families.audited import normal_error
 from private_ensembles.mechanisms.families.base import Cost, Mechanism, Parameters
 from private_ensembles.mechanisms.families.gaussian import (
     GaussianMaximum,
     discrete_cost,
+    gaussian_error,
     label_distribution,
     label_right,
     paper_epsilon,
 )
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate.data_independent import Releases, exact_data_independent_epsilon
-from private_ensembles.pate.gnmax_lattice import lattice_error
 from private_ensembles.pate.mechanisms import NO_ANSWER
 
 
@@ -80,8 +85,9 @@ class CheckedMaximum(Mechanism):
         if not secure:
             lead = lead / parameters.sigma1
             return np.stack([ndtr(lead), ndtr(-lead)], axis=1)
-        noise, needed = law(parameters.sigma1), np.ceil(-lead).astype(np.int64)
-        return np.stack([noise.at_least(needed), noise.at_least(1 - needed)], axis=1)
+        needed = np.ceil(-lead).astype(np.int64)
+        both = (chance_at_least(start, parameters.sigma1) for start in (needed, 1 - needed))
+        return np.stack(list(both), axis=1)
 
     def distribution(self, counts, parameters, secure=False):
         """Return Pr[label] of a query at which the mechanism still runs."""
@@ -116,9 +122,11 @@ class CheckedMaximum(Mechanism):
         Secure noise: of both sums.
         """
         if secure:
-            label, threshold = lattice_error(parameters.sigma2, n_classes), law(parameters.sigma1)
-            relative = 2 * (label["relative_error"] + threshold.error)
-            return {"relative_error": relative, "absolute_error": 4 * BEYOND}
+            label = gaussian_error(n_teachers, n_classes, parameters.sigma2, secure=True)
+            relative, absolute = chance_error(parameters.sigma1)
+            relative = 2 * (label["relative_error"] + relative)
+            apart = label["absolute_error"] if parameters.sigma2 > LISTED else 0.0
+            return {"relative_error": relative, "absolute_error": 4 * absolute + 2 * apart}
         if n_classes > 2:
             return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
         reach = (n_teachers + abs(parameters.threshold)) / parameters.sigma1

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.discrete_gaussian import LISTED, Moves, whole_distance
 from private_ensembles.mechanisms.families.audited import normal_error
 from private_ensembles.mechanisms.families.base import CAP, Cost, Mechanism, Parameters
 from private_ensembles.mechanisms.families.composed import largest_within
@@ -38,6 +38,11 @@ from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_ri
 from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.mechanisms import gnmax
 
+# Budgets below which rho is looked for in units of epsilon squared.
+_TINY = 1e-4
+# Renyi orders that are tried at most; the least ones are half an order apart.
+_MOST_ORDERS = 100_000
+
 
 def rho_cost(rho: float, delta: float, analysis: str) -> float:
     """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
@@ -49,7 +54,9 @@ def rho_cost(rho: float, delta: float, analysis: str) -> float:
 @lru_cache(maxsize=1024)
 def rho_within(epsilon: float, delta: float, analysis: str) -> float:
     """The largest rho found that costs at most epsilon at delta."""
-    return largest_within(epsilon, lambda rho: rho_cost(rho, delta, analysis))
+    # About epsilon^2 if delta is small: the search ends at 1e-12.
+    unit = epsilon**2 if epsilon < _TINY else 1.0
+    return unit * largest_within(epsilon, lambda rho: rho_cost(unit * rho, delta, analysis))
 
 
 @lru_cache(maxsize=4096)
@@ -72,22 +79,26 @@ def paper_epsilon(rho: float, delta: float) -> float:
 def gaussian_error(
     n_teachers: int, n_classes: int, sigma: float, secure: bool = False
 ) -> dict[str, float]:
-    """Errors of GNMax's distribution: of normal tails, and of quadrature beyond two classes."""
-    if secure:
+    """Errors of GNMax's distribution: of normal tails, and of quadrature beyond two classes.
+
+    Secure noise so large that its law is not listed adds its distance from continuous noise.
+    """
+    if secure and sigma <= LISTED:
         return lattice_error(sigma, n_classes)
+    apart = whole_distance(sigma, n_classes) if secure else 1e-300
     if n_classes > 2:
-        return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
+        return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": apart}
     # Twice the reach: half the noise doubles the arguments.
     reach = 2 * n_teachers / (math.sqrt(2) * sigma)
-    return {"relative_error": normal_error(reach), "absolute_error": 1e-300}
+    return {"relative_error": normal_error(reach), "absolute_error": apart}
 
 
 def label_distribution(counts: NDArray, sigma: float, secure: bool = False) -> NDArray[np.float64]:
     """Pr[label], (queries, classes): in closed form for two classes, else by quadrature.
 
-    Secure noise: summed over the lattice.
+    Secure noise: summed over the lattice, as far as that is listed.
     """
-    if secure:
+    if secure and sigma <= LISTED:
         return lattice_distribution(counts, sigma)
     if counts.shape[1] > 2:
         return gnmax_distribution(counts, sigma)
@@ -102,15 +113,17 @@ def label_right(
     """Pr[a query is answered with its label], (queries,): entries of `label_distribution`."""
     if counts.shape[1] == 2:
         return label_distribution(counts, sigma, secure)[np.arange(len(labels)), labels]
-    return (lattice_right if secure else gnmax_right)(merge(counts), labels, sigma)
+    listed = secure and sigma <= LISTED
+    return (lattice_right if listed else gnmax_right)(merge(counts), labels, sigma)
 
 
 @lru_cache(maxsize=1024)
 def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
     """The least sigma of one label by a method of `gnmax_sigma`."""
     # The paper's grid of orders ends at 500; a small budget needs larger ones.
-    order_max = max(500.0, 4 * least_order(epsilon, delta))
-    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, order_max=order_max)
+    orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
+    orders["order_step"] = max(0.5, orders["order_max"] / _MOST_ORDERS)
+    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **orders)
 
 
 def share_of_labels(labels: int) -> float:
