@@ -49,6 +49,21 @@ def test_the_first_queries_of_a_file_are_accounted_for_in_its_order(tmp_path, ki
     assert row["rdp"] == pytest.approx(cost[epsilon.argmin()], rel=1e-9)
 
 
+def test_a_threshold_that_is_hardly_in_doubt_costs_next_to_nothing_as_in_the_code(tmp_path):
+    """Glyph's threshold of 1000 votes of 5000 at noise 500: most queries pass almost surely."""
+    source = np.random.default_rng(1)
+    counts = np.array([source.multinomial(5000, [0.7, 0.2, 0.1]) for _ in range(50)])
+    np.save(tmp_path / "glyph.npy", counts)
+    glyph = paper("pate").parameters["glyph"]
+    glyph = {**glyph, "confident": {**glyph["confident"], "queries": 50}}
+    settings = {"glyph": {**glyph, "printed": None, "orders": ORDERS}}
+    votes = {"glyph": read_own_votes(tmp_path / "glyph.npy", n_classes=3, kind="counts")}
+    (row,) = authors_votes(votes, settings).to_dict("records")
+    fixed = 50 * row["order"] / (2 * 500**2)
+    assert row["rdp"] < fixed / 100
+    assert row["epsilon"] < row["epsilon_of_the_text"]
+
+
 def test_another_ensemble_or_too_few_queries_are_refused_by_name(tmp_path):
     for counts, words in (
         (made_up(teachers=249), "mnist: the authors' votes have 249 teachers: expected 250"),

@@ -28,7 +28,7 @@ from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax_accounting import lnmax_rdp
-from private_ensembles.pate.rdp import gnmax_rdp
+from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round
 
@@ -225,6 +225,7 @@ def test_costs_at_equal_numbers_of_answers_are_direct_sums():
     table = equal_answers(COUNTS, settings, 6.0, DELTA, ORDERS)
     chance = stats.norm.sf((30 - COUNTS.max(axis=1)) / 15)
     label, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
+    thresholds = threshold_rdp(COUNTS, 30.0, 15.0, ORDERS)
 
     def epsilon(cost):
         return min(cost + math.log(1 / DELTA) / (ORDERS - 1))
@@ -233,7 +234,7 @@ def test_costs_at_equal_numbers_of_answers_are_direct_sums():
         rows = rows.set_index("aggregator")
         asked = next(n for n in range(1, len(COUNTS)) if chance[:n].sum() >= answers)
         assert rows["asked"].to_dict() == {"lnmax": answers, "confident": asked}
-        cost = asked * ORDERS / (2 * 15**2) + chance[:asked] @ label[:asked]
+        cost = thresholds[:asked].sum(axis=0) + chance[:asked] @ label[:asked]
         assert rows.loc["confident", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
         cost = laplace[:answers].sum(axis=0)
         assert rows.loc["lnmax", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)

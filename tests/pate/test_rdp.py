@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import log_ndtr
 
 from private_ensembles import pate
 from private_ensembles.pate.rdp import (
@@ -14,6 +15,7 @@ from private_ensembles.pate.rdp import (
     gnmax_log_q,
     gnmax_rdp_of_log_q,
     log_answer_probability,
+    threshold_rdp,
 )
 
 from .oracle import confident_gnmax_expected_rdp, label_by_quadrature
@@ -182,3 +184,23 @@ def test_the_bound_holds_to_the_last_digit_where_mu_2_is_hardly_above_1():
             assert found >= exact
             applies += found < order / sigma**2
     assert applies > 100
+
+
+@pytest.mark.parametrize("sigma1", [1.0, 3.0, 8.0])
+def test_a_threshold_costs_at_least_the_exact_divergence_of_its_two_outcomes(sigma1):
+    """Pass or fail, beside a largest count that is one vote higher or lower."""
+    orders, threshold = np.array([1.5, 2.0, 4.0, 9.0]), 10.0
+    largest = np.arange(0, 60)
+    costs = threshold_rdp(np.stack([largest, 60 - largest], 1)[30:], threshold, sigma1, orders)
+    helped = 0
+    for count, cost in zip(largest[30:], costs, strict=True):
+        for other in (count - 1, count + 1):
+            here, there = (
+                [log_ndtr(side * (n - threshold) / sigma1) for side in (1, -1)]
+                for n in (count, other)
+            )
+            for order, bound in zip(orders, cost, strict=True):
+                terms = [order * p + (1 - order) * q for p, q in zip(here, there, strict=True)]
+                assert np.logaddexp(*terms) / (order - 1) <= bound
+                helped += bound < order / (2 * sigma1**2) * (1 - 1e-9)
+    assert helped > 0

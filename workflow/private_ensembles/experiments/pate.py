@@ -26,7 +26,7 @@ from private_ensembles.pate.lnmax_accounting import (
 )
 from private_ensembles.pate.lnmax_quadrature import lnmax_right
 from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
-from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability
+from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability, threshold_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
 
@@ -173,19 +173,18 @@ def equal_answers(
 
     counts: (Q, C), asked in their order. settings: threshold, sigma1, LNMax's scale, and answers,
     of the figure's first and second pair of labelled costs. Columns: label, answers, aggregator,
-    asked, epsilon (as published: data-dependent, classic conversion; NaN if Q queries do not yield
-    so many answers), release. Answers behind a threshold are expected numbers.
+    asked, epsilon (as in the authors' code: data-dependent, thresholds included, with the classic
+    conversion; NaN if Q queries do not yield so many answers), release. Answers behind a threshold
+    are expected numbers.
     """
     label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, settings["scale"], orders)
     check = {name: settings[name] for name in ("threshold", "sigma1")}
     chance = np.exp(log_answer_probability(counts, **check)[0])
+    confident = threshold_rdp(counts, **check, orders=orders) + chance[:, None] * label
     paths = {
         "lnmax": (np.arange(1.0, len(counts) + 1), np.cumsum(laplace, axis=0)),
-        "confident": (np.cumsum(chance), np.cumsum(chance[:, None] * label, axis=0)),
+        "confident": (np.cumsum(chance), np.cumsum(confident, axis=0)),
     }
-    paths["confident"][1][:] += (
-        np.arange(1, len(counts) + 1)[:, None] * orders / (2 * settings["sigma1"] ** 2)
-    )
     rows = []
     for name, answers in zip(("first label", "second label"), settings["answers"], strict=True):
         for aggregator, (answered, spent) in paths.items():

@@ -173,3 +173,23 @@ def log_answer_probability(
     tails = tails_of(noise, sigma1)
     margin = check_counts(counts).max(axis=1) - tails.threshold(threshold)
     return tails.log_passes(margin), tails.log_fails(margin)
+
+
+def threshold_rdp(
+    counts: ArrayLike, threshold: float, sigma1: float, orders: ArrayLike
+) -> NDArray[np.float64]:
+    """Forward Rényi cost of every query's noisy threshold at its votes, (queries, orders).
+
+    As the authors' public code has it, while their text charges lambda / (2 sigma1^2) always: two
+    outcomes, the rarer of which is Theorem 6's q, and counts that move by 1 instead of sqrt(2). Not
+    for release, and no guarantee, as `gnmax_rdp`. Raises ValueError like `log_answer_probability`
+    and `check_orders`.
+
+    >>> threshold_rdp([[240, 10]], 200, 150, [14.0]).round(6).tolist()  # 14 / (2 * 150^2)
+    [[0.000311]]
+    >>> f"{threshold_rdp([[4500, 500]], 1000, 500, [20.0])[0, 0]:.0e}"
+    '4e-14'
+    """
+    passes, fails = log_answer_probability(counts, threshold, sigma1)
+    rarer = np.minimum(np.minimum(passes, fails), 0.0)
+    return gnmax_rdp_of_log_q(rarer, np.sqrt(2) * sigma1, orders)
