@@ -157,3 +157,33 @@ def test_who_is_above_darrm_is_what_the_published_tables_say():
             if digits == f"{values['darrm_opt']:.3f}":
                 expected = {digits, f"**{digits}**"}
             assert shown[words][place] in expected, (words, dataset, number)
+
+
+BY_TRAINING = ROOT / "docs" / "darrm" / "table1_by_training.csv"
+
+
+@pytest.mark.skipif(not BY_TRAINING.is_file(), reason="docs/ are not yet those of 30 trainings")
+def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
+    """docs/findings.md: mean, deviation and rank of trainings beside the printed accuracies."""
+    lines = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if " of 30 |" in line]
+    assert len(lines) == 9
+    printed = published("fidelity")
+    printed = printed[(printed["dataset"] == "mnist") & (printed["kind"] == NUMBER)]
+    means, ours = [], []
+    for m, number in ((1, 6), (3, 1), (5, 8), (7, 10)):
+        table = published(f"darrm/table{number}_by_training")
+        table = table[(table["dataset"] == "mnist") & (table["m"] == m)]
+        for name in ("darrm_sub", "darrm_opt"):
+            rows = (printed["item"] == f"table{number}") & (printed["column"] == name)
+            means.append(printed.loc[rows, "published"].astype(float).mean())
+            values = table[table["mechanism"] == name].set_index("training_seed")
+            ours.append(values["expected_accuracy"].sort_index())
+    together = sum(ours) / len(ours)
+    for line, mean, values in zip(lines, [*means, sum(means) / 8], [*ours, together], strict=True):
+        first, below = values.loc[:2].mean(), (values < mean).sum()
+        numbers = (mean, first, values.mean(), values.std())
+        assert line[1:] == [*(f"{x:.3f}" for x in numbers), f"{below} of 30"], line[0]
+    assert list(together.rank(ascending=False).loc[[0, 2]]) == [1, 2]
+    assert f"{100 * (together.mean() - sum(means) / 8):.1f} points" in WORDS
+    gap = (together.mean() - sum(means) / 8) / together.std()
+    assert f"which is {gap:.1f} deviations of a training" in WORDS
