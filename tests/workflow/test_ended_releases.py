@@ -1,0 +1,320 @@
+"""The release of own votes, ended: what was seen is charged, what was charged can be finished.
+
+The script of the rule is ended at each of its lines, and at those of what it calls, in a fork.
+Snakemake itself is killed, and meets a command in the same folder, as it happens to people.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import runpy
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles.configuration import files
+from private_ensembles.configuration.check import check
+from private_ensembles.experiments import own_votes, releases, releasing
+from private_ensembles.jobs import io, provenance
+from private_ensembles.report import own_figure
+
+from .. import ending
+from ..conftest import users_environment
+
+OWN = Path("results/own")
+RELEASE = OWN / "release"
+RECORD = RELEASE / "releases.csv"
+MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
+TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
+GIVEN = ("votes=votes.npz", "n_classes=3", "delta=1e-5", "epsilon=20")
+
+
+def drawn_votes(path):
+    votes = np.random.default_rng(0).choice(3, (20, 60), p=[0.8, 0.1, 0.1]).astype(np.uint8)
+    np.savez(path, votes=votes)
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def charged_labels(record):
+    """The labels of the releases on record, each as it was charged."""
+    hashes = {one.labels_sha256 for one in releases.read(record)}
+    kept = record.parents[1].glob("private/*/labels.csv")
+    return [path.read_bytes() for path in kept if digest(path) in hashes]
+
+
+def nothing_uncharged_is_seen(folder=Path()):
+    """No file that others may read, finished or not, tells of labels that are not on record."""
+    charged = charged_labels(folder / RECORD)
+    hashes = {one.labels_sha256.encode() for one in releases.read(folder / RECORD)}
+    places = (folder / RELEASE, folder / "results/provenance/own")
+    for path in (path for place in places for path in place.rglob("*") if path.is_file()):
+        text = path.read_bytes()
+        if "labels" in path.name and text.startswith(b"query"):
+            assert any(whole.startswith(text) for whole in charged), path
+        if path.name in ("releases.csv", "labels.csv.json"):
+            assert set(re.findall(rb"\b[0-9a-f]{64}\b", text)) <= hashes, path
+
+
+@pytest.fixture
+def job(root, tmp_path, fake_snakemake, monkeypatch):
+    """Run the rule's script as it is, but for the plan and the figure, which are made once."""
+    monkeypatch.chdir(tmp_path)
+    drawn_votes("votes.npz")
+    config = yaml.safe_load((root / "config.yaml").read_text())
+    config |= {"votes": "votes.npz", "n_classes": 3, "epsilon": 5}
+    config["planner"] |= {"mechanisms": MECHANISMS}
+    settings = check(config)
+    own = files.own_votes(settings)
+    params = {
+        "code": "",
+        "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+        "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+        "settings": settings.planner.plain(),
+        "seed": settings.seed,
+        "labels_file": own["labels"],
+    }
+    snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
+    snakemake.output = type(snakemake.output)(**own)
+    snakemake.config = settings.plain()
+    known = {}
+
+    def once(module, name):
+        function = getattr(module, name)
+
+        def made(*given, **more):
+            if name not in known:
+                known[name] = function(*given, **more)
+            return known[name]
+
+        monkeypatch.setattr(module, name, made)
+
+    for name in ("plan_for", "curves_table", "private_table"):
+        once(own_votes, name)
+    once(provenance, "surroundings")
+
+    def draw(table, curves, profile, *paths):
+        for path in paths:
+            Path(path).write_bytes(b"a figure")
+
+    monkeypatch.setattr(own_figure, "draw_own", draw)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # a process that ends leaves what it wrote
+    script = str(root / "workflow" / "scripts" / "apply_votes.py")
+
+    def run():
+        runpy.run_path(script, {"snakemake": snakemake})
+
+    run.outputs = [Path(path) for path in own.values()]
+    run.script = script
+    run()
+    shutil.rmtree("results")
+    return run
+
+
+def finished(run, monkeypatch):
+    """Run the job again, as the same command does; return whether its labels had been charged.
+
+    Before, Snakemake removes the outputs of a job that has failed or was incomplete.
+    """
+    nothing_uncharged_is_seen()
+    before = releases.read(RECORD)
+    for path in run.outputs:
+        path.unlink(missing_ok=True)
+    with monkeypatch.context() as patched:
+        if before:
+            patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
+        run()
+    (one,) = releases.read(RECORD)
+    assert before in ([], [one])
+    assert all(path.is_file() for path in run.outputs)
+    assert digest(RELEASE / "labels.csv") == one.labels_sha256
+    nothing_uncharged_is_seen()
+    assert not list(OWN.glob("private/uncharged-*"))
+    assert {path.name for path in RELEASE.iterdir()} == {
+        *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
+        *("curves.csv", "releases.csv"),
+    }
+    shutil.rmtree("results")
+    return bool(before)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    ],
+)
+def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
+    job, number, monkeypatch, capfd
+):
+    where = (job.script, releasing, releases, io, provenance)
+    states = [
+        finished(job, monkeypatch) for _ in ending.at_every_line(job, where, ending.by(number))
+    ]
+    assert len(states) > 250
+    assert states.count(True) > 60 < states.count(False)
+
+
+def test_a_job_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finished(
+    job, monkeypatch, capfd
+):
+    """Small files are the labels and the record; the page and the records of the results follow."""
+    states = []
+    for size in [*range(0, 500, 20), *range(500, 6000, 500), 50_000, 10**6]:
+        ending.with_room_for(size, job)
+        states.append(finished(job, monkeypatch))
+    assert set(states) == {True, False}
+
+
+@pytest.fixture
+def folder(tmp_path, copy_workflow):
+    """The workflow with votes, and few mechanisms to plan."""
+    folder = copy_workflow(tmp_path / "copy")
+    drawn_votes(folder / "votes.npz")
+    tiny = folder / "tests" / "config" / "tiny.yaml"
+    settings = yaml.safe_load(tiny.read_text())
+    settings["planner"]["mechanisms"] = MECHANISMS
+    tiny.write_text(yaml.safe_dump(settings))
+    return folder
+
+
+@contextlib.contextmanager
+def started(folder, *words):
+    """A process in the folder, as a user's shell starts it; what it printed is in `said`."""
+    with open(folder / f"said-{time.monotonic_ns()}.txt", "w+", encoding="utf-8") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *words],
+            cwd=folder,
+            env={**users_environment(), "PWD": str(folder), "PYTHONPATH": str(folder / "workflow")},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+        process.said = lambda: Path(said.name).read_text(encoding="utf-8")
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def nobody_releases(folder):
+    """Hold the folder's lock, so that who wants to release here waits."""
+    lock = folder / OWN / ".lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with open(lock, "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def wait_until_it_waits(process):
+    deadline = time.monotonic() + 120
+    while "is held by another process: waiting" not in process.said():
+        assert process.poll() is None, process.said()
+        assert time.monotonic() < deadline, process.said()
+        time.sleep(0.05)
+
+
+def ends_well(process):
+    assert process.wait(timeout=300) == 0, process.said()
+
+
+SNAKEMAKE = ("snakemake", *TINY, "--config", *GIVEN)
+PLANNED = [word for name in MECHANISMS for word in ("--mechanism", name)]
+COMMAND = (
+    "private_ensembles",
+    "release",
+    "votes.npz",
+    "--classes",
+    "3",
+    "--epsilon",
+    "20",
+    *PLANNED,
+)
+
+
+@pytest.mark.parametrize("first", ["the orphan", "the next run"])
+def test_a_job_whose_snakemake_was_killed_and_the_same_command_make_one_release(folder, first):
+    """The orphaned job goes on, and Snakemake's clean-up for the next one deletes what it made."""
+    with contextlib.ExitStack() as running:
+        with nobody_releases(folder):
+            run = running.enter_context(started(folder, *SNAKEMAKE))
+            wait_until_it_waits(run)
+            run.kill()
+            run.wait()
+            with started(folder, *SNAKEMAKE, "--unlock") as unlocked:
+                ends_well(unlocked)
+            if first == "the orphan":
+                again = None
+            else:
+                again = running.enter_context(started(folder, *SNAKEMAKE))
+                wait_until_it_waits(again)
+        if again is None:
+            deadline = time.monotonic() + 120
+            while not releases.read(folder / RECORD):
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            again = running.enter_context(started(folder, *SNAKEMAKE))
+        ends_well(again)
+    (one,) = releases.read(folder / RECORD)
+    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+    nothing_uncharged_is_seen(folder)
+
+
+def test_workflow_and_command_at_once_in_one_folder_make_one_release(folder):
+    """Without `again` there is one charge, and whoever made the labels can have them."""
+    with contextlib.ExitStack() as running:
+        with nobody_releases(folder):
+            run = running.enter_context(started(folder, *SNAKEMAKE))
+            wait_until_it_waits(run)
+            words = [*COMMAND, "--labels", "7"]
+            command = running.enter_context(started(folder, *words))
+            wait_until_it_waits(command)
+        statuses = {"workflow": run.wait(timeout=300), "command": command.wait(timeout=300)}
+        said = run.said() + command.said()
+    assert sorted(statuses.values())[0] == 0 < sorted(statuses.values())[1]
+    assert said.count("labels of your votes are out already (1 release") == 1
+    (one,) = releases.read(folder / RECORD)
+    nothing_uncharged_is_seen(folder)
+    # Snakemake removes the files of a job that was refused: the command's were among them.
+    mine = SNAKEMAKE if statuses["workflow"] == 0 else words
+    with started(folder, *mine) as back:
+        ends_well(back)
+    assert releases.read(folder / RECORD) == [one]
+    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+
+
+def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
+    """Ctrl-C in a terminal goes to Snakemake and to its job."""
+    said = ""
+    with started(folder, *SNAKEMAKE) as run:
+        while not releases.read(folder / RECORD):
+            assert run.poll() is None, run.said()
+        for line in subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(run.pid)], capture_output=True, text=True, check=True
+        ).stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(line), signal.SIGINT)
+        run.send_signal(signal.SIGINT)
+        run.wait(timeout=120)
+        said = run.said()
+    nothing_uncharged_is_seen(folder)
+    with started(folder, *SNAKEMAKE) as again:
+        ends_well(again)
+        said += again.said()
+    (one,) = releases.read(folder / RECORD)
+    assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
+    assert "Traceback" not in said
