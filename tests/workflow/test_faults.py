@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,44 @@ def test_full_disk_is_one_line_and_the_run_goes_on_when_there_is_room(
     done = run_snakemake(folder, *TINY, DIGITS)
     assert done.returncode == 0, done.stderr
     assert (folder / DIGITS).read_bytes() == (finished_tiny_run / DIGITS).read_bytes()
+
+
+def test_deleted_results_are_made_again_as_the_note_says(
+    finished, run_snakemake, start_snakemake, root
+):
+    """What is asked for at once; the rest by the command in results/README.md."""
+    table = "results/darrm/tables/table1.csv"
+    others = {
+        VOTES: "cast_votes",
+        GAMMA: "optimize_gamma",
+        "results/darrm/figures/figure2.pdf": "draw_gamma_shapes",
+        "results/planner/figures/correct_labels.pdf": "plan_mechanisms",
+    }
+    for path in (table, *others):
+        (finished / path).unlink()
+    tiny = ("--configfile", "tests/config/tiny.yaml")
+
+    def rules(done):
+        return set(re.findall(r"^(\w+) +\d+$", done.stdout, re.MULTILINE))
+
+    planned = rules(run_snakemake(finished, *TINY, "-n"))
+    assert "tabulate_label_accuracy" in planned
+    assert not planned & set(others.values())
+    assert run_snakemake(finished, *TINY).returncode == 0
+    assert (finished / table).is_file()
+    assert "Nothing to be done" in run_snakemake(finished, *TINY, "-n").stdout
+
+    (command,) = re.findall(
+        r"snakemake all \$\(snakemake --summary \| awk -F'\\t' '(.*)'\) --cores all",
+        (root / "results" / "README.md").read_text(encoding="utf-8"),
+    )
+    summary = start_snakemake(finished, "--summary", *tiny).stdout
+    missing = subprocess.run(
+        ["awk", "-F\t", command], input=summary, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert sorted(missing) == sorted(others)
+    planned = rules(run_snakemake(finished, "all", *missing, *TINY, "-n"))
+    assert set(others.values()) <= planned
 
 
 def test_read_only_results_are_named_before_anything_is_computed(folder, run_snakemake, mount):
