@@ -187,3 +187,32 @@ def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
     assert f"{100 * (together.mean() - sum(means) / 8):.1f} points" in WORDS
     gap = (together.mean() - sum(means) / 8) / together.std()
     assert f"which is {gap:.1f} deviations of a training" in WORDS
+
+
+NZC = {
+    "LNMax, 100 labels": "lnmax-100",
+    "LNMax, 1,000": "lnmax-1000",
+    "LNMax, 5,000": "lnmax-5000",
+    "LNMax, 9,000": "lnmax-9000",
+    "NZC, 250 teachers, 9,000": "nzc",
+    "no noise, 250 teachers": "clean",
+    "NZC, 5 teachers, 9,000": "nzc-5",
+    "no noise, 5 teachers": "clean-5",
+    "true labels": "truth",
+}
+COUNTS = {3: "three", 8: "eight", 10: "ten"}
+
+
+def test_students_of_nzc_are_those_of_the_published_table():
+    """docs/nzc.md, "What reproduces": the table of students, and how many there are."""
+    text = (ROOT / "docs" / "nzc.md").read_text(encoding="utf-8")
+    table = published("nzc/table1").set_index("aggregator")
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    shown = {line[0]: line[2] for line in lines if line[0] in NZC and len(line) == 3}
+    assert set(shown) == set(NZC)
+    for words, cell in shown.items():
+        row = table.loc[NZC[words]]
+        accuracy, sd = 100 * row["student_accuracy"], 100 * row["student_accuracy_sd"]
+        assert cell == f"{accuracy:.1f} ({sd:.1f})"
+    (seeds,) = set(table["student_seeds"])
+    assert f"students of {COUNTS[seeds]} seeds" in " ".join(text.split())
