@@ -97,7 +97,7 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         ([*AUDIT, "--relative-error", "2"], "error: --relative-error = 2.0: must be in [0, 1)"),
         (
             ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--runs", "0"],
-            "error: --runs = 0: must be an integer >= 312, 4 for each of 78 histograms",
+            "error: --runs = 0: must be an integer >= 312, 4 for each of 78 histograms, and",
         ),
         (
             ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--confidence", "1"],
@@ -123,7 +123,35 @@ def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
         (["release", "votes.csv", "--classes", "1"], "error: --classes = 1: must be 2 to 10000"),
         (["release", "counts.csv", "--classes", "3"], "say --votes-kind="),
         (["gamma", "-K", "10", "-m", "3", "--epsilon", "0.1"], "K"),
-        (["gamma", "-K", "x", "-m", "3", "--epsilon", "0.1"], "argument -K: invalid int value"),
+        (
+            ["gamma", "-K", "x", "-m", "3", "--epsilon", "0.1"],
+            "argument -K: 'x': must be a whole number",
+        ),
+        (
+            ["gamma", "-K", "1_1", "-m", "3", "--epsilon", "0.1"],
+            "argument -K: '1_1': must be a whole number",
+        ),
+        (
+            ["gamma", "-K", "11", "-m", "\u0663", "--epsilon", "0.1"],
+            "argument -m: '\u0663': must be a number",
+        ),
+        (
+            ["gamma", "-K", "5", "-m", "3", "--epsilon", "0.1", "--Delta", "2"],
+            "error: --Delta = 2.0: must be in [0, 0.5)",
+        ),
+        ([*AUDIT, "--seed=-1"], "error: --seed = -1: must be"),
+        (
+            [*AUDIT, "--teacher-epsilon", "1"],
+            "error: --adjacency = replace_one: takes no --teacher",
+        ),
+        (
+            ["audit", "examples/randomized_response.py:draw", *AUDIT[2:], "--runs", "9" * 20],
+            "histograms, and <= 1,000,000,000",
+        ),
+        (
+            ["plan", *AUDIT[2:], "--queries", "3", "--teacher-epsilon", "inf"],
+            "error: --teacher-epsilon = inf: must be > 0 and <= 100",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(words, says, here, capsys):

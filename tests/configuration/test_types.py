@@ -45,6 +45,8 @@ def test_a_number_is_the_same_parameter_however_it_is_written(ways):
         {"seed": -1},
         {"seed": True},
         {"seed": 1.5},
+        {"seed": "1_0"},
+        {"seed": "\u0661"},
         {"K": 10},
         {"K": None},
         {"m": [1, 1]},

@@ -17,7 +17,7 @@ from private_ensembles.audit.histograms import leading_pairs, vote_neighbours
 from private_ensembles.audit.sampler import check_levels, epsilon_lower_bound
 
 # The first round's share of all runs, and how many histograms it looks at at most.
-_FIRST_ROUND, _MOST_HISTOGRAMS, _LEAST_RUNS = 0.5, 2_000, 4
+_FIRST_ROUND, _MOST_HISTOGRAMS, _LEAST_RUNS, _MOST_RUNS = 0.5, 2_000, 4, 10**9
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def audit_sampler(
     """
     rows, pairs, complete = _candidates(n_teachers, n_classes, adjacency)
     least = _LEAST_RUNS * len(rows)
-    if isinstance(runs, bool) or int(runs) != runs or runs < least:
+    if isinstance(runs, bool) or int(runs) != runs or not least <= runs <= _MOST_RUNS:
         raise ValueError(
             f"runs = {runs}: must be an integer >= {least}, {_LEAST_RUNS} for each of {len(rows)} "
-            "histograms"
+            f"histograms, and <= {_MOST_RUNS:,}"
         )
     check_levels(delta, confidence)
     labels = tuple(range(-1, n_classes))

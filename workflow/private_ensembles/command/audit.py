@@ -6,6 +6,7 @@ import argparse
 import math
 
 from private_ensembles.command import functions
+from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, low
 
 EXAMPLES = (
@@ -26,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.py:FUNCTION",
         help="counts (n, C) -> probabilities (n, L); or counts, generator -> labels (n,)",
     )
-    parser.add_argument("--teachers", type=int, required=True, help="how many vote")
-    parser.add_argument("--classes", type=int, required=True, help="among how many labels")
-    parser.add_argument("--delta", type=float, default=1e-5, help="default 1e-5")
+    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
+    parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
+    parser.add_argument("--delta", type=real, default=1e-5, help="default 1e-5")
     parser.add_argument(
         "--adjacency",
         default="replace_one",
@@ -46,19 +47,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=functions.KINDS, default="auto", help=argparse.SUPPRESS)
     exact = parser.add_argument_group("functions of probabilities")
     exact.add_argument(
-        "--relative-error", type=float, default=1e-12, help="of a probability; default 1e-12"
+        "--relative-error", type=real, default=1e-12, help="of a probability; default 1e-12"
     )
-    exact.add_argument("--absolute-error", type=float, default=0.0, help="default 0")
-    exact.add_argument("--teacher-epsilon", type=float, help="one teacher's, for shared_data")
-    exact.add_argument("--teacher-delta", type=float, default=0.0, help="one teacher's; default 0")
+    exact.add_argument("--absolute-error", type=real, default=0.0, help="default 0")
+    exact.add_argument("--teacher-epsilon", type=real, help="one teacher's, for shared_data")
+    exact.add_argument("--teacher-delta", type=real, default=0.0, help="one teacher's; default 0")
     runs = parser.add_argument_group("samplers")
-    runs.add_argument("--runs", type=int, default=1_000_000, help="labels to draw; default 1000000")
-    runs.add_argument("--confidence", type=float, default=0.999, help="default 0.999")
-    runs.add_argument("--seed", type=int, default=0, help="of the generator; default 0")
+    runs.add_argument(
+        "--runs", type=whole, default=1_000_000, help="labels to draw; default 1000000"
+    )
+    runs.add_argument("--confidence", type=real, default=0.999, help="default 0.999")
+    runs.add_argument("--seed", type=whole, default=0, help="of the generator; default 0")
 
 
 def run(given: argparse.Namespace) -> int:
     """Print the audit; return 1 if a claim fails."""
+    if given.seed < 0:
+        raise ValueError(f"seed = {given.seed}: must be a whole number >= 0")
+    alone = given.teacher_epsilon is not None or given.teacher_delta != 0
+    if alone and given.adjacency != "shared_data":
+        raise ValueError(
+            f"adjacency = {given.adjacency}: takes no --teacher-epsilon or --teacher-delta; only "
+            "shared_data does"
+        )
     function = functions.load(given.mechanism)
     exact = functions.kind_of(function, given.kind) == "probabilities"
     report, text = (_exactly if exact else _from_below)(function, given)
@@ -222,9 +233,9 @@ def _judged(claim: dict, more: str) -> str:
 
 def _claim(text: str) -> tuple[float, float]:
     try:
-        epsilon, delta = (float(part) for part in text.split(","))
+        epsilon, delta = map(real, text.split(","))
         good = epsilon >= 0 and 0 <= delta <= 1
-    except ValueError:
+    except (ValueError, argparse.ArgumentTypeError):
         good = False
     if not good:
         raise argparse.ArgumentTypeError(f"{text!r}: must be EPS,DELTA, as in 1,1e-5")

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from private_ensembles.command.numbers import real
 from private_ensembles.command.output import emit
 from private_ensembles.jobs import comparison
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tolerance",
-        type=float,
+        type=real,
         default=TOLERANCE,
         help="largest relative difference that is rounding (%(default)s)",
     )

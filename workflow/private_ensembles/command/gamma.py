@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, plain
 
 EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out gamma.json",)
@@ -12,11 +13,11 @@ EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gamma` takes."""
-    parser.add_argument("-K", type=int, required=True, help="teachers, an odd number")
-    parser.add_argument("-m", type=float, required=True, help="privacy allowance, in [1, K]")
-    parser.add_argument("--epsilon", type=float, required=True, help="of one teacher")
-    parser.add_argument("--Delta", type=float, default=0.0, help="of one teacher; default 0")
-    parser.add_argument("--delta", type=float, help="of the label; default 1 - (1 - Delta)^m")
+    parser.add_argument("-K", type=whole, required=True, help="teachers, an odd number")
+    parser.add_argument("-m", type=real, required=True, help="privacy allowance, in [1, K]")
+    parser.add_argument("--epsilon", type=real, required=True, help="of one teacher")
+    parser.add_argument("--Delta", type=real, default=0.0, help="of one teacher; default 0")
+    parser.add_argument("--delta", type=real, help="of the label; default 1 - (1 - Delta)^m")
     parser.add_argument("--prior", default="uniform:0.5,1", help="default uniform:0.5,1")
     parser.add_argument("--solver", choices=("auto", "gurobi", "highs"), default="auto")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write it there as well")

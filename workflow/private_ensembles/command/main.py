@@ -93,7 +93,15 @@ def _run(arguments: Sequence[str] | None) -> int:
     except NotPrinted as error:
         print(f"error: {error}", file=sys.stderr)
         return NOT_PRINTED
-    except (ValueError, OSError, TypeError, RuntimeError, MemoryError, ImportError) as error:
+    except (
+        ValueError,
+        OSError,
+        TypeError,
+        RuntimeError,
+        MemoryError,
+        ImportError,
+        ArithmeticError,
+    ) as error:
         print(f"error: {as_options(describe(error), options)}", file=sys.stderr)
         return BAD_INPUT
 

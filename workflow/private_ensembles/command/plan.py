@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from private_ensembles.command import settings
+from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 
 EXAMPLES = (
@@ -15,10 +16,10 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `plan` takes."""
-    parser.add_argument("--teachers", type=int, required=True, help="how many vote")
-    parser.add_argument("--classes", type=int, required=True, help="among how many labels")
-    parser.add_argument("--queries", type=int, required=True, help="in the pool")
-    parser.add_argument("--labels", type=int, help="wanted at most; default: one for each query")
+    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
+    parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
+    parser.add_argument("--queries", type=whole, required=True, help="in the pool")
+    parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
     settings.add_arguments(parser)
 
 

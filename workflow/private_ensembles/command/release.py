@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from private_ensembles.command import settings
+from private_ensembles.command.numbers import whole
 from private_ensembles.command.output import emit, high, warn_of
 
 EXAMPLES = (
@@ -22,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `release` takes."""
     parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
     parser.add_argument(
-        "--classes", type=int, required=True, help="their number, never read off the votes"
+        "--classes", type=whole, required=True, help="their number, never read off the votes"
     )
-    parser.add_argument("--labels", type=int, help="wanted at most; default: one for each query")
+    parser.add_argument("--labels", type=whole, help="wanted at most; default: one for each query")
     parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
     parser.add_argument(
         "--again", action="store_true", help="allow another release; all costs add up"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from private_ensembles.api.profile import PROFILE
+from private_ensembles.command.numbers import real, whole
 
 # As the section `planner` of config.yaml has them.
 DEFAULTS = {
@@ -18,9 +19,9 @@ DEFAULTS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the budget, the privacy model and the stated profile."""
-    parser.add_argument("--epsilon", type=float, default=1.0, help="of all labels; default 1")
-    parser.add_argument("--delta", type=float, default=1e-5, help="of all labels; default 1e-5")
-    parser.add_argument("--seed", type=int, default=0, help="of the profile's votes; default 0")
+    parser.add_argument("--epsilon", type=real, default=1.0, help="of all labels; default 1")
+    parser.add_argument("--delta", type=real, default=1e-5, help="of all labels; default 1e-5")
+    parser.add_argument("--seed", type=whole, default=0, help="of the profile's votes; default 0")
     parser.add_argument(
         "--noise",
         choices=("secure", "reproducible"),
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RELATION",
         help="replace_one (default) or add_remove",
     )
-    model.add_argument("--teacher-epsilon", type=float, help="of private teachers (add_remove)")
-    model.add_argument("--teacher-delta", type=float, default=0.0, help="theirs; default 0")
+    model.add_argument("--teacher-epsilon", type=real, help="of private teachers (add_remove)")
+    model.add_argument("--teacher-delta", type=real, default=0.0, help="theirs; default 0")
     model.add_argument(
         "--mechanism",
         action="append",
@@ -52,10 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stated profile of how teachers agree: from public data, never from the votes"
     )
     stated = DEFAULTS["profile"]
-    profile.add_argument("--easy-share", type=float, default=stated["easy_share"], metavar="S")
-    profile.add_argument("--easy", type=float, nargs=2, default=stated["easy"], metavar=("A", "B"))
-    profile.add_argument("--hard", type=float, nargs=2, default=stated["hard"], metavar=("A", "B"))
-    profile.add_argument("--confusion", type=float, default=stated["confusion"], metavar="C")
+    profile.add_argument("--easy-share", type=real, default=stated["easy_share"], metavar="S")
+    profile.add_argument("--easy", type=real, nargs=2, default=stated["easy"], metavar=("A", "B"))
+    profile.add_argument("--hard", type=real, nargs=2, default=stated["hard"], metavar=("A", "B"))
+    profile.add_argument("--confusion", type=real, default=stated["confusion"], metavar="C")
 
 
 def of(given: argparse.Namespace, **sizes: int) -> dict:

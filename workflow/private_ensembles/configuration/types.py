@@ -86,8 +86,12 @@ class MainSection(Section):
 
 
 def _from_text(value):
-    """Return the number that a text stands for: YAML reads 1e-5 as text."""
-    for kind in (int, float) if isinstance(value, str) else ():
+    """Return the number that a text stands for: YAML reads 1e-5 as text.
+
+    Python also reads 1_0, and the digits of every script.
+    """
+    plain = isinstance(value, str) and value.isascii() and "_" not in value
+    for kind in (int, float) if plain else ():
         try:
             return kind(value)
         except ValueError:

@@ -28,9 +28,13 @@ CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 
 
 def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
-    """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1)."""
+    """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1); ValueError without one."""
+    if delta is not None:
+        return delta
+    if not 0 <= Delta < 1:
+        raise ValueError(f"Delta = {Delta}: must be in [0, 0.5)")
     # Rounding must not take delta below Delta at m = 1.
-    return max(Delta, -math.expm1(m * math.log1p(-Delta))) if delta is None else delta
+    return max(Delta, -math.expm1(m * math.log1p(-Delta)))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
-from private_ensembles.accounting.limits import check_budget, check_size
+from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 PRIVACY_MODELS = frozenset({"shared_data", "disjoint_shards"})
@@ -59,8 +59,10 @@ class Task:
             if (value := getattr(self, name)) not in allowed:
                 words = ", ".join(sorted(allowed))
                 raise ValueError(f"{name} = {value!r}: must be one of {words}")
-        if self.teacher_epsilon is not None and not self.teacher_epsilon > 0:
-            raise ValueError(f"teacher_epsilon = {self.teacher_epsilon}: must be > 0")
+        if self.teacher_epsilon is not None and not 0 < self.teacher_epsilon <= MOST_EPSILON:
+            raise ValueError(
+                f"teacher_epsilon = {self.teacher_epsilon}: must be > 0 and <= {MOST_EPSILON:g}"
+            )
         if not 0 <= self.teacher_Delta < 1:
             raise ValueError(f"teacher_Delta = {self.teacher_Delta}: must be in [0, 1)")
 

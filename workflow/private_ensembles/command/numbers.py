@@ -1,0 +1,33 @@
+"""Numbers as options take them: digits from 0 to 9, and no underscore between them."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def whole(text: str) -> int:
+    """Return a whole number; `type` of an option. Raises ArgumentTypeError for anything else.
+
+    >>> whole("-7")
+    -7
+    """
+    return _read(int, text, "a whole number")
+
+
+def real(text: str) -> float:
+    """Return a number; `type` of an option. Raises ArgumentTypeError for anything else.
+
+    >>> real("1e-5")
+    1e-05
+    """
+    return _read(float, text, "a number")
+
+
+def _read(kind: type, text: str, wanted: str):
+    # Python also reads 1_0, and the digits of every script.
+    if text.isascii() and "_" not in text:
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    raise argparse.ArgumentTypeError(f"{text!r}: must be {wanted}")
