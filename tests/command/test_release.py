@@ -1,6 +1,7 @@
 """release on the command line: once, on record, secure, and nothing of the votes but labels."""
 
 import csv
+import errno
 import hashlib
 import json
 import os
@@ -202,6 +203,23 @@ def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finish
         ending.with_room_for(size, lambda: main(["release", votes, *WORDS]))
         states.append(ended(votes, release.RESULTS / "release"))
     assert set(states) == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "place", "charged"),
+    [(releasing, "_write", "results/own/private", 0), (release, "_put", "results/own/release", 1)],
+)
+def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_charged(
+    votes, capsys, monkeypatch, module, name, place, charged
+):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, name, full)
+    assert main(["release", votes, *WORDS]) == 2
+    remedy = ": the labels are charged, and the same command puts them in place" * charged
+    assert capsys.readouterr().err == f"error: {place}: No space left on device{remedy}\n"
+    assert len(releases.read()) == charged
 
 
 def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.experiments import own_votes, releasing
-    from private_ensembles.jobs.io import alone
+    from private_ensembles.jobs.io import alone, describe
     from private_ensembles.votes.foreign import read_own_votes
 
     budget = {
@@ -66,7 +66,11 @@ def run(given: argparse.Namespace) -> int:
         labels = releasing.release(
             request, place, row, lambda: own_votes.release(application, votes, given.seed)
         )
-        files = _show(place.folder, labels.text, rows, secure=request.secure)
+        try:
+            files = _show(place.folder, labels.text, rows, secure=request.secure)
+        except OSError as error:
+            remedy = "the labels are charged, and the same command puts them in place"
+            raise OSError(f"{place.folder}: {describe(error)}: {remedy}") from None
     total = labels.total
     report = {
         "mechanism": application.chosen.mechanism,

@@ -1,5 +1,5 @@
 """What each section of the papers does with votes, and what users ask: as tables.
 
-Nothing here draws, and only `inputs` and `releases` know files. May import every package but
-`published` and `report`.
+Nothing here draws, and only `inputs`, `releases` and `releasing` know files. May import every
+package but `published` and `report`.
 """

@@ -271,10 +271,11 @@ def _shows(place: Place, last: Release) -> bool:
 
 def _facts(folder: Path) -> dict:
     """What was noted about a draw; empty if the process ended before all of it was."""
-    try:
-        return json.loads((folder / _FACTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    with contextlib.suppress(OSError, ValueError):
+        facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
+        if isinstance(facts, dict):
+            return facts
+    return {}
 
 
 def _folder_of(release: Release, place: Place) -> Path | None:
@@ -294,7 +295,7 @@ def _answers(release: Release, request: Request, place: Place) -> bool:
         return False
     facts = _facts(folder)
     with contextlib.suppress(OSError):  # votes that are gone: what they said is not known
-        return facts["request"] == request.digest(facts["salt"])
+        return facts.get("request") == request.digest(str(facts.get("salt")))
     return False
 
 
@@ -325,6 +326,10 @@ def _charge(
         releases.synced(folder)
         releases.synced(place.private)
         releases.append(drawn, place.record, workshop=folder)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(place.private)) from None  # a full disk
     finally:
         _tidy(place)
     return drawn
