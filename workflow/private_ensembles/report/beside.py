@@ -14,8 +14,8 @@ from private_ensembles.published.reproduced import places, stand_ins
 STAR = "*"
 _STARRED = (
     '<p class="caption">* Not compared with the number beside it, but with what the other '
-    "printed numbers imply, or with what the authors' own labels give. Its status says nothing of "
-    "our number here.</p>"
+    "printed numbers imply, with what the authors' own labels give, or, of a privacy cost, with "
+    "what is true. Its status says nothing of our number here.</p>"
 )
 
 
