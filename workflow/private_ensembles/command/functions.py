@@ -98,10 +98,13 @@ def _printing_elsewhere() -> Iterator[None]:
     Standard output is for the audit alone, which may be read by a program.
     """
     with contextlib.ExitStack() as undo:
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # one of them is closed
-            output, error = sys.stdout.fileno(), sys.stderr.fileno()
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # standard output is closed
+            output = sys.stdout.fileno()
             before = os.dup(output)
             undo.callback(os.close, before)
+            nowhere = sys.stderr is None  # closed by the shell
+            error = os.open(os.devnull, os.O_WRONLY) if nowhere else os.dup(sys.stderr.fileno())
+            undo.callback(os.close, error)
             os.dup2(error, output)
             undo.callback(os.dup2, before, output)
         undo.enter_context(contextlib.redirect_stdout(sys.stderr))
