@@ -83,7 +83,7 @@ class Planner(types.MainSection):
         "Cost of one private teacher (add_remove); null if teachers are not private."
     )
     teacher_Delta: types.Delta = about("Its Delta.")
-    teachers: types.integer(ge=2, le=1_000_000) = about("Teachers.")
+    teachers: types.Teachers = about("Teachers.")
     n_classes: types.Classes = about("Classes.")
     queries: types.Count = about("Queries in the pool.")
     labels: types.Count = about("Labels wanted at most.")
