@@ -27,6 +27,7 @@ RESULTS = Path("results")
 TABLES = {"logistic": "table5", "boosted_trees": "table7"}
 FACTORS = (1.0, 0.9, 0.75, 0.6, 0.45, 0.3)
 DRAWS = 2
+ALL = "all"
 PLACE = ["method", "n", "k", "epsilon"]
 # As in config.yaml.
 SEED, SCALING, NOISE, DELTA = 0, "data", 2, 1e-3
@@ -103,13 +104,14 @@ def printed_students(model: str) -> dict[str, pd.Series]:
 
 
 def against_print(students: pd.DataFrame, printed: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """Return a row for each method and metric: means, how far they are apart, and chi-square.
+    """Return a row for each method, scope and metric: means, how far apart, and chi-square.
 
-    difference: ours less print, averaged over the rows of the table; errors: the same in standard
-    errors of that mean (`error_of_difference`). chi_square: the sum over rows of the squared
-    difference, in standard errors of a row; numbers: how many rows there are. That error is the
-    root of the mean square of those of all rows of the metric and epsilon: one row's own is
-    estimated from few splits. Rows share their splits, so the sum has no chi-square distribution.
+    scope: ``all`` rows of the method in the table, or those of one n and epsilon. difference: ours
+    less print, averaged over the rows; errors: the same in standard errors of that mean
+    (`error_of_difference`). chi_square: the sum over rows of the squared difference, in standard
+    errors of a row; numbers: how many rows there are. That error is the root of the mean square of
+    those of all rows of the metric and epsilon: one row's own is estimated from few splits. Rows
+    share their splits, so the sum has no chi-square distribution.
     """
     rows = []
     for metric in METRICS:
@@ -117,13 +119,13 @@ def against_print(students: pd.DataFrame, printed: Mapping[str, pd.Series]) -> p
         gaps = wide[list(printed[metric].index)].mean() - printed[metric]
         variances = wide[gaps.index].apply(lambda row: _error(row) ** 2)
         units = variances.groupby("epsilon").transform("mean")
-        for method in ("dpbag", "dpbag_minus", "saa"):
-            places = [place for place in gaps.index if place[0] == method]
+        for (method, scope), places in _scopes(gaps.index).items():
             pooled = wide[places].mean(axis=1)
             difference = float(gaps[places].mean())
             rows.append(
                 {
                     "method": method,
+                    "scope": scope,
                     "metric": metric,
                     "ours": float(pooled.mean()),
                     "printed": float(printed[metric][places].mean()),
@@ -134,6 +136,17 @@ def against_print(students: pd.DataFrame, printed: Mapping[str, pd.Series]) -> p
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _scopes(places: pd.MultiIndex) -> dict[tuple[str, str], list[tuple]]:
+    """Return the places by method and scope, all of a method first."""
+    scopes: dict[tuple[str, str], list[tuple]] = {}
+    for place in places:
+        scopes.setdefault((place[0], ALL), []).append(place)
+    for method, n, k, epsilon in places:
+        scope = f"n = {n}, ε = {epsilon:g}"
+        scopes.setdefault((method, scope), []).append((method, n, k, epsilon))
+    return scopes
 
 
 def _error(values: pd.Series) -> float:
@@ -153,12 +166,12 @@ def page(data: pd.DataFrame) -> str:
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
     ]
-    for (model, method), rows in data.groupby(["model", "method"], sort=False):
+    whole = data[data["scope"] == ALL]
+    for (model, method), rows in whole.groupby(["model", "method"], sort=False):
         numbers, splits = (rows[name].iloc[0] for name in ("numbers", "splits"))
         lines += [
             "",
-            f"## {model.replace('_', ' ')}, {method.replace('_', ' ')}: {numbers} rows, "
-            f"{splits} splits",
+            f"## {_words(model)}, {_words(method)}: {numbers} rows, {splits} splits",
             "",
             "Ours less print, averaged over the rows, in points (standard errors of that mean), "
             "and χ² of the rows.",
@@ -166,13 +179,40 @@ def page(data: pd.DataFrame) -> str:
             "| noise | accuracy | AUROC | AUPRC | χ² of all three |",
             "| ---: | ---: | ---: | ---: | ---: |",
         ]
-        for factor, mine in rows.groupby("factor", sort=False):
-            cells = [
-                f"{100 * row['difference']:+.2f} ({row['errors']:+.1f})"
-                for row in mine.set_index("metric").loc[list(METRICS)].to_dict("records")
-            ]
+        lines += [
+            f"| {factor:g} | {_three(mine)} | {mine['chi_square'].sum():.0f} of {3 * numbers} |"
+            for factor, mine in rows.groupby("factor", sort=False)
+        ]
+    for (model, method), rows in data[data["scope"] != ALL].groupby(
+        ["model", "method"], sort=False
+    ):
+        lines += [
+            "",
+            f"## {_words(model)}, {_words(method)}: which noise is nearest to print",
+            "",
+            "Of the factors above the one with the least χ², and how far ours are from print with "
+            "it.",
+            "",
+            "| rows | noise | accuracy | AUROC | AUPRC | χ² | χ² without the factor |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        ]
+        for scope, mine in rows.groupby("scope", sort=False):
+            squares = mine.groupby("factor", sort=False)["chi_square"].sum()
+            best = squares.idxmin()
             lines.append(
-                f"| {factor:g} | {' | '.join(cells)} | {mine['chi_square'].sum():.0f} "
-                f"of {3 * numbers} |"
+                f"| {scope} | {best:g} | {_three(mine[mine['factor'] == best])} | "
+                f"{squares[best]:.0f} of {3 * mine['numbers'].iloc[0]} | {squares.iloc[0]:.0f} |"
             )
     return "\n".join([*lines, ""])
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _three(rows: pd.DataFrame) -> str:
+    """Return the differences of the three metrics as cells, in points, with their errors."""
+    return " | ".join(
+        f"{100 * row['difference']:+.2f} ({row['errors']:+.1f})"
+        for row in rows.set_index("metric").loc[list(METRICS)].to_dict("records")
+    )

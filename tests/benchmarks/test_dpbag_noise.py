@@ -32,8 +32,9 @@ def printed():
 def test_differences_are_in_errors_of_the_mean_and_chi_square_in_errors_of_a_row():
     mine = students(0.02)
     found = dpbag_noise.against_print(mine, printed())
-    assert len(found) == 9
-    row = found[(found["method"] == "saa") & (found["metric"] == "auroc")].iloc[0]
+    assert len(found) == 27
+    mine_of = (found["method"] == "saa") & (found["metric"] == "auroc")
+    row = found[mine_of & (found["scope"] == "all")].iloc[0]
     saa = mine[mine["method"] == "saa"]
     pooled = saa.groupby(["seed", "draw"])["auroc"].mean()
     assert row["difference"] == pytest.approx(pooled.mean() - 0.8)
@@ -48,11 +49,15 @@ def test_differences_are_in_errors_of_the_mean_and_chi_square_in_errors_of_a_row
         gap = saa.loc[saa["epsilon"] == epsilon, "auroc"].mean() - 0.8
         expected += gap**2 / np.mean(variances)
     assert row["chi_square"] == pytest.approx(expected)
+    parts = found[mine_of & (found["scope"] != "all")]
+    assert parts["scope"].tolist() == ["n = 50, ε = 1", "n = 50, ε = 3"]
+    assert parts["chi_square"].sum() == pytest.approx(expected)
 
 
 def test_students_like_the_printed_ones_are_nearer_than_better_ones():
     near, far = (dpbag_noise.against_print(students(shift), printed()) for shift in (0.0, 0.02))
-    assert (far["chi_square"] > 2 * near["chi_square"]).all()
+    whole = far["scope"] == "all"
+    assert (far["chi_square"][whole] > 2 * near["chi_square"][whole]).all()
 
 
 def test_without_a_run_it_says_what_it_needs(tmp_path, monkeypatch):
@@ -75,8 +80,13 @@ def test_the_printed_students_are_all_private_ones():
 
 
 def test_the_page_says_that_such_labels_keep_no_budget():
-    data = dpbag_noise.against_print(students(0.0), printed())
-    page = dpbag_noise.page(data.assign(model="logistic", factor=1.0, splits=5))
+    data = pd.concat(
+        dpbag_noise.against_print(students(shift), printed()).assign(factor=factor)
+        for shift, factor in ((-0.02, 1.0), (0.0, 0.6))
+    )
+    page = dpbag_noise.page(data.assign(model="logistic", splits=5))
     assert "keep no budget" in page
     assert "## logistic, dpbag minus: 2 rows, 5 splits" in page
-    assert page.count("| 1 |") == 3
+    assert page.count("\n| 1 |") == 3
+    # Students a point below print are nearest to it with less noise.
+    assert page.count("| n = 50, ε = 1 | 0.6 |") == 3
