@@ -81,7 +81,9 @@ def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]
         found["dpbag", setting] = _of_bagging(noise)
     n, rate = settings["dpbag"]["n"], settings["dpbag"]["noise"] / settings["dpbag"]["n"]
     for setting, labels, partitions, _ in ledger.printed_labels(n, published):
-        found["dpbag", setting] = [_of_bags(BaggingNoise(n, partitions or 1, rate), labels)]
+        found["dpbag", setting] = [
+            _of_bags(BaggingNoise(n, 1 if partitions is None else partitions, rate), labels)
+        ]
     given = settings["mechanism"]
     for name, task in settings["nzc"].items():
         for reading, scale in (("scale", given["gamma"]), ("inverse_scale", 1 / given["gamma"])):
