@@ -300,11 +300,41 @@ def test_labels_without_a_record_are_refused(votes, place, left):
         place.labels.unlink()
     name = "labels.csv" if left == "labels" else "charged-"
     for again in (False, True):
-        with pytest.raises(
-            ValueError, match=rf"releases\.csv: is not there, but .*{name}.* is: res"
-        ):
+        message = rf"releases\.csv: lacks the release of .*{name}.*: restore the record"
+        with pytest.raises(ValueError, match=message):
             make(asking(votes, again=again), place, never)
     assert not place.record.exists()
+
+
+def test_a_record_that_was_cut_is_refused(votes, place):
+    """An older copy of it would make the releases since then free."""
+    make(asking(votes), place)
+    older = place.record.read_bytes()
+    make(asking(votes, again=True), place)
+    place.record.write_bytes(older)
+    for again in (False, True):
+        with pytest.raises(ValueError, match=r"releases\.csv: lacks the release of .*/charged-"):
+            make(asking(votes, again=again), place, never)
+
+
+def test_the_disk_has_the_labels_before_they_are_charged(votes, place, monkeypatch):
+    """Otherwise a machine that goes down keeps the charge and not the labels."""
+    synced, append, events = releases.synced, releases.append, []
+
+    def sync(path):
+        events.append(path)
+        synced(path)
+
+    def charge(*given, **more):
+        (folder,) = place.private.iterdir()
+        assert {folder / "labels.csv", folder / "release.json", folder} <= set(events)
+        assert {place.private, place.private.parent} <= set(events)
+        append(*given, **more)
+
+    monkeypatch.setattr(releases, "synced", sync)
+    monkeypatch.setattr(releases, "append", charge)
+    make(asking(votes), place)
+    assert events[-1] == place.folder
 
 
 def test_a_record_of_nothing_and_one_that_leads_nowhere_are_refused(votes, place):

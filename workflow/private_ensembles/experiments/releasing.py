@@ -179,8 +179,8 @@ def permission(request: Request, place: Place) -> str | None:
     """Return what to say before any work, None if there is nothing to say.
 
     Raises ValueError if labels were released before, others than those asked for, and `again` does
-    not say that they may be once more; for a record that cannot be understood; and if labels
-    are there without one.
+    not say that they may be once more; for a record that cannot be understood; and for one that
+    lacks labels that were charged.
     """
     return _standing(request, place)[1]
 
@@ -233,8 +233,8 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     if not request.secure:
         return None, None  # a rehearsal releases nothing
     earlier = releases.read(place.record)
+    _all_on_record(place, earlier)
     if not earlier:
-        _nothing_without_a_record(place)
         return None, None
     last, shown = earlier[-1], _shows(place, earlier[-1])
     if _answers(last, request, place) and not (request.again and shown):
@@ -254,13 +254,17 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     )
 
 
-def _nothing_without_a_record(place: Place) -> None:
-    for left in (place.labels, *place.kept(_CHARGED)):
-        if os.path.lexists(left):
-            raise ValueError(
-                f"{place.record}: is not there, but {left} is: restore the record of what was "
-                "released, or move these labels away"
-            )
+def _all_on_record(place: Place, earlier: list[Release]) -> None:
+    """Refuse a record that was lost, cut or replaced by an older copy of it."""
+    rows = [asdict(one) for one in earlier]
+    lacking = [path for path in place.kept(_CHARGED) if _facts(path).get("release") not in rows]
+    if not earlier and os.path.lexists(place.labels):
+        lacking = [place.labels]
+    if lacking:
+        raise ValueError(
+            f"{place.record}: lacks the release of {lacking[0]}: restore the record of what was "
+            "released, or move these labels away"
+        )
 
 
 def _shows(place: Place, last: Release) -> bool:
@@ -323,8 +327,8 @@ def _charge(
         salt = secrets.token_hex(16)
         facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
         _write(folder / _FACTS, json.dumps(facts, indent=2) + "\n")
-        releases.synced(folder)
-        releases.synced(place.private)
+        for written in (folder, place.private, place.private.parent):
+            releases.synced(written)
         releases.append(drawn, place.record, workshop=folder)
     except OSError as error:
         if error.filename is not None:
