@@ -49,6 +49,10 @@ _STRIDE = 8
 _COARSENESS = 0.095
 # No larger than a delta that the normal law's own bound can reach.
 _LEAST_SHIFTED = 1e-250
+# Tables of more teachers are shortened, to about so many pairs at most.
+MANY_TEACHERS, _MOST_LISTED = 2000, 4000
+# Curves' numbers that are worked on at a time.
+_AT_ONCE = 1 << 21
 # The golden ratio of 2^64, whose powers are the weights of a hash.
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -119,6 +123,67 @@ class Covered:
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
         return self.played.pairs()
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Pairs of which runs of neighbours, all alike, stand for each other.
+
+    cover: rows in an order in which neighbours are alike; at each t the largest curve of `run` of
+    them in a row counts for all, which lies above each. played: as in `Covered`.
+    """
+
+    cover: Pairs
+    run: int
+    played: Pairs
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Family`: worked out for few rows at a time."""
+        rows, found = len(self.cover.first), []
+        at_once = self.run * max(1, _AT_ONCE // (self.run * t.size))
+        errors = self.cover.error, self.cover.spare
+        for start in range(0, rows, at_once):
+            some = slice(start, min(start + at_once, rows))
+            both = self.cover.first[some], self.cover.second[some]
+            for pair in (both, both[::-1]):
+                each = hockey_sticks.excesses(*pair, t, *errors)
+                found.append(np.maximum.reduceat(each, np.arange(0, len(each), self.run)))
+        return _different(np.concatenate(found))
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `Family`."""
+        return self.played.pairs()
+
+
+def of_table(
+    table: NDArray[np.float64], error: float, spare: float, *, negligible: float = 0.0
+) -> Family:
+    """Return the family of a label of two classes, of any number of teachers: one vote moves.
+
+    >>> few = of_table(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0, 0.0)
+    >>> many = of_table(np.linspace([1, 0], [0, 1], 100_001), 0.0, 0.0)
+    >>> len(few.excesses(np.ones(1))), len(many.excesses(np.arange(1.0, 3))) < 5_000
+    (1, True)
+
+    table: (K + 1, 2) Pr[label] at 0, ..., K votes for 1. error, spare: of its entries, as in
+    `Pairs`. negligible: with more than MANY_TEACHERS, a label that has at most this probability
+    before and after the move counts as one pair with the others of this kind; 2 Q times it is added
+    to the delta of Q labels. If many pairs are left, runs of neighbours are joined.
+    Source: docs/many-labels.md, "Very many teachers".
+    """
+    first, second = table[:-1], table[1:]
+    if len(first) <= MANY_TEACHERS:
+        return Pairs(first, second, error, spare)
+    rare = table <= negligible
+    far = (rare[:-1] & rare[1:]).any(axis=1)
+    first, second = first[~far], second[~far]
+    run = max(1, math.ceil(len(first) / _MOST_LISTED))
+    played = Pairs(first[::run], second[::run], error, spare)  # near a tie none is far
+    if far.any():
+        # Half of the time its rare label tells everything, in one order or in the other.
+        most = 2 * (negligible * (1 + error) + spare)
+        first, second = np.vstack([first, [[1.0, most]]]), np.vstack([second, [[1.0, 0.0]]])
+    return Joined(Pairs(first, second, error, spare), run, played)
 
 
 def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:

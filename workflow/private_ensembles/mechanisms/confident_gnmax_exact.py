@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive import Family, Pairs
+from private_ensembles.accounting.adaptive import Family
 from private_ensembles.accounting.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
@@ -32,7 +32,11 @@ from private_ensembles.mechanisms.families.gaussian import (
     rho_within,
     share_of_labels,
 )
-from private_ensembles.mechanisms.families.label_account import LabelAccount, grid_fineness
+from private_ensembles.mechanisms.families.label_account import (
+    LabelAccount,
+    grid_fineness,
+    of_two_classes,
+)
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate.mechanisms import NO_ANSWER
 
@@ -103,7 +107,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
             return GaussianMaximum(sigma, K, classes, spare)
         table, errors = label_distribution(both_counts(K), sigma), gaussian_error(K, 2, sigma)
         spare += errors["absolute_error"]
-        return Pairs(table[:-1], table[1:], errors["relative_error"], spare)
+        return of_two_classes(table, errors["relative_error"], spare, task)
 
     def distribution(self, counts, parameters, secure=False):
         """Return Pr[outcome] of a query at which the mechanism still runs."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive import (
     FINE,
@@ -22,6 +23,7 @@ from private_ensembles.accounting.adaptive import (
     adaptive_epsilon,
     curve,
     least_scale_of_curves,
+    of_table,
     share_of_scale,
 )
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
@@ -30,6 +32,8 @@ from private_ensembles.mechanisms.families.task import Task
 
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
+# Of very many teachers, labels of at most this probability count as one.
+_NEGLIGIBLE = 1e-21
 # What labels cost is looked for from this share of the budget on.
 _LEAST = 0.9
 # Histograms of which an adversary against more than two classes is known to choose.
@@ -67,7 +71,7 @@ class LabelAccount(TableMechanism):
         """Return what a moved vote does to one label."""
         K = task.n_teachers
         table, errors = self.table(K, parameters), self.error(K, 2, parameters, secure=False)
-        return Pairs(table[:-1], table[1:], errors["relative_error"], errors["absolute_error"])
+        return of_two_classes(table, errors["relative_error"], errors["absolute_error"], task)
 
     def further_refusal(self, task):
         """Refuse very many labels, which take too long."""
@@ -140,6 +144,12 @@ class CoveredAccount(LabelAccount):
         laws = [self.many_classes(rows, parameters) for rows in counts]
         played = Pairs(*laws, errors["relative_error"], errors["absolute_error"])
         return Covered(self.cover(task, parameters), played)
+
+
+def of_two_classes(table: NDArray, error: float, spare: float, task: Task) -> Family:
+    """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
+    negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
+    return of_table(table, error, spare, negligible=negligible)
 
 
 def grid_fineness(n_classes: int, labels: int) -> float:

@@ -42,11 +42,15 @@ def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.fl
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
         flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
         steps = [flip]
-        for _ in range((K + 1) // 2 - 1 + (K % 2 == 0)):  # each from the float before it
+        number = (K + 1) // 2 - 1 + (K % 2 == 0)
+        for _ in range(number):  # each from the float before it
             room = (Decimal(flip) - leak) / growth
-            flip = round_up(room) if room > 0 else 0.0
+            before, flip = flip, round_up(room) if room > 0 else 0.0
+            if flip == before:  # and so are all further ones
+                break
             steps.append(flip)
-    upper = np.array(steps)
+    upper = np.full(number + 1, flip)
+    upper[: len(steps)] = steps
     return np.concatenate([upper[::-1], upper[1:] if K % 2 == 0 else upper])
 
 
