@@ -149,3 +149,52 @@ def test_the_leaks_of_all_labels_are_part_of_their_cost():
     assert one.label_epsilon > ladder.in_parts(BASE, 40, leak=0.5).label_epsilon
     # With all of delta leaked composition alone knows a finite epsilon.
     assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
+
+
+@pytest.mark.parametrize(("name", "labels"), [("gnmax_exact", 2), ("lnmax_exact", 5)])
+def test_noise_costs_no_more_than_what_it_was_calibrated_for(name, labels):
+    """Where delta is half, the second grid found more than the first had proven."""
+    task = Task(0.001, 0.5, labels, labels, 9, 3)
+    mechanism = mechanisms.load(name)
+    cost = mechanism.cost(task, mechanism.calibrate(task))
+    assert cost.proven <= 0.001
+    assert cost.claimed <= 0.001
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
+    n_classes, monkeypatch
+):
+    """At (4, 1e-13) 1,000 labels gained nothing over their noisy counts, after minutes."""
+    task = Task(4.0, 1e-13, 1000, 1000, 250, n_classes)
+    monkeypatch.setattr(label_account, "least_share", lambda *_: pytest.fail("searched"))
+    for name in ("gnmax_exact", "lnmax_exact", "confident_gnmax_exact"):
+        reason = mechanisms.load(name).refusal(task)
+        assert "its account of 1,000 labels proves nothing for a delta of" in reason
+    for one in ("gnmax_analytic", "exponential", "permute_and_flip"):
+        assert mechanisms.load(one).refusal(task) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "n_classes", "each"), [("gnmax_exact", 10, 3e-16), ("exponential", 2, 1.15e-16)]
+)
+def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, monkeypatch):
+    """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
+    mechanism, labels = mechanisms.load(name), 10
+    task = Task(4.0, labels * each, labels, labels, 250, n_classes)
+    start = mechanism.in_parts(task, labels)
+    family = mechanism.label_pairs(task, start)
+    assert label_account.of_a_small_delta(task, family, labels)
+    monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
+    label_account.least_share.cache_clear()
+    found = mechanism.calibrate(task)
+    assert replace(found, continuous=False) == replace(start, continuous=False)
+    assert mechanism.cost_in_parts(task, found) <= task.epsilon
+
+
+def test_above_it_labels_need_less_noise():
+    labels = 10
+    task = Task(4.0, labels * 2e-15, labels, labels, 250, 10)
+    mechanism = mechanisms.load("gnmax_exact")
+    start = mechanism.in_parts(task, labels)
+    assert mechanism.calibrate(task).sigma < 0.91 * start.sigma

@@ -379,6 +379,19 @@ def least_scale_of_curves(
     return found
 
 
+def lost_delta(
+    family: Family, labels: int, epsilon: float, delta: float, *, fineness: float = FINE
+) -> float:
+    """Return what a bound on the delta of that many labels is at least, however large the noise.
+
+    It is what rounding, edges and a lattice are charged, so that for a smaller delta no noise is
+    proven. family: at the noise of another proof; epsilon, delta: the budget, which chooses the
+    grid.
+    """
+    _, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    return -math.expm1(labels * math.log1p(-min(float(kernels.nothing.max()), 0.5)))
+
+
 def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) -> float:
     """Return about what share of its noise a family's labels need: where a search may start.
 

@@ -22,9 +22,9 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Widths of the grid's cells, in sigma.
 _CELL = 0.1
-# Beyond these, in sigma, a label's curve is at most that at the edge and _OUTSIDE.
+# Beyond these, in sigma, a label's curve is at most that at the edge and OUTSIDE.
 _LEAD, _LOW, _MARGIN = 13.0, -6.5, 8.5
-_OUTSIDE = 1e-16
+OUTSIDE = 1e-16
 # What a tabulated probability may be off by, relative to itself.
 _ERROR = 1e-12
 # Of a threshold e^x, |x| <= 600, of its inverse, of products and of differences, relative to 1.
@@ -72,7 +72,7 @@ class GaussianMaximum:
         leads, middles = self._tables[0].shape[:2]
         at, place = _reflected(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
-        more = _OUTSIDE + self.spare * (1 + t)
+        more = OUTSIDE + self.spare * (1 + t)
         found = np.empty((leads, middles, t.size))
         # Few leads at a time: what is at hand fits a processor's cache.
         few = max(1, _AT_ONCE // (middles * at.size))
@@ -103,7 +103,7 @@ class GaussianMaximum:
         laws = _three_outcomes(each, self.teachers, self.classes, self.scale)
         found, moved = (laws[np.searchsorted(each, one)] for one in (votes, votes - 1))
         first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
-        return first * (1 - _ERROR), second * (1 + _ERROR) + _OUTSIDE
+        return first * (1 - _ERROR), second * (1 + _ERROR) + OUTSIDE
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
@@ -269,7 +269,7 @@ def _three_outcomes(
 
     y, the largest noisy count, runs from 10 below the least of a's and b's counts to 10 beyond the
     largest, from -10 if that is less. If it is lower both counts are, and if it is higher some
-    count is: with a probability of at most classes times 1e-23, less than _OUTSIDE.
+    count is: with a probability of at most classes times 1e-23, less than OUTSIDE.
     """
     both = np.concatenate([votes, teachers - votes])
     low, high = max(0.0, both.min() / scale) - 10.0, both.max() / scale + 10.0

@@ -35,6 +35,8 @@ _HIGHEST = 100.0
 # Curves are checked in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
 _LONG_ROUNDOFF = float(np.finfo(_LONG).eps) / 2
+# What every kernel loses to its check's own exponentials, whatever the pairs.
+LEAST_LOST = 2048 * _LONG_ROUNDOFF
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def _missing(excess: NDArray, masses: NDArray, ks: NDArray, step: float) -> NDAr
     short = (wanted[:, :-1] - (above[:, 1:] - t[:-1] * weighted[:, 1:])).max(axis=1)
     short = np.maximum(np.maximum(short, 1 - above[:, 0]), excess[:, -1])
     # Sums of this many products, and two exponentials of at most 600 each.
-    rounding = (8 * t.size + 2048) * _LONG_ROUNDOFF
+    rounding = 8 * t.size * _LONG_ROUNDOFF + LEAST_LOST
     return (np.maximum(short, 0) + rounding).astype(np.float64) * (1 + _ROUNDING)
 
 

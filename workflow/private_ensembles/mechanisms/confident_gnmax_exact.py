@@ -35,7 +35,9 @@ from private_ensembles.mechanisms.families.gaussian import (
 from private_ensembles.mechanisms.families.label_account import (
     LabelAccount,
     grid_fineness,
+    of_a_small_delta,
     of_two_classes,
+    too_many_for_delta,
 )
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.pate.mechanisms import NO_ANSWER
@@ -65,7 +67,7 @@ class ExactConfidentGNMax(ConfidentGNMax):
         most = LabelAccount.most_labels[task.n_classes > 2]
         if task.labels > most:
             return f"for at most {most:,} labels"
-        return super().further_refusal(task)
+        return too_many_for_delta(task) or super().further_refusal(task)
 
     def find(self, task, labels, share=0.3, threshold=0.6):
         """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves."""
@@ -158,6 +160,9 @@ def _least_noise(
     """
     budget = task.epsilon, task.delta
     rho, labels = rho_within(*budget, "exact"), start.labels
+    family = mechanism.label_pairs(task, start.sigma2)
+    if of_a_small_delta(task, family, labels):
+        return math.inf, math.inf
     sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(mechanism, task, labels, sigma2)

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.adaptive import (
     FINE,
     Covered,
@@ -23,15 +24,19 @@ from private_ensembles.accounting.adaptive import (
     adaptive_epsilon,
     curve,
     least_scale_of_curves,
+    lost_delta,
     of_table,
     share_of_scale,
 )
+from private_ensembles.accounting.gaussian_maximum import OUTSIDE
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task
 
 # Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
 _COARSER = 4.0
+# With more delta for each label, rounding does not matter.
+_PLENTY = 1e-9
 # Of very many teachers, labels of at most this probability count as one.
 _NEGLIGIBLE = 1e-21
 # What labels cost is looked for from this share of the budget on.
@@ -78,7 +83,8 @@ class LabelAccount(TableMechanism):
         most = self.most_labels[task.n_classes > 2]
         if self.n_classes in (None, task.n_classes) and task.labels > most:
             return f"for at most {most:,} labels"
-        return super().further_refusal(task)
+        alone = self.analysis == "label" and self.together(task, task.labels)
+        return (too_many_for_delta(task) if alone else None) or super().further_refusal(task)
 
     def coin_refusal(self, labels, n_classes):
         """Return None for two classes: the account is that of the table, whose coins are drawn."""
@@ -152,6 +158,33 @@ def of_two_classes(table: NDArray, error: float, spare: float, task: Task) -> Fa
     return of_table(table, error, spare, negligible=negligible)
 
 
+def too_many_for_delta(task: Task) -> str | None:
+    """Return why the account can prove nothing of so many labels at the task's delta, or None.
+
+    Decided by what each label loses for certain, before any work; a little above it `least_share`
+    decides, by what it loses on the grid.
+    """
+    least = hockey_sticks.LEAST_LOST + (OUTSIDE if task.n_classes > 2 else 0.0)
+    if task.delta > task.labels * least:
+        return None
+    return (
+        f"its account of {task.labels:,} labels proves nothing for a delta of "
+        f"{task.labels * least:.2g} or less, which its rounding takes"
+    )
+
+
+def of_a_small_delta(task: Task, family: Family, labels: int) -> bool:
+    """Return whether the account proves no noise at such a small delta, without a search for it.
+
+    family: at the noise of another proof.
+    """
+    if task.delta > labels * _PLENTY:
+        return False
+    given = labels, task.epsilon, task.delta
+    lost = lost_delta(family, *given, fineness=grid_fineness(task.n_classes, labels))
+    return lost >= task.delta
+
+
 def grid_fineness(n_classes: int, labels: int) -> float:
     """Return the fineness: few labels' curves have corners, and more than two classes take long."""
     if n_classes == 2:
@@ -163,7 +196,8 @@ def grid_fineness(n_classes: int, labels: int) -> float:
 def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float:
     """The least share of the noise of `start` that the account proves; infinite if it finds none.
 
-    `adaptive.least_scale` finds it; a share may exceed 1.
+    `adaptive.least_scale` finds it; a share may exceed 1. Where rounding takes all of delta, it is
+    not looked for.
     """
     budget = int(start.labels), task.epsilon, task.delta
     fineness = grid_fineness(task.n_classes, int(start.labels))
@@ -172,7 +206,10 @@ def least_share(mechanism: LabelAccount, task: Task, start: Parameters) -> float
         return _curve(mechanism, task, mechanism.weaker(start, share), points)
 
     try:
-        about = share_of_scale(mechanism.label_pairs(task, start), *budget)
+        family = mechanism.label_pairs(task, start)
+        if of_a_small_delta(task, family, int(start.labels)):
+            return math.inf
+        about = share_of_scale(family, *budget)
         about = min(max(about, mechanism.likely_share(task)), 1.0)
         return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
     except ValueError:
@@ -185,12 +222,14 @@ def cost_together(mechanism: LabelAccount, task: Task, parameters: Parameters) -
     labels = int(parameters.labels)
     fineness = grid_fineness(task.n_classes, labels)
     found = _curve(mechanism, task, replace(parameters, continuous=False), fineness)
-    if found.delta(task.epsilon) <= task.delta:
+    kept = found.delta(task.epsilon) <= task.delta
+    if kept:
         spent = found.epsilon(task.delta)
         if spent > _LEAST * task.epsilon:
             return min(task.epsilon, spent)
     family = mechanism.label_pairs(task, parameters)
-    return adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
+    upper = adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
+    return min(task.epsilon, upper) if kept else upper  # both are proven
 
 
 @lru_cache(maxsize=64)
