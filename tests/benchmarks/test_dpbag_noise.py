@@ -75,6 +75,7 @@ def test_the_printed_students_are_all_private_ones():
     }
     assert numbers == {
         "logistic": dict.fromkeys(METRICS, 48),
+        dpbag_noise.PENALISED: dict.fromkeys(METRICS, 18),
         "boosted_trees": dict.fromkeys(METRICS, 30),
     }
 

@@ -31,6 +31,7 @@ def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
     assert found["tolerance"] == pytest.approx(multiple(4) * 0.01)
     assert "0.02" in found["note"]
     assert f"{value:.4g}" in found["note"]
+    assert ("not beyond its error" in found["note"]) == (value == 0.05)
 
 
 def test_an_order_of_exact_numbers_needs_a_difference():

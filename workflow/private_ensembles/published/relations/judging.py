@@ -123,7 +123,10 @@ def _numbers(relation: Relation, tolerance: float) -> str:
         return f"Claimed {printed}, in the printed numbers {ours}."
     if relation.kind == "order":
         words = f"Printed difference {printed}, ours {ours}"
-        return f"{words}; it must be above {tolerance:.3g}."
+        unsure = " It has the claimed sign, but not beyond its error."
+        return f"{words}; it must be above {tolerance:.3g}." + (
+            unsure if 0 < relation.ours.value <= tolerance else ""
+        )
     apart = relation.ours.value - relation.published
     words = f"Printed mean {printed}, ours {ours}: {apart:+.3g}"
     return f"{words}, where {tolerance:.3g} is the tolerance."
