@@ -91,3 +91,23 @@ def test_the_page_says_that_such_labels_keep_no_budget():
     assert page.count("\n| 1 |") == 3
     # Students a point below print are nearest to it with less noise.
     assert page.count("| n = 50, ε = 1 | 0.6 |") == 3
+
+
+def test_the_lead_in_the_docs_is_what_was_measured(root):
+    data = pd.read_csv(root / "docs" / "benchmarks" / "dpbag_noise.csv")
+    mine = data[(data["model"] == dpbag_noise.PENALISED) & (data["method"] == "dpbag")]
+    said = []
+    for epsilon in (1, 3, 5):
+        rows = mine[mine["scope"] == f"n = 250, ε = {epsilon}"]
+        squares = rows.groupby("factor")["chi_square"].sum()
+        said.append((squares.idxmin(), round(squares[1.0]), round(squares.min())))
+    assert said == [(0.9, 12, 6), (0.75, 25, 12), (0.45, 61, 16)]
+    text = " ".join((root / "docs" / "dpbag.md").read_text(encoding="utf-8").split())
+    assert "shares of 0.9, 0.75 and 0.45 at ε = 1, 3 and 5" in text
+    assert "from 12 to 6, from 25 to 12 and from 61 to 16" in text
+    whole = data[(data["scope"] == dpbag_noise.ALL) & (data["method"] == "dpbag")]
+    squares = whole.groupby(["model", "factor"])["chi_square"].sum().round()
+    assert squares["logistic"][[1.0, 0.9]].tolist() == [80, 78]
+    assert squares["boosted_trees"][[1.0, 0.9]].tolist() == [70, 28]
+    assert "χ² is 80 of 81 with all of the noise and 78 with a share of 0.9" in text
+    assert "χ² falls from 70 to 28 of 36" in text

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,10 @@ import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
+from private_ensembles.experiments.dpbag_students import METRICS
 from private_ensembles.experiments.dpbag_tables import affordable_labels
 from private_ensembles.experiments.standard_errors import multiple
-from private_ensembles.published.comparison import compare
+from private_ensembles.published.comparison import NUMBER, compare, of_kind
 from private_ensembles.published.declarations import paper
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import FOLDER, Key, equals_printed, key_of, read_published
@@ -308,3 +310,25 @@ def test_numbers_of_other_parameters_are_not_comparable(config, path, value, tou
 def test_more_draws_splits_and_another_tolerance_leave_every_comparison(config):
     more = {"draws": 50, "logistic__seeds": [7], "logistic__tolerance": 1e-8, "epsilon": [1, 2]}
     assert _altered(config, **more) == {}
+
+
+@pytest.mark.parametrize(("item", "finding", "numbers"), [("table5", 4, 147), ("table7", 8, 93)])
+def test_the_findings_say_how_far_students_are_from_print(root, item, finding, numbers):
+    """All three metrics, five splits: means of ours less print in points, row by row."""
+    compared = pd.read_csv(root / "docs" / "fidelity.csv")
+    compared = of_kind(compared, NUMBER)
+    mine = compared[(compared["paper"] == "dpbag") & (compared["item"] == item)]
+    assert len(mine) == numbers
+    points = 100 * (mine["reproduced"] - mine["published"].astype(float))
+    text = (root / "docs" / "dpbag.md").read_text(encoding="utf-8")
+    text = text.partition(f"\n{finding}. **")[2].partition(f"\n{finding + 1}. **")[0]
+    said = 0
+    for method in ("DPBag", "DPBag−", "SAA", "NPB"):
+        chosen = mine["row"].str.split(" ").str[0] == method.replace("−", "-")
+        (cells,) = re.findall(rf"^ *\| {method}(?: \((\d+)\))? \|(.*)\|$", text, re.MULTILINE)
+        for metric, cell in zip(METRICS, cells[1].split("|"), strict=True):
+            rows = chosen & mine["column"].str.startswith(metric)
+            assert rows.sum() == int(cells[0] or 1)
+            assert float(cell.replace("−", "-")) == pytest.approx(points[rows].mean(), abs=0.006)
+            said += 1
+    assert said == 12
