@@ -10,6 +10,7 @@ import pytest
 from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.relations.comparison import compare_relations
 from private_ensembles.report import cells, index
 
 PNG = base64.b64decode(
@@ -58,7 +59,9 @@ def page(tmp_path_factory):
     teachers = {"dataset": "<b>&evil", "stand_in": 1, "quantity": "steps", "value": 160}
     pd.DataFrame([teachers]).to_csv(root / "darrm/privacy/teachers.csv", index=False)
     printed = read_published(FOLDER.glob("*.csv"))
-    fidelity = compare(printed, {"darrm": {"table2": loss}}, data="embedded")
+    given = printed, {"darrm": {"table2": loss}}
+    parts = [judge(*given, data="embedded") for judge in (compare, compare_relations)]
+    fidelity = pd.concat(parts, ignore_index=True)
     fidelity.to_csv(root / "fidelity.csv", index=False)
     return index.build(
         fidelity=root / "fidelity.csv",
@@ -132,6 +135,22 @@ def test_statuses_are_counted(page):
     words = f"51 of {total} printed numbers were compared: 43 match, 6 are explained and 2 repeat "
     words += "a parameter."
     assert words in page
+
+
+def test_relations_stand_in_a_table_of_their_own_and_are_counted_apart(page):
+    """The numbers' table, their statuses and what a run covers are those of numbers alone."""
+    printed = read_published(FOLDER.glob("*.csv"))
+    relations = compare_relations(printed, {}, data="embedded")
+    assert len(relations) > 30
+    folds = re.findall(r"<summary>All (\d+) ([^<]*)</summary>", page)
+    assert folds == [
+        (str(len(printed)), "printed numbers beside ours"),
+        (str(len(relations)), "relations between printed numbers, and between ours"),
+    ]
+    assert f"of {len(printed)} printed numbers" in page
+    mine = (relations["paper"] == "dpbag").sum()
+    assert f"of {mine} relations between them were judged: " in page
+    assert "relation</td>" not in page
 
 
 def test_only_items_that_were_made_are_shown(page):
