@@ -5,11 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from private_ensembles.command import verify
 from private_ensembles.command.main import main
+from private_ensembles.darrm.certificate_file import stated
 
 
 @pytest.fixture
@@ -38,6 +40,35 @@ def test_every_file_is_handed_over_and_the_status_handed_back(verifier, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["holds"] is False
     assert found["lines"] == ["holds good.json", "FAILS bad.json"]
+
+
+def test_the_statuses_of_the_verifier_are_the_command_s(tmp_path, capsys, monkeypatch):
+    """The repository's own verifier: true, false, no JSON, out of its range, not there."""
+    monkeypatch.chdir(tmp_path)
+    law = {"name": "laplace", "teachers": 3, "moved": 1, "scale": 2}
+    true = stated("label", "hockey_stick", law=law, epsilon=2, delta=0)
+    for name, content, status in (
+        ("-true.json", true, 0),
+        ("false.json", true | {"epsilon": "1/2"}, 1),
+        ("large.json", true | {"epsilon": 10**5, "law": law | {"scale": "1/99999"}}, 2),
+        ("half.json", None, 2),
+    ):
+        Path(name).write_text("{" if content is None else json.dumps(content))
+        assert main(["verify", "--json", "--", name]) == status
+        assert json.loads(capsys.readouterr().out)["holds"] is (status == 0)
+    assert main(["verify", "none.json"]) == 2
+    with pytest.raises(SystemExit) as ended:
+        main(["verify"])
+    assert ended.value.code == 2
+
+
+def test_the_limit_is_passed_on(tmp_path, capsys):
+    path = tmp_path / "many.json"
+    law = {"name": "laplace", "teachers": 30000, "moved": 1, "scale": 20000}
+    path.write_text(json.dumps(stated("label", "hockey_stick", law=law, epsilon=1, delta=0)))
+    assert main(["verify", str(path), "--limit", "1"]) == 2
+    assert "1 million are allowed (--limit)" in capsys.readouterr().out
+    assert main(["verify", str(path)]) == 0
 
 
 def test_an_installed_package_says_where_the_verifier_is(tmp_path, capsys, monkeypatch):

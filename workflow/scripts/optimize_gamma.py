@@ -1,12 +1,12 @@
 """Optimise the noise function gamma at one grid point and certify it."""
 
-from private_ensembles.darrm.certificate_file import certificates
+from private_ensembles.darrm.certificate_file import record
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     found = optimize_gamma(**job.params.point, solver=job.params.solver, threads=job.threads)
-    solution = found.to_dict() | {"certificates": certificates(found)}
+    solution = record(found)
     certificate = solution["certificate"]
     if not certificate["holds"]:
         raise RuntimeError(f"no certified gamma at {job.params.point}")

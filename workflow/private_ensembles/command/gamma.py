@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print gamma, and write it to `--out`; return 1 if no certificate was found."""
-    from private_ensembles.darrm.certificate_file import certificates
+    from private_ensembles.darrm.certificate_file import record
     from private_ensembles.darrm.optimize import optimize_gamma
     from private_ensembles.jobs import io
 
@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
         prior=given.prior,
         solver=given.solver,
     )
-    solution = found.to_dict() | {"certificates": certificates(found)}
+    solution = record(found)
     certificate = solution["certificate"]
     if given.out is not None and certificate["holds"]:
         io.write_json(given.out, solution)

@@ -103,8 +103,9 @@ def certify_problem(
     ]
     if distance > 0:
         bounds.append(_general_bound(problem, problem.odd_vector(gamma), known))
-    upper, method, counts = min(bounds, key=lambda item: item[0])
-    attained = max(problem.cost(gamma, item[2]) for item in bounds)
+    upper, method, _ = min(bounds, key=lambda item: item[0])
+    costs = [problem.cost(gamma, counts) for _, _, counts in bounds]
+    attained = max(costs)
     rounding = problem.rounding_bound()
     worst_cost = float(np.nextafter(upper + rounding, np.inf))
     return Certificate(
@@ -115,7 +116,7 @@ def certify_problem(
         method=method,
         rounding_error=rounding,
         attained_cost=attained,
-        worst_assignment=describe(counts),
+        worst_assignment=describe(bounds[costs.index(attained)][2]),
     )
 
 

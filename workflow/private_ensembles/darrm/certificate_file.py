@@ -38,6 +38,25 @@ def certificates(solution: GammaSolution) -> list[dict]:
     return found
 
 
+def record(solution: GammaSolution) -> dict:
+    """What the file of an optimised gamma says: the solution, and `certificates` of it.
+
+    ``utility_upper_bound`` is the one that the certificate of optimality proves, if there is one,
+    and at least the solution's own; so the verifier finds every number beside the certificates in
+    them, or works it out of gamma.
+
+    >>> from private_ensembles.darrm.optimize import optimize_gamma
+    >>> written = record(optimize_gamma(K=3, m=1, epsilon=0.1))
+    >>> exactly(written["utility_upper_bound"]) == written["certificates"][1]["utility"]
+    True
+    """
+    written = solution.to_dict() | {"certificates": certificates(solution)}
+    for body in written["certificates"]:
+        if body["kind"] == "gamma_utility":
+            written["utility_upper_bound"] = float.fromhex(body["utility"])
+    return written
+
+
 def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
     """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
     given = _setting(problem) | {"gamma": exactly(gamma)}

@@ -45,7 +45,9 @@ class Prior:
     def name(self) -> str:
         if self.kind == "empirical":
             return f"empirical:{self.sha256}"
-        return f"{self.kind}:{self.low:g},{self.high:g}"
+        # All digits, so that the name is the prior; 1.0 is written as 1.
+        low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+        return f"{self.kind}:{low},{high}"
 
 
 def parse_prior(text: str | Prior) -> Prior:

@@ -33,6 +33,8 @@ from private_ensembles.mechanisms.families.task import Task
 FEW_LABELS, FEW_TEACHERS, POINTS, CHORDS = 100, 15, 8, 5e-3
 # Of a label's loss the grid covers this many standard deviations.
 _REACH = 12
+# Of these no label loses more than two votes' worth for each that moves, which is all to cover.
+_PURE = ("laplace", "exponential", "permute_and_flip")
 
 
 def certificates(
@@ -51,7 +53,9 @@ def certificates(
             if body not in found:
                 about.append([])
                 found.append(body)
-            about[found.index(body)].append(subject)
+            names = about[found.index(body)]
+            if subject not in names:
+                names.append(subject)
 
     for budget, given in settings.items():
         for mechanism in mechanisms.of_one_label():
@@ -99,7 +103,14 @@ def law_of(mechanism: Mechanism, task: Task, parameters: Parameters, audited: On
         return [_dyadic(ends[0], math.floor), _dyadic(ends[1], math.ceil)]
 
     rows = [[bounds(p) for p in row] for row in audited.matrix]
-    return {"name": "table", "rows": rows, "pairs": audited.pairs.tolist()}
+    votes = {"histograms": audited.inputs.tolist(), "moved": _moved(audited)}
+    return {"name": "table", "rows": rows, "pairs": audited.pairs.tolist(), **votes}
+
+
+def _moved(audited: OnCounts) -> int:
+    """How many votes change together between two neighbours."""
+    first, second = audited.pairs[0]
+    return int(np.abs(audited.inputs[first] - audited.inputs[second]).max())
 
 
 def of_one_label(task: Task, audited: OnCounts, law: dict) -> list[dict]:
@@ -166,9 +177,12 @@ def of_losses(
     spread: standard deviation of one label's loss, about.
     """
     step, width = spread / POINTS, spread * math.sqrt(labels)
+    reach = _REACH * POINTS
+    if law["name"] in _PURE:
+        reach = min(reach, math.ceil(2 * law["moved"] / Fraction(law["scale"]) / step) + 1)
     grid = {
         "step": exactly(step),
-        "reach": _REACH * POINTS,
+        "reach": reach,
         "below": math.ceil((epsilon + min(3 * width, math.log(1 / delta) + 5)) / step),
         "above": math.ceil((epsilon + 3 * width) / step),
     }
