@@ -105,9 +105,10 @@ def test_the_lead_in_the_docs_is_what_was_measured(root):
     text = " ".join((root / "docs" / "dpbag.md").read_text(encoding="utf-8").split())
     assert "shares of 0.9, 0.75 and 0.45 at ε = 1, 3 and 5" in text
     assert "from 12 to 6, from 25 to 12 and from 61 to 16" in text
+    assert set(data["splits"]) == {5}
     whole = data[(data["scope"] == dpbag_noise.ALL) & (data["method"] == "dpbag")]
     squares = whole.groupby(["model", "factor"])["chi_square"].sum().round()
     assert squares["logistic"][[1.0, 0.9]].tolist() == [80, 78]
-    assert squares["boosted_trees"][[1.0, 0.9]].tolist() == [70, 28]
+    assert squares["boosted_trees"][[1.0, 0.9]].tolist() == [91, 34]
     assert "χ² is 80 of 81 with all of the noise and 78 with a share of 0.9" in text
-    assert "χ² falls from 70 to 28 of 36" in text
+    assert "χ² falls from 91 to 34 of 36" in text

@@ -49,9 +49,7 @@ _EQUATION_3 = Cause(
     ),
 )
 # What is known of students that are below print.
-_BELOW = (
-    "No solver, penalty, leaf or data that was tried gives it (docs/dpbag.md, findings 4 and 8)."
-)
+_BELOW = "No solver, penalty or leaf that was tried gives it (docs/dpbag.md, findings 4 and 8)."
 
 
 class _Ours(NamedTuple):
