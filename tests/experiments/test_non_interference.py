@@ -17,13 +17,17 @@ import pytest
 import yaml
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.experiments import own_votes, planner
 from private_ensembles.noise import secure
 from private_ensembles.report import own_figure, style
 
-K, QUERIES = 7, 6
+QUERIES = 6
+# Teachers and classes: as usual, and all ends of what is accepted.
+USUAL = 7, 2
+ENDS = [(2, 2), (MOST_TEACHERS, 2), (2, MOST_CLASSES), (MOST_TEACHERS, MOST_CLASSES)]
 DRAWN = ("gnmax", "darrm_opt")
 DRAW, DRAW_FIGURE = own_votes.release, own_figure.draw_own
 CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"(?:inode|mtime_ns)": \d+'
@@ -44,23 +48,33 @@ class FixedCoins:
 
 @pytest.fixture(scope="module")
 def neighbours(tmp_path_factory):
-    """Two files of votes in two classes: one teacher votes otherwise on every query."""
-    folder = tmp_path_factory.mktemp("votes")
-    generator = np.random.default_rng(0)
-    votes = (generator.random((QUERIES, K)) < 0.6).astype(np.uint8)
-    other = votes.copy()
-    other[:, 3] = 1 - votes[:, 3]
-    truth = generator.integers(0, 2, QUERIES)
-    for name, array in {"one": votes, "two": other}.items():
-        (folder / name).mkdir()
-        np.savez(folder / name / "votes.npz", votes=array, labels=truth)
-    return folder
+    """Return a folder with two files of votes: one teacher votes otherwise on every query."""
+    known = {}
+
+    def of(teachers, classes):
+        if (teachers, classes) not in known:
+            known[teachers, classes] = folder = tmp_path_factory.mktemp("votes")
+            generator = np.random.default_rng(0)
+            votes = (generator.random((QUERIES, teachers)) < 0.6).astype(np.uint16)
+            if (teachers, classes) != USUAL:  # all votes, a tie, one vote, and a power of two
+                first = [teachers, teachers // 2 + 1, 1, min(teachers, 1 << 16)]
+                votes[:4] = np.arange(teachers) >= np.array(first)[:, None]
+                votes[4:, 0] = classes - 1
+            other = votes.copy()
+            other[:, 0] = votes[:, 0] == 0
+            truth = generator.integers(0, classes, QUERIES)
+            for name, array in {"one": votes, "two": other}.items():
+                (folder / name).mkdir()
+                np.savez(folder / name / "votes.npz", votes=array, labels=truth)
+        return known[teachers, classes]
+
+    return of
 
 
-def settings_for(name):
-    """The checked configuration in which this mechanism alone serves the votes."""
+def settings_for(name, size):
+    """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
-    config |= {"votes": "votes.npz", "n_classes": 2, "epsilon": 2}
+    config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2}
     mechanism = mechanisms.load(name)
     private = mechanism.teachers == "private"
     config["planner"] |= {
@@ -70,20 +84,22 @@ def settings_for(name):
         "teacher_epsilon": 0.3 if private else None,
     }
     config["labels_wanted"] = 3
-    if mechanism.refusal(_task(config)) is not None:
+    if mechanism.refusal(_task(config, size)) is not None:
         config["labels_wanted"] = 1
+    if mechanism.refusal(_task(config, size)) is not None:
+        return None
     return check(config)
 
 
-def _task(config):
+def _task(config, size):
     return own_votes.planner_study.task(
         config["planner"],
         config["epsilon"],
         config["delta"],
         queries=QUERIES,
         labels=config["labels_wanted"],
-        n_teachers=K,
-        n_classes=2,
+        n_teachers=size[0],
+        n_classes=size[1],
         secure=True,
     )
 
@@ -135,10 +151,10 @@ def searched_once(monkeypatch):
 def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monkeypatch):
     """Run the script on one of the files; return what may leave, by name, and the outcome."""
 
-    def publish(name, which, outcome=None):
-        folder = neighbours / which
+    def publish(name, which, outcome=None, size=USUAL):
+        folder = neighbours(*size) / which
         monkeypatch.chdir(folder)
-        settings = settings_for(name)
+        settings = settings_for(name, size)
         own = files.own_votes(settings)
         assert own["page"].startswith("results/own/release/")  # secure noise is the default
         params = {
@@ -177,14 +193,31 @@ def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monke
     return publish
 
 
-@pytest.mark.parametrize("name", mechanisms.offered())
-def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
-    one, outcome = published(name, "one")
-    two, other = published(name, "two")
+def check_published(publish, name, size=USUAL):
+    """Compare what two neighbours publish, byte for byte."""
+    one, outcome = publish(name, "one", size=size)
+    two, other = publish(name, "two", size=size)
     if not np.array_equal(outcome, other):
         assert one != two
-        two, _ = published(name, "two", outcome)
+        two, _ = publish(name, "two", outcome, size=size)
     names = {Path(path).name for path in one}
     assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png", "releases.csv"} < names
     assert set(one) == set(two)
     assert [path for path in one if one[path] != two[path]] == []
+
+
+@pytest.mark.parametrize("name", mechanisms.offered())
+def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
+    check_published(published, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ENDS, ids=str)
+@pytest.mark.parametrize("name", mechanisms.offered())
+def test_nor_do_they_at_the_ends_of_what_is_accepted(
+    published, neighbours, monkeypatch, name, size
+):
+    """Who refuses an ensemble refuses it by its size: whatever the votes, all others publish."""
+    monkeypatch.chdir(neighbours(*size) / "one")
+    if settings_for(name, size) is not None:
+        check_published(published, name, size)

@@ -32,6 +32,8 @@ from private_ensembles.pate.mechanisms import lnmax
 METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
 # Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
+# Leads in units of the scale at which `difference_tail` is 0 as a float.
+_UNDERFLOW = 800
 
 
 def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
@@ -104,8 +106,10 @@ def lnmax_scale(
 
     def holds(scale: float, K: int) -> bool:
         errors = {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
-        matrix = lnmax_matrix(K, scale)
-        return exact_delta(matrix, two_class_pairs(K), epsilon, **errors) <= delta
+        # Further leads have 0 and 1 as floats before and after a move, as the last ones here do.
+        listed = min(K, K % 2 + 2 * math.ceil(_UNDERFLOW * scale))
+        matrix = lnmax_matrix(listed, scale)
+        return exact_delta(matrix, two_class_pairs(listed), epsilon, **errors) <= delta
 
     # The narrowest majority alone is monotone in the scale; below its least scale nothing holds.
     high = pure * (1 + 1e-9)
