@@ -115,3 +115,9 @@ def test_empirical_prior_of_other_teachers_is_refused():
         objective(11, prior)
     with pytest.raises(ValueError, match="empirical_prior"):
         parse_prior(f"empirical:{SHA}")
+
+
+def test_a_name_has_all_digits_of_its_prior():
+    """Two priors that differ in the last place have two names; 1.0 is still written as 1."""
+    assert parse_prior("uniform:0.5,1").name == "uniform:0.5,1"
+    assert parse_prior("common:0.123456789012345,1").name == "common:0.123456789012345,1"

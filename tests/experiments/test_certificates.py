@@ -23,6 +23,7 @@ def given():
 def test_the_verifier_accepts_every_one(given):
     found = certificates({"small": given}, [1, 7, 150], 1e-4)
     assert len(found["about"]) == len(found["certificates"])
+    assert all(len(set(names)) == len(names) for names in found["about"])
     kinds = {(body["kind"], body["theorem"]) for body in found["certificates"]}
     assert kinds == {
         ("gamma_privacy", "darrm_lemma_3.4"),
