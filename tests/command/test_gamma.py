@@ -24,10 +24,11 @@ def test_gamma_is_the_library_s_and_is_written_where_it_is_asked_for(tmp_path, c
     assert again.holds
 
 
-def test_text_says_what_a_label_costs(capsys):
+def test_text_says_what_a_label_costs_rounded_up(capsys):
+    """delta is 1.99999e-05, which five digits cannot say."""
     assert main(WORDS) == 0
     text = capsys.readouterr().out
-    assert "certificate holds: a label is (0.4, 1.99999e-05)-DP" in text
+    assert "certificate holds: a label is (0.4, 2e-05)-DP" in text
 
 
 @pytest.mark.parametrize(

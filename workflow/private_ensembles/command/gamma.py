@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from private_ensembles.command.numbers import real, whole
-from private_ensembles.command.output import emit, plain
+from private_ensembles.command.output import emit, high, plain
 
 EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out gamma.json",)
 
@@ -43,11 +43,12 @@ def run(given: argparse.Namespace) -> int:
     if given.out is not None and certificate["holds"]:
         io.write_json(given.out, solution)
     values = ", ".join(f"{value:.6g}" for value in solution["gamma"])
+    cost = ", ".join(map(high, (given.m * given.epsilon, solution["delta"])))
     text = [
         f"gamma for K = {given.K}, m = {given.m:g}: {values}",
         f"utility {solution['utility']:.10f}, at most {solution['utility_upper_bound']:.10f}",
         f"certificate {'holds' if certificate['holds'] else 'FAILS'}: a label is "
-        f"({given.m * given.epsilon:g}, {solution['delta']:g})-DP, by {certificate['method']}",
+        f"({cost})-DP, by {certificate['method']}",
     ]
     emit(plain(solution), text, as_json=given.json)
     return 0 if certificate["holds"] else 1
