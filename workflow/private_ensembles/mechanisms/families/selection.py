@@ -33,6 +33,8 @@ from private_ensembles.mechanisms.families.task import Task
 # Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
 # of C positive terms lose C round-offs.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
+# Leads in units of the noise, 1 / rate, at which preferences are 0 as floats.
+_UNDERFLOW = 800
 
 
 def selection_rate(
@@ -50,6 +52,11 @@ def selection_rate(
     too many histograms.
     """
     check_budget(epsilon, delta)
+    # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
+    # unless delta is large: the range covers four hundred times.
+    high = 2 / epsilon * (1 + 1e-9)
+    if n_classes == 2:  # further leads have 0 and 1 as floats before and after a move
+        n_teachers = min(n_teachers, n_teachers % 2 + 2 * math.ceil(_UNDERFLOW * high))
     histograms, pairs = reduced_histograms(n_teachers, n_classes)
 
     def holds(noise: float) -> bool:
@@ -62,9 +69,6 @@ def selection_rate(
         )
         return found <= delta
 
-    # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
-    # unless delta is large: the range covers four hundred times.
-    high = 2 / epsilon * (1 + 1e-9)
     if not holds(high):
         return epsilon / 2
     return 1 / least_holding(holds, high / 400, high)  # the very float that was audited
