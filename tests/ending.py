@@ -58,11 +58,13 @@ def _forked(work: Callable[[], bool]) -> bool:
         code = 1
         try:
             code = 0 if work() else 1
-        except (KeyboardInterrupt, SystemExit, OSError):
+        except OSError:
             pass
-        except BaseException:
+        except Exception:
             traceback.print_exc()
             code = 2
+        except BaseException:  # it was asked to end
+            pass
         finally:
             os._exit(code)
     _, status = os.waitpid(process, 0)
