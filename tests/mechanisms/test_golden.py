@@ -2,18 +2,22 @@
 
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
 what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
-that is found for many labels together is within `adaptive.SLACK` of theirs, and written anew.
+that is found for many labels together is within `adaptive.SLACK` of theirs: where the search for it
+ends depends on the last digits of `exp` and `log`, which differ between processors.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive import SLACK
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms.families.label_account import LabelAccount
 from private_ensembles.mechanisms.families.task import Budget, Task
 from private_ensembles.noise.sources import Seeded
 
@@ -107,6 +111,9 @@ def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
     middle = {key: (low + high) / 2 for key, (low, high) in mechanism.free.items()}
     for row, free in zip(rows, ({}, middle), strict=False):
         parameters = mechanism.calibrate(task, **free)
+        if isinstance(mechanism, LabelAccount):  # a search found it; then all else at that noise
+            assert parameters.shown() == pytest.approx(row["parameters"], rel=SLACK)
+            parameters = replace(parameters, **row["parameters"])
         assert parameters.shown() == pytest.approx(row["parameters"], rel=1e-13)
         assert mechanism.cost(task, parameters).claimed == pytest.approx(row["epsilon"], rel=1e-13)
         found = mechanism.distribution(counts[:5], parameters)
