@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from private_ensembles.published.comparison import NUMBER, of_kind
+from private_ensembles.published.comparison import NUMBER, RELATION
 from private_ensembles.published.statuses import STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,20 +106,16 @@ def test_what_we_found_is_what_the_published_tables_hold():
 
 
 def test_statuses_are_those_of_the_published_comparison():
-    counts = of_kind(published("fidelity"), NUMBER)["status"].value_counts()
-    said = re.search(
-        r"Of (\d+) published numbers (\d+) match, (\d+) are explained \([^)]*\), (\d+) agree but "
-        r"[^)]*\(`weak`\), (\d+) rest on private or\s+missing data but [^)]*\(`bounded`\), "
-        r"(\d+) repeat a parameter \(`input`\), (\d+) rest on our\s+own votes "
-        r"\(`not_comparable`\), (\d+) differ and (\d+) were not run",
-        TEXT,
-    )
-    assert [int(number) for number in said.groups()] == [
-        counts.sum(),
-        *(counts[name] for name in ("match", "explained", "weak", "bounded", "input")),
-        *(counts[name] for name in ("not_comparable", "differs", "not_run")),
-    ]
-    assert counts.index.isin(STATUSES).all()
+    """The README's table of verdicts has a row for each status and the sums below."""
+    fidelity = published("fidelity")
+    tally = pd.crosstab(fidelity["status"], fidelity["kind"])
+    tally = tally.reindex(index=list(STATUSES), columns=[NUMBER, RELATION], fill_value=0)
+    assert tally.to_numpy().sum() == len(fidelity)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| verdict |")[2]
+    rows = re.findall(r"^\| `?(\w+)`? \| (\d+) \| (\d+) \|", readme, flags=re.MULTILINE)
+    shown = {name: [int(number) for number in numbers] for name, *numbers in rows}
+    together = {"together": tally.sum().tolist()}
+    assert shown == dict(zip(tally.index, tally.to_numpy().tolist(), strict=True)) | together
 
 
 AUDIT = {

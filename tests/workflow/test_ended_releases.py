@@ -154,6 +154,7 @@ def finished(run, monkeypatch):
     [
         signal.SIGKILL,
         pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
