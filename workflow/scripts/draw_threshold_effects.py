@@ -25,6 +25,6 @@ with io.job(snakemake) as job:
     data = pd.concat([bins, cost], ignore_index=True)
     io.write_csv(job.output.data, data)
     pairs = equal_answers(counts, settings["figure1"], sigma2, delta, orders)
-    io.write_csv(job.output.equal, pairs.assign(synthetic=True))
+    io.write_csv(job.output.equal, pairs.assign(task="glyph", synthetic=True))
     source = f"synthetic votes of {settings['teachers']} teachers, δ = {style.number(delta)}"
     draw_threshold_effects(data, job.output.png, job.output.pdf, source=source)
