@@ -240,15 +240,16 @@ def test_flipped_byte_in_a_table_is_noticed_by_who_reads_it(finished, run_snakem
 
 
 def test_worker_without_memory_is_one_line(folder, run_snakemake):
-    # 10^10 Renyi orders take 75 GiB; a process may have 6.
-    (folder / "fine.yaml").write_text("darrm: {sigma_search: {order_step: 5.0e-8}}\n")
-    done = run_snakemake(
-        *(folder, "--configfile", "tests/config/tiny.yaml", "fine.yaml", "--cores", "1", SIGMA),
-        memory=6 << 30,
+    # What 10^6 queries may be answered with, of 10^4 classes, takes 75 GiB; a process may have 6.
+    (folder / "large.yaml").write_text(
+        "synthetic_votes: {glyph: {n_queries: 1000000, n_classes: 10000}}\n"
     )
+    votes = "results/votes/glyph/kind=synthetic,K=20,seed=0.npz"
+    tiny = (folder, "--configfile", "tests/config/tiny_pate.yaml")
+    done = run_snakemake(*tiny, "large.yaml", "--cores", "1", votes, memory=6 << 30)
     assert error_line(done).startswith("error: out of memory: Unable to allocate")
-    assert not (folder / SIGMA).exists()
-    done = run_snakemake(folder, *TINY, SIGMA)
+    assert not (folder / votes).exists()
+    done = run_snakemake(*tiny, "--cores", "1", votes)
     assert done.returncode == 0, done.stderr
 
 
