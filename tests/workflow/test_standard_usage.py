@@ -46,7 +46,6 @@ OF_GITHUB = 'github("owner/private-ensembles", path="workflow/Snakefile", tag="v
 def hosted(tmp_path_factory, copy_workflow, root):
     """The repository as it is on the host, with the tag v0.2.0; its folder and its commit."""
     folder = copy_workflow(tmp_path_factory.mktemp("host") / "owner" / "private-ensembles")
-    shutil.copytree(root / "config", folder / "config")
     shutil.copy(root / "LICENSE", folder)
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@t"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"], ["tag", "v0.2.0"]):

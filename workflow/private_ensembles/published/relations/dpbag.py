@@ -6,6 +6,7 @@ by split are read, not their means. Of Heart Failure, which is private, the prin
 against each other.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -302,12 +303,18 @@ def printed_numbers(evidence: Evidence, item: str) -> tuple[dict[str, pd.Series]
     cells = evidence.printed(item)
     cells[_PLACE[:3]] = [_place_of(row) for row in cells["row"]]
     cells["metric"] = cells["column"].str.split(" ").str[0]
-    cells["epsilon"] = cells["column"].str.extract(r"epsilon=(\d+)", expand=False).astype(float)
+    cells["epsilon"] = cells["column"].map(_epsilon_of)
     numbers = {
         metric: rows.set_index(_PLACE)["published"]
         for metric, rows in cells.groupby("metric", sort=False)
     }
     return numbers, cells["dataset"].iloc[0]
+
+
+def _epsilon_of(column: str) -> float:
+    """Return epsilon of "labels epsilon=3", NaN if none is named."""
+    named = re.search(r"epsilon=(\d+)", column)
+    return float(named[1]) if named else math.nan
 
 
 def _place_of(row: str) -> tuple[str, int, int]:
