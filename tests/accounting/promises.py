@@ -899,6 +899,12 @@ def fine_distance(rng, function):
     yield function(sigma, classes), near * lattice / mpf(sigma)
 
 
+def whole_distance(rng, function):
+    sigma, classes = log_uniform(rng, 4.6, 12), int(rng.integers(2, 10_000))
+    near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / mpf(sigma)
+    yield function(sigma, classes), near / mpf(sigma)
+
+
 PROMISES = {
     "accounting.adaptive:Curve.delta": curve_delta,
     "accounting.adaptive:Curve.least_delta": curve_least_delta,
@@ -910,6 +916,7 @@ PROMISES = {
     "accounting.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
+    "accounting.discrete_gaussian:whole_distance": whole_distance,
     "accounting.trade_off:least_mu": least_mu,
     "accounting.trade_off:trade_off": trade_off,
     "accounting.zero_concentrated:least_rho": least_rho,

@@ -40,4 +40,8 @@ def read(path: str | Path):
     YAML, ValueError for what is no text in UTF-8, and OSError if it cannot be opened.
     """
     with open(path, encoding="utf-8") as file:
-        return yaml.load(file, Loader)
+        loader = Loader(file)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
