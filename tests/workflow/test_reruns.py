@@ -256,8 +256,9 @@ FILES = {
     f"{MODULE}/configuration/datasets.py": NOTHING,
     f"{MODULE}/jobs/fingerprint.py": NOTHING,
     # Those of papers that this run leaves out; PATE's: test_reruns_pate.py.
-    f"{MODULE}/experiments/dpbag.py": NOTHING,
-    f"{MODULE}/experiments/dpbag_students.py": NOTHING,
+    f"{MODULE}/experiments/dpbag_tables.py": END,  # relations of printed numbers know the tables
+    f"{MODULE}/experiments/dpbag_students.py": END,  # and their metrics
+    f"{MODULE}/experiments/dpbag.py": END,
     f"{MODULE}/dpbag/mechanism.py": MECHANISMS,
     f"{MODULE}/optimal_label/program.py": MECHANISMS,
     f"{MODULE}/command/main.py": NOTHING,  # a door of its own
@@ -290,9 +291,14 @@ FILES = {
     f"{MODULE}/published/limits.py": END,
     f"{MODULE}/published/parameters.py": END,
     f"{MODULE}/published/printed.py": END,
+    f"{MODULE}/published/relations/comparison.py": END,
+    f"{MODULE}/published/relations/darrm.py": END,
+    f"{MODULE}/published/relations/evidence.py": END,
+    f"{MODULE}/published/relations/judging.py": END,
     f"{MODULE}/published/reproduced.py": END,
     f"{MODULE}/published/rules.py": END,
     f"{MODULE}/published/sizes.py": END,
+    f"{MODULE}/published/statements_of_darrm.py": END,
     f"{MODULE}/jobs/progress.py": EVERYTHING,
     f"{MODULE}/jobs/announce.py": NOTHING,
     f"{MODULE}/experiments/planner.py": PLAN,
@@ -308,9 +314,10 @@ FILES = {
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/accounting/poisson_binomial.py": GAMMA | DRAWN | STUDY | TABLES | PLAN,
     f"{MODULE}/darrm/optimize.py": GAMMA | DRAWN | STUDY | TABLES | PLAN,
-    f"{MODULE}/darrm/simulations.py": DRAWN,
+    # What the paper says of its simulations and of generality is computed for the comparison, too.
+    f"{MODULE}/darrm/simulations.py": DRAWN | END,
     f"{MODULE}/darrm/monte_carlo.py": STUDY,
-    f"{MODULE}/darrm/generality.py": NOTHING,
+    f"{MODULE}/darrm/generality.py": END,
     # The printed numbers of PATE are explained by it; LNMax's noise comes by its Renyi bounds, too.
     f"{MODULE}/pate/rdp.py": MECHANISMS,
     f"{MODULE}/darrm/release.py": MECHANISMS,
