@@ -55,6 +55,8 @@ def _forked(work: Callable[[], bool]) -> bool:
     sys.stderr.flush()
     process = os.fork()
     if process == 0:
+        # Where the tests run in the background, Ctrl-C is ignored; here it must be heard.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         code = 1
         try:
             code = 0 if work() else 1

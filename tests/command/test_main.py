@@ -171,7 +171,13 @@ def start(root, *words, **options):
     """The command as a program of its own, as a shell starts it."""
     command = [sys.executable, "-m", "private_ensembles", *words]
     env = {**os.environ, "PYTHONPATH": str(root / "workflow")}
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, **options)
+    options |= {"env": env, "stderr": subprocess.PIPE, "text": True}
+    # Where the tests run in the background, Ctrl-C is ignored, and so it would be here.
+    return subprocess.Popen(command, preexec_fn=_listening, **options)
+
+
+def _listening():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def release(folder):
