@@ -21,7 +21,7 @@ def of(kind, published, ours, **more):
 
 
 @pytest.mark.parametrize(
-    ("value", "status"), [(0.07, "match"), (0.05, "differs"), (0.0, "differs"), (-0.07, "differs")]
+    ("value", "status"), [(0.07, "match"), (0.05, "weak"), (0.0, "weak"), (-0.07, "differs")]
 )
 def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
     """Six standard errors are not enough of four degrees of freedom: 6.62 are."""
@@ -32,6 +32,12 @@ def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
     assert "0.02" in found["note"]
     assert f"{value:.4g}" in found["note"]
     assert ("not beyond its error" in found["note"]) == (value == 0.05)
+
+
+def test_an_order_far_below_print_differs_though_it_could_be_there():
+    """Not weak: the tolerance of 0.066 holds no difference at all, but not the printed one."""
+    assert of("order", 0.02, Estimate(-0.05, 0.01, 4))["status"] == "differs"
+    assert of("order", 0.2, Estimate(0.05, 0.01, 4))["status"] == "differs"
 
 
 def test_an_order_of_exact_numbers_needs_a_difference():

@@ -4,7 +4,8 @@ There are three kinds, and each can fail:
 
 order     what is claimed to be above is above in ours: our difference is positive by more than its
           tolerance, which is as many of its standard errors as `standard_errors.multiple` says.
-          Ours has to show the order; that its difference could be positive is not enough.
+          Ours has to show the order; that its difference could be positive is not enough. Where
+          the tolerance holds both the printed difference and none at all, it is `weak`.
 pooled    a mean over a table, ours and the printed one: they differ by no more than the tolerance
           of their difference.
 printed   a count that a claim implies, and what the printed numbers make of it. No run is needed.
@@ -106,10 +107,18 @@ def judge(relation: Relation) -> dict[str, object]:
         words.append(f"Judged on votes of our own: {relation.own_votes}")
     if agrees:
         return judged | {"status": "match"} | _noted(relation, *words)
+    if relation.kind == "order" and _undecided(relation, judged["tolerance"]):
+        return judged | {"status": "weak"} | _noted(relation, *words)
     if relation.cause is not None:
         words += [relation.cause.note, f"Test: {relation.cause.test}"]
         return judged | {"status": "explained"} | _noted(relation, *words)
     return judged | {"status": "differs"} | _noted(relation, *words, relation.remark)
+
+
+def _undecided(relation: Relation, tolerance: float) -> bool:
+    """Tell whether ours could be the printed difference, and just as well no difference."""
+    value = relation.ours.value
+    return abs(value) <= tolerance and abs(value - relation.published) <= tolerance
 
 
 def _noted(relation: Relation, *words: str) -> dict[str, str]:
