@@ -196,7 +196,7 @@ NZC = {
     "no noise, 5 teachers": "clean-5",
     "true labels": "truth",
 }
-COUNTS = {3: "three", 8: "eight", 10: "ten"}
+COUNTS = {3: "three", 5: "five", 8: "eight", 10: "ten"}
 
 
 def test_students_of_nzc_are_those_of_the_published_table():

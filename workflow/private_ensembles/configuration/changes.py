@@ -19,12 +19,23 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     """
     ours = dict(_flat(config))
     theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
+    if theirs.get("noise") == "auto":
+        theirs["noise"] = automatic_noise(ours.get("votes"))
     pairs = {
         key: (theirs.get(key, ABSENT), ours.get(key, ABSENT))
         for key in sorted(ours.keys() | theirs.keys())
         if key.split(".")[0] not in _WITHOUT_EFFECT
     }
     return {key: pair for key, pair in pairs.items() if not _equal(*pair)}
+
+
+def automatic_noise(votes: object) -> str:
+    """Return what `noise: auto` means: secure for somebody's own votes (not None), else the seed.
+
+    >>> automatic_noise("votes.npz"), automatic_noise(None)
+    ('secure', 'reproducible')
+    """
+    return "reproducible" if votes is None else "secure"
 
 
 def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]:

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from private_ensembles.configuration import types
 from private_ensembles.configuration.audit import PATE, Audit
+from private_ensembles.configuration.changes import automatic_noise
 from private_ensembles.configuration.darrm import Darrm
 from private_ensembles.configuration.datasets import ADDRESS, Datasets
 from private_ensembles.configuration.dpbag import Dpbag
@@ -98,7 +99,7 @@ class Configuration(types.Section):
     @model_validator(mode="after")
     def _noise_is_known(self):
         if self.noise == "auto":
-            self.noise = "reproducible" if self.votes is None else "secure"
+            self.noise = automatic_noise(self.votes)
         return self
 
     @model_validator(mode="after")
