@@ -19,8 +19,9 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     """
     ours = dict(_flat(config))
     theirs = dict(_flat(yaml.safe_load(default.read_text(encoding="utf-8"))))
-    if theirs.get("noise") == "auto":
-        theirs["noise"] = automatic_noise(ours.get("votes"))
+    for side in (ours, theirs):
+        if side.get("noise") == "auto":
+            side["noise"] = automatic_noise(ours.get("votes"))
     pairs = {
         key: (theirs.get(key, ABSENT), ours.get(key, ABSENT))
         for key in sorted(ours.keys() | theirs.keys())
