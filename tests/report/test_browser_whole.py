@@ -209,7 +209,8 @@ def test_a_chart_says_its_values_by_arrow_keys_and_under_the_pointer(page):
 def test_a_status_is_chosen_by_its_button(opened):
     field = "document.querySelector('#all .filter')"
     rows = (
-        "[...document.querySelectorAll('#all tbody tr')].filter((r) => !r.hidden)"
+        "[...document.querySelector('#all .rows').querySelectorAll('tbody tr')]"
+        ".filter((r) => !r.hidden)"
         ".map((r) => r.querySelector('td > .status').lastChild.textContent.trim())"
     )
     button = f"[...{field}.querySelectorAll('button')].find((b) => b.textContent === 'differs')"
