@@ -247,7 +247,7 @@ def test_the_two_largest_counts_are_as_rarely_near_as_theorem_5_says(classes, sp
     [
         (lambda: dg.law(0.0), "sigma = 0.0"),
         (lambda: dg.law(1.0, 0), "terms = 0"),
-        (lambda: dg.log_tail(1, 1.0, terms=3), "terms = 3: must be 1 or 2"),
+        (lambda: dg.log_tail(1, 1.0, terms=3), "terms = 3: must be an integer >= 1 and <= 2"),
         (lambda: dg.log_tail(1.5, 1.0), "start: must be whole"),
         (lambda: dg.log_tail(1, 1.0, side="both"), "side = 'both'"),
         (lambda: dg.Moves(-1, 1.0), "counts = -1"),

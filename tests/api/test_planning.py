@@ -48,7 +48,7 @@ def test_private_teachers_are_stated():
         ({"mechanisms": ["gnmaxx"]}, "mechanism = 'gnmaxx': must be one of"),
         ({"noise": "none"}, "noise = 'none': must be one of secure, reproducible"),
         ({"profile": {"hardly": (1, 1)}}, "profile: hardly: must be of easy_share"),
-        ({"epsilon": 0}, "epsilon = 0: must be 1e-06 to 100"),
+        ({"epsilon": 0}, r"epsilon = 0: must be in \[1e-06, 100\]"),
         ({"labels": 31}, "labels = 31: must be at most queries = 30"),
         ({"adjacency": "swap"}, "adjacency = 'swap'"),
     ],

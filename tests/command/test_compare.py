@@ -97,7 +97,7 @@ def test_many_changed_statuses_are_cut_short(runs, capsys):
         (["mine", "apart"], "error: mine and apart: have no table in common\n"),
         (
             ["mine", "theirs", "--tolerance", "2"],
-            "error: --tolerance = 2.0: must be a number >= 0 and < 1\n",
+            "error: --tolerance = 2.0: must be in [0, 1)\n",
         ),
     ],
 )

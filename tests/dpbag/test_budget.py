@@ -76,12 +76,12 @@ def test_queries_that_end_before_the_budget_have_no_first_beyond_it():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1, 0, 1e-5, 80), "noise = 0: must be a finite number above 0"),
-        ((1, 0.1, 0, 80), "delta = 0: must be between 0 and 1"),
-        ((1, 0.1, 1, 80), "delta = 1: must be between 0 and 1"),
+        ((1, 0, 1e-5, 80), "noise = 0: must be a finite number > 0"),
+        ((1, 0.1, 0, 80), r"delta = 0: must be in \(0, 1\)"),
+        ((1, 0.1, 1, 80), r"delta = 1: must be in \(0, 1\)"),
         ((1, 0.1, 1e-5, 0), "order_max = 0: must be an integer >= 1"),
         ((1, 0.1, 1e-5, 1.5), "order_max = 1.5: must be an integer >= 1"),
-        ((-1, 0.1, 1e-5, 80), "budget = -1: must be a finite number above 0"),
+        ((-1, 0.1, 1e-5, 80), "budget = -1: must be a finite number > 0"),
     ],
 )
 def test_bad_budgets_are_refused(arguments, message):

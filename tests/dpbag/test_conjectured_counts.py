@@ -92,5 +92,5 @@ def test_equation_3_buys_more_labels_but_none_where_its_condition_never_holds(ba
 
 def test_a_budget_that_is_none_is_refused(bagged):
     votes, _ = bagged(3, 4, 20, 5)
-    with pytest.raises(ValueError, match="noise = 0: must be a finite number above 0"):
+    with pytest.raises(ValueError, match="noise = 0: must be a finite number > 0"):
         first_exceeding(votes, [3], [1], 0, DELTA, ORDERS)

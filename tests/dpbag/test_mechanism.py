@@ -63,7 +63,7 @@ def test_a_record_with_m_changes_no_probability_by_more_than_its_factor():
         ([41], 0.4, "ones: must be one list of 0 to k"),
         ([-1], 0.4, "ones: must be one list"),
         ([], 0.4, "ones: must be one list"),
-        ([1], 0, "noise = 0: must be a finite number above 0"),
+        ([1], 0, "noise = 0: must be a finite number > 0"),
     ],
 )
 def test_bad_votes_and_noise_are_refused(ones, noise, message):

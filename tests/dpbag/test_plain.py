@@ -100,9 +100,9 @@ def test_exact_composition_buys_four_times_the_labels_of_the_moments_accountant(
     [
         (lambda: plain_epsilon(-1, 0.1, 1e-5), "labels = -1: must be an integer >= 0"),
         (lambda: plain_epsilon(1.5, 0.1, 1e-5), "labels = 1.5: must be an integer >= 0"),
-        (lambda: plain_epsilon(1, 0, 1e-5), "noise = 0: must be a finite number above 0"),
-        (lambda: plain_epsilon(1, 0.1, 2), "delta = 2: must be between 0 and 1"),
-        (lambda: plain_label_count(0, 0.1, 1e-5), "budget = 0: must be a finite number above 0"),
+        (lambda: plain_epsilon(1, 0, 1e-5), "noise = 0: must be a finite number > 0"),
+        (lambda: plain_epsilon(1, 0.1, 2), r"delta = 2: must be in \(0, 1\)"),
+        (lambda: plain_label_count(0, 0.1, 1e-5), "budget = 0: must be a finite number > 0"),
     ],
 )
 def test_bad_values_are_refused(call, message):

@@ -95,7 +95,7 @@ def test_queries_are_as_many_as_any_votes_can_need():
 
 
 def test_what_the_experiment_cannot_use_is_refused(records, thirds):
-    with pytest.raises(ValueError, match="scaling = 'none': must be data or public"):
+    with pytest.raises(ValueError, match="scaling = 'none': must be one of data, public"):
         split_thirds(records, "none", 0, 0)
     options = {"partitions": range(1), "n_queries": 5, "seed": 0, "path": PATH}
     with pytest.raises(ValueError, match="model = 'svm': must be one of logistic, boosted_trees"):

@@ -31,7 +31,7 @@ def test_the_multiple_is_student_s_quantile_at_the_level_of_three_sigma(freedom)
 def test_an_error_that_is_known_keeps_three():
     assert multiple(math.inf) == multiple(math.nan) == 3
     assert multiple(1e9) == pytest.approx(3, abs=1e-7)
-    with pytest.raises(ValueError, match=r"freedom = 0: must be above 0"):
+    with pytest.raises(ValueError, match=r"freedom = 0: must be a number > 0"):
         multiple(0)
 
 

@@ -63,7 +63,7 @@ def test_more_labels_get_less_each_and_a_total_is_spent():
 @pytest.mark.parametrize(
     ("labels", "epsilon", "delta", "words"),
     [
-        (0, 1.0, 1e-5, "labels = 0: must be at least 1"),
+        (0, 1.0, 1e-5, "labels = 0: must be an integer >= 1"),
         (5, 0.0, 1e-5, r"epsilon = 0.0: must be in \(0, 20\]"),
         (5, 1.0, 0.0, r"delta = 0.0: must be in \(0, 1\)"),
     ],

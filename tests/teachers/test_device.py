@@ -20,7 +20,7 @@ def test_device_is_chosen_and_checked(monkeypatch):
     assert choose_device("auto").type == choose_device("cpu").type == "cpu"
     with pytest.raises(ValueError, match="device = 'cuda': PyTorch finds no GPU"):
         choose_device("cuda")
-    with pytest.raises(ValueError, match="device = 'tpu': must be auto, cpu or cuda"):
+    with pytest.raises(ValueError, match="device = 'tpu': must be one of auto, cpu, cuda"):
         choose_device("tpu")
 
 

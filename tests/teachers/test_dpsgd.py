@@ -132,7 +132,7 @@ def test_batches_draw_every_record_independently_at_the_sample_rate():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"noise_multiplier": -1}, "noise_multiplier = -1: must be a finite number at least 0"),
+        ({"noise_multiplier": -1}, "noise_multiplier = -1: must be a finite number >= 0"),
         ({"max_grad_norm": 0}, "max_grad_norm = 0"),
         ({"learning_rate": float("nan")}, "learning_rate = nan"),
         ({"batch_size": 0}, "batch_size = 0"),

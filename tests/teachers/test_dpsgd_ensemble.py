@@ -168,7 +168,7 @@ def test_secure_noise_needs_no_seed_and_repeats_nothing():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"noise_multiplier": -1}, "noise_multiplier = -1: must be a finite number at least 0"),
+        ({"noise_multiplier": -1}, "noise_multiplier = -1: must be a finite number >= 0"),
         ({"max_grad_norm": 0}, "max_grad_norm = 0"),
         ({"epochs": 1.5}, r"epochs = 1\.5"),
         ({"batch_size": 0}, "batch_size = 0"),

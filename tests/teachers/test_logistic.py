@@ -116,7 +116,7 @@ def test_constant_features_and_scaled_ones_are_fitted():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"C": 0}, "C = 0: must be a finite number above 0"),
+        ({"C": 0}, "C = 0: must be a finite number > 0"),
         ({"tolerance": float("nan")}, "tolerance = nan: must be"),
         ({"features": np.zeros((0, 3))}, "features has shape"),
         ({"features": np.full((400, 17), np.nan)}, "features: must be finite"),

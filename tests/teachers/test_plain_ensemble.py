@@ -65,7 +65,7 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"momentum": -0.1}, r"momentum = -0\.1: must be a finite number at least 0"),
+        ({"momentum": -0.1}, r"momentum = -0\.1: must be a finite number >= 0"),
         ({"learning_rate": 0}, "learning_rate = 0"),
         ({"batch_size": 0}, "batch_size = 0"),
         ({"learning_rate": 1e38}, "training diverged"),

@@ -19,7 +19,7 @@ def test_schedule_is_the_one_of_opacus(n, batch, epochs, rate, steps):
 @pytest.mark.parametrize("bad", [{"shard_size": 0}, {"batch_size": 0}, {"epochs": 1.5}])
 def test_schedules_of_no_whole_steps_are_refused(bad):
     (name,) = bad
-    with pytest.raises(ValueError, match=f"{name} = .*: must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{name} = .*: must be an integer >= 1"):
         poisson_schedule(**{"shard_size": 100, "batch_size": 10, "epochs": 1} | bad)
 
 

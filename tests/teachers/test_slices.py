@@ -30,5 +30,5 @@ def test_what_is_no_slice_is_refused(name):
 
 @pytest.mark.parametrize(("K", "per_job"), [(0, 5), (5, 0), (1.5, 5)])
 def test_numbers_out_of_range_are_refused(K, per_job):
-    with pytest.raises(ValueError, match="must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="must be an integer >= 1"):
         slice_names(K, per_job)

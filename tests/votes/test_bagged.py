@@ -53,7 +53,7 @@ def test_parts_that_do_not_fit_are_refused(bagged):
         ({"shards": np.zeros((1, 4), int)}, r"must be int \(2, records\)"),
         ({"shards": np.full((2, 4), 3)}, "shards: must be -1 to 2"),
         ({"shards": np.full((2, 4), -2)}, "shards: must be -1 to 2"),
-        ({"first": -1}, "first = -1: must be at least 0"),
+        ({"first": -1}, "first = -1: must be an integer >= 0"),
     ],
 )
 def test_what_is_no_bagging_is_refused(change, message):

@@ -14,8 +14,8 @@ BASE = Task(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"delta": 1.0}, "delta = 1.0: must be at least 1e-100 and below 1"),
-        ({"epsilon": 0.0}, "epsilon = 0.0: must be 1e-06 to 100"),
+        ({"delta": 1.0}, r"delta = 1.0: must be in \[1e-100, 1\)"),
+        ({"epsilon": 0.0}, r"epsilon = 0.0: must be in \[1e-06, 100\]"),
         ({"labels": 61}, "labels = 61: must be at most queries = 60"),
         ({"n_teachers": 0}, "n_teachers = 0: must be an integer >= 1"),
         ({"n_classes": 2.5}, "n_classes = 2.5: must be an integer >= 2"),

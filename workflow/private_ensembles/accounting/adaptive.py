@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting import hockey_sticks
 from private_ensembles.accounting.backward_induction import Grid, values_below
 from private_ensembles.accounting.gaussian import gaussian_delta
@@ -318,8 +319,7 @@ def adaptive_delta(
     True
     """
     _check(labels, 0.5)
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    checks.finite(epsilon=epsilon, at_least=0)
     rough = curve(family, labels, epsilon, _LEAST_DELTA, fineness=COARSE, lower=False)
     rough = rough.delta(epsilon)
     best = curve(family, labels, epsilon, max(rough, _LEAST_DELTA), fineness=fineness)
@@ -503,10 +503,8 @@ def grid_and_kernels(
 
 
 def _check(labels: int, delta: float) -> None:
-    if isinstance(labels, bool) or labels != int(labels) or labels < 1:
-        raise ValueError(f"labels = {labels}: must be an integer >= 1")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    checks.integer(labels=labels, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)
 
 
 def _losses(first: NDArray, second: NDArray) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import (
     Composition,
     general,
@@ -46,8 +47,7 @@ def majority_cost(
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
     (0.1784, 0.000209)
     """
-    if adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
+    checks.one_of(ADJACENCIES, adjacency=adjacency)
     own = simple(epsilon, Delta, 1)
     if adjacency == "add_remove":
         return Composition(own.epsilon, own.delta, "parallel composition")
@@ -82,10 +82,8 @@ def pld_epsilon(
     Raises ValueError for queries < 1, delta_total outside (0, 1), an interval or a largest_epsilon
     that is not finite and > 0.
     """
-    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
-        raise ValueError(f"queries = {queries}: must be an integer >= 1")
-    if not 0 < delta_total < 1:
-        raise ValueError(f"delta_total = {delta_total}: must be in (0, 1)")
+    checks.integer(queries=queries, at_least=1)
+    checks.probability(delta_total=delta_total, zero=False, one=False)
     deltas = mirrored_deltas(delta_curve, largest_epsilon, interval)
     return compose(deltas, interval, int(queries)).epsilon(delta_total, interval / 1e3)
 

@@ -16,6 +16,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import (
     SLACK,
     Ball,
@@ -38,13 +39,9 @@ class Composition:
 
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
     """Raise ValueError naming the first argument out of range."""
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
-    for name, value in {"delta": delta, **probabilities}.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} = {value}: must be in [0, 1]")
-    if isinstance(k, bool) or int(k) != k or k < 1:
-        raise ValueError(f"k = {k}: must be an integer >= 1")
+    checks.finite(epsilon=epsilon, at_least=0)
+    checks.probability(delta=delta, **probabilities)
+    checks.integer(k=k, at_least=1)
 
 
 def _delta_of_leaks(delta: float, k: int, rest: Decimal) -> Decimal:
@@ -92,8 +89,7 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
     15.044
     """
     _check(epsilon, delta, k, delta_prime=delta_prime)
-    if delta_prime == 0:
-        raise ValueError("delta_prime = 0: must be in (0, 1]")
+    checks.probability(delta_prime=delta_prime, zero=False)
     with sixty_digits(epsilon, delta, delta_prime):
         k, e, spare = int(k), Decimal(epsilon), Decimal(delta_prime)
         growth = e.exp()
@@ -237,8 +233,7 @@ def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.flo
     """
     _check(epsilon, 0.0, 1)
     orders = np.asarray(orders, dtype=np.float64)
-    if not (np.isfinite(orders) & (orders > 1)).all():
-        raise ValueError("orders: must be finite numbers > 1")
+    checks.finite_values(orders=orders, above=1)
     if epsilon == 0:
         return np.zeros(orders.shape)
     less = Ball(orders) - 1
@@ -273,7 +268,5 @@ def exact_conversion_cost(order: float, delta: float, conversion: str) -> Decima
 
 
 def _check_conversion(delta: float, conversion: str) -> None:
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
-    if conversion not in ("classic", "improved"):
-        raise ValueError(f"conversion = {conversion!r}: must be 'classic' or 'improved'")
+    checks.probability(delta=delta, zero=False, one=False)
+    checks.one_of(("classic", "improved"), conversion=conversion)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian, hockey_sticks
 from private_ensembles.accounting.adaptive import FINE, Curve, Family, grid_and_kernels
 from private_ensembles.accounting.backward_induction import Grid
@@ -51,10 +52,8 @@ class NoisyCounts:
     lattice: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.counts, bool) or self.counts != int(self.counts) or self.counts < 1:
-            raise ValueError(f"counts = {self.counts}: must be an integer >= 1")
-        if not (math.isfinite(self.sigma) and self.sigma > 0):
-            raise ValueError(f"sigma = {self.sigma}: must be a finite number > 0")
+        checks.integer(counts=self.counts, at_least=1)
+        checks.finite(sigma=self.sigma, above=0)
 
     @property
     def mu(self) -> float:
@@ -184,8 +183,7 @@ def joint_delta(
 ) -> float:
     """Return an upper bound on the delta of labels and counts at `epsilon`; as `joint_epsilon`."""
     _check(labels, 0.5)
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    checks.finite(epsilon=epsilon, at_least=0)
     found = 1e-9
     for _ in range(2):  # the second grid suits what the first has found
         alone = labels_alone(family, labels, epsilon, found, width=counts.mu, fineness=fineness)
@@ -221,7 +219,5 @@ def _first(holds: Callable[[float], bool], found: float) -> float:
 
 
 def _check(labels: int, delta: float) -> None:
-    if isinstance(labels, bool) or labels != int(labels) or labels < 1:
-        raise ValueError(f"labels = {labels}: must be an integer >= 1")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    checks.integer(labels=labels, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)

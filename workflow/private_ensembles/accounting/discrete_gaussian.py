@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from private_ensembles import checks
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
@@ -149,10 +150,8 @@ def log_tail(
     start that is not a whole number.
     """
     _check(sigma, terms)
-    if terms > 2:
-        raise ValueError(f"terms = {terms}: must be 1 or 2")
-    if side not in ("upper", "lower"):
-        raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+    checks.integer(terms=terms, at_least=1, at_most=2)
+    checks.one_of(("upper", "lower"), side=side)
     start = np.asarray(start)
     whole = np.rint(start).astype(np.int64)
     if (whole != start).any():
@@ -214,8 +213,7 @@ class Moves:
 
     def __post_init__(self) -> None:
         _check(self.sigma, max(1, self.counts))
-        if self.counts < 0:
-            raise ValueError(f"counts = {self.counts}: must be an integer >= 0")
+        checks.integer(counts=self.counts, at_least=0)
 
     @property
     def variance(self) -> float:
@@ -303,8 +301,7 @@ def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
     Infinite if no epsilon is enough for such a small delta_. Raises ValueError for delta_
     outside (0, 1).
     """
-    if not 0 < delta_ < 1:
-        raise ValueError(f"delta = {delta_}: must be in (0, 1)")
+    checks.probability(delta=delta_, zero=False, one=False)
     groups = list(moves)
 
     def holds(value: float) -> bool:
@@ -391,7 +388,5 @@ def chance_error(sigma: float) -> tuple[float, float]:
 
 
 def _check(sigma: float, terms: int) -> None:
-    if not (math.isfinite(sigma) and sigma > 0):
-        raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
-    if int(terms) != terms or terms < 1:
-        raise ValueError(f"terms = {terms}: must be an integer >= 1")
+    checks.finite(sigma=sigma, above=0)
+    checks.integer(terms=terms, at_least=1)

@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import dominating_masses, mirrored_deltas
 from private_ensembles.accounting.rounding import round_down, sixty_digits
 
@@ -57,8 +58,7 @@ def gaussian_event(mu: float):
     """
     import dp_accounting  # late: slow to import
 
-    if not mu >= 0:
-        raise ValueError(f"mu = {mu}: must be a number >= 0")
+    checks.number(mu=mu, at_least=0)
     if mu == 0:
         return dp_accounting.NoOpDpEvent()
     if math.isinf(mu):
@@ -77,8 +77,7 @@ def zero_concentrated_event(rho: float):
     """
     import dp_accounting  # late: slow to import
 
-    if not rho >= 0:
-        raise ValueError(f"rho = {rho}: must be a number >= 0")
+    checks.number(rho=rho, at_least=0)
     if math.isinf(rho):
         return dp_accounting.NonPrivateDpEvent()
     return dp_accounting.ZCDpEvent(rho)

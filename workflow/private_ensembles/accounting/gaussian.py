@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr
+
+from private_ensembles import checks
 
 # Relative error granted to SciPy's normal distribution function (documented: below 4e-14).
 _NDTR_ERROR = 1e-12
@@ -28,8 +28,7 @@ def gaussian_delta(mu: float, epsilon: ArrayLike) -> NDArray[np.float64]:
     Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu), rounded up. Raises
     ValueError for mu not finite and > 0.
     """
-    if not (math.isfinite(mu) and mu > 0):
-        raise ValueError(f"mu = {mu}: must be a finite number > 0")
+    checks.finite(mu=mu, above=0)
     epsilon = np.asarray(epsilon, dtype=np.float64)
     upper, lower = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
     # Right of 0 an argument's rounding weighs nothing, whatever `excess` grants it there.

@@ -18,6 +18,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Widths of the grid's cells, in sigma.
@@ -58,14 +59,10 @@ class GaussianMaximum:
     spare: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"scale = {self.scale}: must be a finite number > 0")
-        if self.teachers < 1:
-            raise ValueError(f"teachers = {self.teachers}: must be >= 1")
-        if self.classes < 2:
-            raise ValueError(f"classes = {self.classes}: must be >= 2")
-        if not 0 <= self.spare < 1:
-            raise ValueError(f"spare = {self.spare}: must be in [0, 1)")
+        checks.finite(scale=self.scale, above=0)
+        checks.integer(teachers=self.teachers, at_least=1)
+        checks.integer(classes=self.classes, at_least=2)
+        checks.probability(spare=self.spare, one=False)
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: a row for each node, (nodes, n)."""

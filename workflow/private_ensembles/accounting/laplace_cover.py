@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive import Pairs
 from private_ensembles.accounting.selection_covers import bent, cells_of_a_vote
 
@@ -41,8 +42,7 @@ def laplace_cover(scale: float, teachers: int) -> Pairs:
     if not (math.isfinite(scale) and scale > 0 and (teachers + 2) / scale <= _FURTHEST):
         least = (teachers + 2) / _FURTHEST
         raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
-    if teachers < 1:
-        raise ValueError(f"teachers = {teachers}: must be >= 1")
+    checks.integer(teachers=teachers, at_least=1)
     vote = 1 / scale
     near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
     found = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]

@@ -3,8 +3,9 @@
 Beyond it, floating-point numbers no longer carry the bounds, or the work does not end.
 """
 
-import math
 from numbers import Real
+
+from private_ensembles import checks
 
 # A label at a larger epsilon is not private in any sense; a smaller one is noise.
 LEAST_EPSILON = 1e-6
@@ -24,12 +25,10 @@ def check_budget(epsilon: Real, delta: Real) -> None:
     >>> check_budget(2, 1e-5)
     >>> check_budget(1e9, 1e-5)
     Traceback (most recent call last):
-    ValueError: epsilon = 1000000000.0: must be 1e-06 to 100
+    ValueError: epsilon = 1000000000.0: must be in [1e-06, 100]
     """
-    if not (math.isfinite(epsilon) and LEAST_EPSILON <= epsilon <= MOST_EPSILON):
-        raise ValueError(f"epsilon = {epsilon}: must be {LEAST_EPSILON:g} to {MOST_EPSILON:g}")
-    if not LEAST_DELTA <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be at least {LEAST_DELTA:g} and below 1")
+    checks.within(LEAST_EPSILON, MOST_EPSILON, epsilon=epsilon)
+    checks.within(LEAST_DELTA, 1, delta=delta, high_allowed=False)
 
 
 def check_size(n_teachers: int, n_classes: int) -> None:

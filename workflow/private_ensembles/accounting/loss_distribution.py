@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import logsumexp
 
+from private_ensembles import checks
 from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF, sum_above
 
@@ -83,9 +84,7 @@ def mirrored_deltas(
     so delta(-x) = 1 - e^-x (1 - delta(x)), and what is less at some epsilon is no more beyond it.
     Raises ValueError for an interval or a largest_epsilon that is not finite and > 0.
     """
-    for name, value in (("interval", interval), ("largest_epsilon", largest_epsilon)):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} = {value}: must be a finite number > 0")
+    checks.finite(interval=interval, largest_epsilon=largest_epsilon, above=0)
     grid = np.arange(math.ceil(largest_epsilon / interval) + 1) * interval
     curve = np.clip(np.asarray(delta_curve(grid), dtype=np.float64), 0.0, 1.0)
     mirrored = 1 - np.exp(-grid[:0:-1]) * (1 - curve[:0:-1]) + ELEMENTARY

@@ -7,6 +7,8 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
+
 NEGLIGIBLE = 1e-20
 
 
@@ -32,8 +34,9 @@ def pmf(probabilities: ArrayLike) -> NDArray[np.float64]:
     [0.025, 0.275, 0.475, 0.225]
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    if p.ndim == 0 or not np.all((p >= 0) & (p <= 1)):
-        raise ValueError("probabilities: every value must lie in [0, 1], in an array of rank >= 1")
+    checks.probabilities(probabilities=p)
+    if p.ndim == 0:
+        raise ValueError("probabilities: must be an array of rank >= 1")
     n = p.shape[-1]
     out = np.zeros((*p.shape[:-1], n + 1))
     out[..., 0] = 1.0
@@ -67,8 +70,8 @@ def binomial_pmf(size: int, probability: float) -> NDArray[np.float64]:
 
     Raises ValueError unless size >= 0 and 0 <= probability <= 1.
     """
-    if size < 0 or not 0 <= probability <= 1:
-        raise ValueError(f"size, probability = {size}, {probability}: must be >= 0 and in [0, 1]")
+    checks.integer(size=size, at_least=0)
+    checks.probability(probability=probability)
     if probability in (0, 1):
         certain = np.zeros(size + 1)
         certain[size * int(probability)] = 1.0

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive import Pairs
 
 # Of the rows' probabilities: exponentials and sums of a few terms.
@@ -55,7 +56,7 @@ def exponential_cover(rate: float) -> Pairs:
     each row serves a cell of N. Raises ValueError for a rate that is not finite and > 0, or too
     large for floats. Source: docs/many-labels.md; Dong, Durfee and Rogers 2020.
     """
-    _check(rate)
+    checks.within(0, _LARGEST_RATE, rate=rate, low_allowed=False)
     low = np.exp(-2 * rate * np.arange(_PARTS, 0, -1) / _PARTS)
     high = np.exp(2 * rate * np.arange(1, _PARTS + 1) / _PARTS)
     # Ratios low < 1 < high have a mean of 1.
@@ -75,7 +76,7 @@ def permute_and_flip_cover(rate: float) -> Pairs:
     rate: > 0. Outcomes: the class that loses a vote, the one that gains it, another. Raises
     ValueError like `exponential_cover`. Source: docs/many-labels.md.
     """
-    _check(rate)
+    checks.within(0, _LARGEST_RATE, rate=rate, low_allowed=False)
     k = math.exp(-rate)
     first, second, error = [], [], []
 
@@ -112,8 +113,3 @@ def _first_ahead(v: NDArray, w: NDArray) -> NDArray[np.float64]:
 def _third_ahead(u: NDArray, v: NDArray) -> NDArray[np.float64]:
     """Permute-and-flip where neither a nor b leads, and those of the leads are u and v."""
     return _first_ahead(u, v)[:, [1, 2, 0]]
-
-
-def _check(rate: float) -> None:
-    if not 0 < rate <= _LARGEST_RATE:
-        raise ValueError(f"rate = {rate}: must be in (0, {_LARGEST_RATE:g}]")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF
 
 # Granted to SciPy's normal quantile (documented: below 1e-15 of itself).
@@ -42,8 +43,7 @@ def least_mu(
     array([1.349])
     """
     p, q = _pairs(first, second)
-    if side not in ("upper", "lower"):
-        raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+    checks.one_of(("upper", "lower"), side=side)
     error = _relative(p, q, relative_error, absolute_error)
     order = np.argsort(-_ratio(p, q), axis=1, kind="stable")
     p, q = (np.take_along_axis(each, order, axis=1) for each in (p, q))
@@ -89,8 +89,7 @@ def trade_off(
     """
     p, q = _pairs(first, second)
     levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-    if not np.all((levels >= 0) & (levels <= 1)):
-        raise ValueError("levels: must be in [0, 1]")
+    checks.probabilities(levels=levels)
     slack = 8 * UNIT_ROUNDOFF
     low = np.maximum(p * (1 - relative_error) - absolute_error, 0.0) * (1 - slack)
     high = (q * (1 + relative_error) + absolute_error) * (1 + slack)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import above
 
 # Orders are 1 + sinh(y / 2)^2; intervals start this wide in y and are halved if that helps.
@@ -34,10 +35,8 @@ def least_rho(
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
     0.5
     """
-    if not pure_epsilon >= 0:
-        raise ValueError(f"pure_epsilon = {pure_epsilon}: must be a number >= 0")
-    if not tolerance > 0:
-        raise ValueError(f"tolerance = {tolerance}: must be > 0")
+    checks.number(pure_epsilon=pure_epsilon, at_least=0)
+    checks.number(tolerance=tolerance, above=0)
     if pure_epsilon in (0.0, math.inf):
         return pure_epsilon
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from private_ensembles import mechanisms
+from private_ensembles import checks, mechanisms
 from private_ensembles.accounting.adaptive import Bounds, adaptive_epsilon
 from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.gaussian import GaussianNoise
@@ -61,10 +61,9 @@ def noise_scale(
     from Rényi divergence) and ``analytic`` (exact for the noisy counts). The scale is in votes, an
     upper bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
     """
-    _check(mechanism)
+    checks.one_of(_FOUND_BY, mechanism=mechanism)
     known = _FOUND_BY[mechanism]
-    if analysis not in known:
-        raise ValueError(f"analysis = {analysis!r}: must be one of {', '.join(known)}")
+    checks.one_of(known, analysis=analysis)
     found = mechanisms.load(known[analysis])
     task = Task(epsilon, delta, labels, labels, teachers, classes)
     if refusal := found.refusal(task):
@@ -87,18 +86,12 @@ def label_epsilon(
     queries chosen adaptively, in floating point. lower: what votes for two classes alone cost, so
     no account of these labels can be below it. Raises ValueError for a value out of range.
     """
-    _check(mechanism)
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale = {scale}: must be a finite number > 0")
+    checks.one_of(_FOUND_BY, mechanism=mechanism)
+    checks.finite(scale=scale, above=0)
     task = Task(1.0, delta, labels, labels, teachers, classes)
     found: CoveredAccount = mechanisms.load(_FOUND_BY[mechanism]["label"])
     family = found.label_pairs(task, _at(mechanism, scale, labels))
     return adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-
-
-def _check(mechanism: str) -> None:
-    if mechanism not in _FOUND_BY:
-        raise ValueError(f"mechanism = {mechanism!r}: must be one of {', '.join(_FOUND_BY)}")
 
 
 def _at(mechanism: str, scale: float, labels: int) -> Parameters:

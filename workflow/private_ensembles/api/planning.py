@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from private_ensembles import checks
 from private_ensembles import mechanisms as known
 from private_ensembles.api.profile import PROFILE
 from private_ensembles.experiments import planner, planner_study
@@ -56,11 +57,8 @@ def plan(
     """
     names = known.offered() if mechanisms is None else list(mechanisms)
     for name in names:
-        if name not in known.offered():
-            offered = ", ".join(known.offered())
-            raise ValueError(f"mechanism = {name!r}: must be one of {offered}")
-    if noise not in NOISES:
-        raise ValueError(f"noise = {noise!r}: must be one of {', '.join(NOISES)}")
+        checks.one_of(known.offered(), mechanism=name)
+    checks.one_of(NOISES, noise=noise)
     wanted = Task(
         epsilon,
         delta,

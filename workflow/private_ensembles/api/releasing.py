@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import mechanisms
+from private_ensembles import checks, mechanisms
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms.families.base import Parameters
@@ -66,8 +66,7 @@ def release_labels(
     docs/your-own-votes.md.
     """
     counts = _checked(counts)
-    if noise not in NOISES:
-        raise ValueError(f"noise = {noise!r}: must be one of {', '.join(NOISES)}")
+    checks.one_of(NOISES, noise=noise)
     secure = noise == "secure"
     if secure and seed is not None:
         raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
@@ -96,10 +97,10 @@ def worst_pair(
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("epsilon, delta: exactly one of them must be given")
-    if epsilon is not None and not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
-    if delta is not None and not 0 <= delta <= 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+    if epsilon is not None:
+        checks.number(epsilon=epsilon, at_least=0)
+    if delta is not None:
+        checks.probability(delta=delta)
     table = _Table(prob_matrix, relative_error, absolute_error, side)
     best = (-math.inf, -1, -1, ())
     for first, second in _directed_chunks(neighbours, table):
@@ -150,8 +151,7 @@ def renyi_curve(
     """
     table = _Table(prob_matrix, relative_error, absolute_error, "upper")
     orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    if not (np.isfinite(orders) & (orders > 1)).all():
-        raise ValueError("orders: must be finite numbers > 1")
+    checks.finite_values(orders=orders, above=1)
     curve = np.zeros(orders.shape)
     for first, second in _directed_chunks(neighbours, table):
         above, below = table.ends(first, second)
@@ -176,11 +176,8 @@ class _Table:
         matrix = np.asarray(prob_matrix, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ValueError(f"prob_matrix: shape {matrix.shape} must be (inputs, labels)")
-        for name, value in (("relative", relative_error), ("absolute", absolute_error)):
-            if not 0 <= value < 1:
-                raise ValueError(f"{name}_error = {value}: must be in [0, 1)")
-        if side not in ("upper", "lower"):
-            raise ValueError(f"side = {side!r}: must be 'upper' or 'lower'")
+        checks.probability(relative_error=relative_error, absolute_error=absolute_error, one=False)
+        checks.one_of(("upper", "lower"), side=side)
         self.width = matrix.shape[1]
         # What a sum of this many floats may be off by, on top of the stated errors.
         tolerance = relative_error + self.width * (absolute_error + 4 * UNIT_ROUNDOFF)

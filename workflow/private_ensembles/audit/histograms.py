@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
+
 _MOST = 5_000_000  # histograms; beyond it, memory or time run out before there is an answer
 
 
@@ -66,8 +68,7 @@ def vote_neighbours(
     >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
     [([0, 1], [1, 1]), ([1, 0], [2, 0])]
     """
-    if adjacency not in ("replace_one", "add_remove"):
-        raise ValueError(f"adjacency = {adjacency!r}: must be one of add_remove, replace_one")
+    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
     if adjacency == "replace_one":
         rows = enumerate_histograms(n_teachers, n_classes)
         return rows, neighbour_pairs(rows)
@@ -161,10 +162,24 @@ def two_class_pairs(n_teachers: int) -> NDArray[np.int64]:
     return np.stack([np.arange(n_teachers), np.arange(1, n_teachers + 1)], axis=1)
 
 
+def check_two_class(probability_of_one: ArrayLike) -> NDArray[np.float64]:
+    """Return Pr[release 1 | n of K teachers say 1] as float64 (K + 1,), n = 0..K.
+
+    >>> check_two_class([0, 0.5, 1])
+    array([0. , 0.5, 1. ])
+
+    Raises ValueError for another shape, fewer than two numbers and numbers outside [0, 1].
+    """
+    ones = np.asarray(probability_of_one, dtype=np.float64)
+    if ones.ndim != 1 or len(ones) < 2:
+        raise ValueError("probability_of_one: must be K + 1 probabilities")
+    checks.probabilities(probability_of_one=ones)
+    return ones
+
+
 def _check(n_teachers: int, n_classes: int) -> None:
-    for name, value, least in (("n_teachers", n_teachers, 1), ("n_classes", n_classes, 2)):
-        if isinstance(value, bool) or int(value) != value or value < least:
-            raise ValueError(f"{name} = {value}: must be an integer >= {least}")
+    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.integer(n_classes=n_classes, at_least=2)
 
 
 def _even(votes: int, classes: int) -> list[int]:

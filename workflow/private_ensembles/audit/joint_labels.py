@@ -16,7 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, multiple_above
+from private_ensembles.audit.histograms import check_two_class
 
 LARGEST_K = 11  # 7,726,160 choices of behaviours, half a GiB
 _LARGEST_LOSS = 600.0
@@ -38,7 +40,7 @@ def teachers_of_a_label(probability_of_one: ArrayLike) -> float:
     >>> round(teachers_of_a_label(subsampling_probability(11, 3)), 9)
     2.0
     """
-    values, worst = _check(probability_of_one), 0.0
+    values, worst = check_two_class(probability_of_one), 0.0
     K = len(values) - 1
     ones = np.arange(K + 1)
     for chances in (values, 1 - values):
@@ -66,7 +68,7 @@ def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) ->
     >>> round(two_labels_epsilon(vote, 0.1), 9)  # and two cost 3
     0.3
     """
-    values = _check(probability_of_one)
+    values = check_two_class(probability_of_one)
     K = len(values) - 1
     if K > LARGEST_K:
         raise ValueError(f"K = {K}: must be at most {LARGEST_K} to enumerate")
@@ -88,16 +90,8 @@ def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) ->
     return min(bound, multiple_above(teacher_epsilon, K))
 
 
-def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(probability_of_one, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("probability_of_one: must be K + 1 probabilities")
-    return values
-
-
 def _check_epsilon(teacher_epsilon: float, K: int) -> None:
-    if not 0 <= teacher_epsilon * K <= _LARGEST_LOSS:
-        raise ValueError(f"teacher_epsilon = {teacher_epsilon}: must be in [0, {600 / K:g}]")
+    checks.within(0, _LARGEST_LOSS / K, teacher_epsilon=teacher_epsilon)
 
 
 def _chances(table: NDArray, epsilon: float) -> Iterator[tuple[NDArray, NDArray]]:

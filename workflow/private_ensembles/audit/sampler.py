@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
+from private_ensembles import checks
+
 # One call draws this many labels, so that memory stays bounded.
 _BATCH = 1 << 18
 
@@ -47,8 +49,7 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
     k = np.asarray(successes, dtype=np.float64)
     if runs < 1 or not np.all((k >= 0) & (k <= runs)):
         raise ValueError(f"successes: must be in 0..runs = {runs}, and runs at least 1")
-    if not 0 < error < 1:
-        raise ValueError(f"error = {error}: must be in (0, 1)")
+    checks.probability(error=error, zero=False, one=False)
     lower = np.where(k > 0, betaincinv(np.maximum(k, 1), runs - k + 1, error), 0.0)
     upper = np.where(k < runs, betaincinv(k + 1, np.maximum(runs - k, 1), 1 - error), 1.0)
     # SciPy's inverse is good to some 1e-12 relative; a bound gives that much away.
@@ -57,10 +58,8 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
 
 def check_levels(delta: float, confidence: float) -> None:
     """Raise ValueError unless 0 <= delta < 1 and 0 < confidence < 1."""
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1)")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
+    checks.probability(delta=delta, one=False)
+    checks.probability(confidence=confidence, zero=False, one=False)
 
 
 def epsilon_lower_bound(
@@ -106,8 +105,7 @@ def delta_lower_bound(
     As :func:`epsilon_lower_bound`; value = max(0, lower(P) - e^epsilon upper(P')). Raises
     ValueError for epsilon < 0 or not finite, and as there.
     """
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
+    checks.finite(epsilon=epsilon, at_least=0)
 
     def bound(lower: float, upper: float) -> float:
         return lower - math.exp(min(epsilon, 700.0)) * upper
@@ -126,8 +124,7 @@ def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerB
     check_levels(0.0, confidence)
     if len(set(labels)) < 2:
         raise ValueError(f"labels = {list(labels)}: must hold at least two")
-    if isinstance(runs, bool) or int(runs) != runs or runs < 1:
-        raise ValueError(f"runs = {runs}: must be an integer >= 1")
+    checks.integer(runs=runs, at_least=1)
     counted = [_count(sample, given, labels, int(runs), generator) for given in inputs]
     tested = events(labels)
     successes = np.array([[sum(c[label] for label in event) for event in tested] for c in counted])

@@ -23,7 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.audit.histograms import check_two_class
 
 _LARGEST_EPSILON = 700.0
 LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand
@@ -45,10 +47,8 @@ def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
     with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
     [0, 1].
     """
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number >= 0")
-    if not 0 <= Delta <= 1:
-        raise ValueError(f"Delta = {Delta}: must be in [0, 1]")
+    checks.finite(epsilon=epsilon, at_least=0)
+    checks.probability(Delta=Delta)
     decay = math.exp(-epsilon)
     high, low = (1 + Delta * decay) / (1 + decay), (1 - Delta) * decay / (1 + decay)
     zero, one = [(0, 0), (0, Delta), (Delta, 0)], [(1, 1), (1, 1 - Delta), (1 - Delta, 1)]
@@ -63,8 +63,7 @@ def shared_data_delta(
     probability_of_one: (K + 1,) in [0, 1], any mechanism on the count of ones. Raises ValueError
     for another shape or range, K above LARGEST_K, and arguments out of range.
     """
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon}: must be a number >= 0")
+    checks.number(epsilon=epsilon, at_least=0)
     return float(shared_data_curve(probability_of_one, teacher_epsilon, teacher_Delta, epsilon)[0])
 
 
@@ -103,8 +102,7 @@ def worst_teachers(
 ) -> WorstTeachers:
     """Do what :func:`shared_data_epsilon` does and return the teachers that attain it."""
     values = _check(probability_of_one)
-    if not 0 <= delta <= 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+    checks.probability(delta=delta)
     worst, at = -1.0, 0
     for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
         room = above - delta
@@ -121,9 +119,7 @@ def worst_teachers(
 
 
 def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(probability_of_one, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("probability_of_one: must be K + 1 probabilities")
+    values = check_two_class(probability_of_one)
     if len(values) - 1 > LARGEST_K:
         raise ValueError(
             f"K = {len(values) - 1}: must be at most {LARGEST_K} to enumerate; use darrm.certify"

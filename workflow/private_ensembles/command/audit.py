@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from private_ensembles import checks
 from private_ensembles.command import functions
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, low
@@ -62,8 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print the audit; return 1 if a claim fails."""
-    if given.seed < 0:
-        raise ValueError(f"seed = {given.seed}: must be a whole number >= 0")
+    checks.integer(seed=given.seed, at_least=0)
     alone = given.teacher_epsilon is not None or given.teacher_delta != 0
     if alone and given.adjacency != "shared_data":
         raise ValueError(

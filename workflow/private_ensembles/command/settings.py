@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from private_ensembles import checks
 from private_ensembles.api.profile import PROFILE
 from private_ensembles.command.numbers import real, whole
 
@@ -68,8 +69,7 @@ def of(given: argparse.Namespace, **sizes: int) -> dict:
 
     offered = mechanisms.offered()
     for name in given.mechanism or ():
-        if name not in offered:
-            raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(offered)}")
+        checks.one_of(offered, mechanism=name)
     profile = {key: getattr(given, key) for key in DEFAULTS["profile"]}
     return {
         "mechanisms": given.mechanism or offered,

@@ -7,6 +7,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from urllib.parse import quote
 
+from private_ensembles import checks
+
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGER = re.compile(r"-?(0|[1-9]\d*)")
 _FORBIDDEN = set("/\\={}*?\"'<>|\0") | set(" \t\r\n")
@@ -127,10 +129,8 @@ def delta_of(m: int, Delta: float) -> float:
 
     Computed without cancellation. Raises ValueError unless m >= 0 and 0 <= Delta <= 1.
     """
-    if m < 0:
-        raise ValueError(f"m = {m}: must be at least 0")
-    if not 0 <= Delta <= 1:
-        raise ValueError(f"Delta = {Delta}: must be in [0, 1]")
+    checks.number(m=m, at_least=0)
+    checks.probability(Delta=Delta)
     if Delta == 1:
         return 1.0 if m else 0.0
     delta = -math.expm1(m * math.log1p(-Delta))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
 
@@ -20,8 +21,7 @@ def check_gamma(gamma: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(gamma, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or len(values) % 2:
         raise ValueError(f"gamma: shape {values.shape} must be (K + 1,) with K odd")
-    if not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("gamma: every value must lie in [0, 1]")
+    checks.probabilities(gamma=values)
     if not np.array_equal(values, values[::-1]):
         l = int(np.argmax(values != values[::-1]))
         raise ValueError(
@@ -93,8 +93,7 @@ def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
     >>> gamma_subsampling(3, 1).round(4).tolist()
     [1.0, 0.3333, 0.3333, 1.0]
     """
-    if int(K) != K or K < 1 or K % 2 == 0:
-        raise ValueError(f"K = {K}: must be an odd integer >= 1")
+    checks.integer(K=K, at_least=1, odd=True)
     half = subsampling_probability(K, m)[(K + 1) // 2 :]
     return mirrored(np.clip(2 * half - 1, 0.0, 1.0))
 

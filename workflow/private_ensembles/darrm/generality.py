@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.darrm.gamma import mirrored
 
 # Asymmetry and loss to a coin that are put down to rounding of the given probabilities.
@@ -42,13 +43,11 @@ def gamma_from_probabilities(
         Pr[1 | l] + Pr[1 | K - l] != 1 if symmetrize = `no` (the lemma gives it a gamma, but not
         a symmetric one, and the privacy condition of Lemma 3.4 covers no other).
     """
-    if symmetrize not in SYMMETRIZE:
-        raise ValueError(f"symmetrize = {symmetrize!r}: must be one of {', '.join(SYMMETRIZE)}")
+    checks.one_of(SYMMETRIZE, symmetrize=symmetrize)
     probability = np.asarray(prob_of_one, dtype=np.float64)
     if probability.ndim != 1 or len(probability) < 2 or len(probability) % 2:
         raise ValueError(f"prob_of_one: shape {probability.shape} must be (K + 1,) with K odd")
-    if not np.all((probability >= 0) & (probability <= 1)):
-        raise ValueError("prob_of_one: every value must lie in [0, 1]")
+    checks.probabilities(prob_of_one=probability)
     K = len(probability) - 1
     right = np.where(2 * np.arange(K + 1) > K, probability, 1 - probability)
     worst = int(np.argmin(right))

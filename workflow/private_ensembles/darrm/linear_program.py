@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF
 
 # The licence that comes with `pip install gurobipy` ends at 2,000 variables and rows.
@@ -142,8 +143,7 @@ class CutProgram:
     def __init__(
         self, cost: NDArray, upper: NDArray, solver: str = "auto", threads: int = 1
     ) -> None:
-        if solver not in SOLVERS:
-            raise ValueError(f"solver = {solver!r}: must be one of {', '.join(SOLVERS)}")
+        checks.one_of(SOLVERS, solver=solver)
         self.cost, self.upper = np.array(cost, dtype=np.float64), np.array(upper, dtype=np.float64)
         self.wanted, self.threads = solver, threads
         self.rows = np.zeros((0, len(self.cost)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import pmf
 
 TAU = 50  # points of the paper's grid W
@@ -77,8 +78,7 @@ def algorithm_5_draws(
     Raises ValueError unless K is odd and >= 1, draws >= 1, tau >= 1 and sampling is known.
     """
     _check(K, draws)
-    if isinstance(tau, bool) or int(tau) != tau or tau < 1:
-        raise ValueError(f"tau = {tau}: must be an integer >= 1")
+    checks.integer(tau=tau, at_least=1)
     if sampling == "grid":
         index = generator.integers(0, tau, (draws, K))
     elif sampling == "multisets":
@@ -123,7 +123,5 @@ def algorithm_5_expectation(
 
 
 def _check(K: int, draws: int) -> None:
-    if isinstance(K, bool) or int(K) != K or K < 1 or K % 2 == 0:
-        raise ValueError(f"K = {K}: must be an odd integer >= 1")
-    if isinstance(draws, bool) or int(draws) != draws or draws < 1:
-        raise ValueError(f"draws = {draws}: must be an integer >= 1")
+    checks.integer(K=K, at_least=1, odd=True)
+    checks.integer(draws=draws, at_least=1)

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.poisson_binomial import grouped_pmf
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -31,8 +32,7 @@ def resolve_delta(m: float, Delta: float, delta: float | None) -> float:
     """delta, or 1 - (1 - Delta)^m if it is None (DaRRM, section 6.1); ValueError without one."""
     if delta is not None:
         return delta
-    if not 0 <= Delta < 1:
-        raise ValueError(f"Delta = {Delta}: must be in [0, 0.5)")
+    checks.within(0, 0.5, Delta=Delta, high_allowed=False)
     # Rounding must not take delta below Delta at m = 1.
     return max(Delta, -math.expm1(m * math.log1p(-Delta)))
 
@@ -55,14 +55,11 @@ class PrivacyProblem:
     delta: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.K, bool) or int(self.K) != self.K or self.K < 1 or self.K % 2 == 0:
-            raise ValueError(f"K = {self.K}: must be an odd integer >= 1")
+        checks.integer(K=self.K, at_least=1, odd=True)
         if not (math.isfinite(self.m) and 1 <= self.m <= self.K):
             raise ValueError(f"m = {self.m}: must be between 1 and K = {self.K}")
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"epsilon = {self.epsilon}: must be a finite number > 0")
-        if not 0 <= self.Delta < 0.5:
-            raise ValueError(f"Delta = {self.Delta}: must be in [0, 0.5)")
+        checks.finite(epsilon=self.epsilon, above=0)
+        checks.within(0, 0.5, Delta=self.Delta, high_allowed=False)
         if not max(0.0, self.Delta - DELTA_ROUNDING) <= self.delta < 1:
             raise ValueError(f"delta = {self.delta}: must be in [Delta, 1), Delta = {self.Delta}")
         if self.m * self.epsilon > LARGEST_EXPONENT:

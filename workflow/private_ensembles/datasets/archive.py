@@ -9,6 +9,7 @@ import json
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.jobs import io
 
 
@@ -30,8 +31,7 @@ def check_labels(dataset, part, count):
     """
     name, n_classes = dataset.name, dataset.n_classes
     labels = getattr(dataset, f"{part}_labels")
-    if not 2 <= n_classes <= 256:
-        raise ValueError(f"{name}: n_classes = {n_classes}: must be 2 to 256")
+    checks.integer(at_least=2, at_most=256, **{f"{name}: n_classes": n_classes})
     if labels.dtype != np.uint8 or labels.shape != (count,):
         raise ValueError(
             f"{name}: {part}_labels is {labels.dtype} {labels.shape}: "

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.datasets import archive
 
 
@@ -37,8 +38,7 @@ class LabelledImages:
     def __post_init__(self):
         """Raises ValueError, naming the data set, for anything but what the class promises."""
         object.__setattr__(self, "stand_in", bool(self.stand_in))
-        if not 1 <= self.pixel_max <= 255:
-            raise ValueError(f"{self.name}: pixel_max = {self.pixel_max}: must be 1 to 255")
+        checks.within(1, 255, **{f"{self.name}: pixel_max": self.pixel_max})
         for part in ("train", "test"):
             images = getattr(self, f"{part}_images")
             colour = images.ndim == 4 and images.shape[3] == 3

@@ -9,6 +9,8 @@ import hashlib
 
 import numpy as np
 
+from private_ensembles import checks
+
 
 def permutation_shards(n_records, n_shards, generator):
     """A random permutation of the records cut into equal pieces, the paper's way.
@@ -38,8 +40,7 @@ def keyed_hash_shards(records, n_shards, key):
     """
     if not 1 <= len(key) <= 64:
         raise ValueError(f"key of {len(key)} bytes: must have 1 to 64")
-    if n_shards < 1:
-        raise ValueError(f"n_shards = {n_shards}: must be at least 1")
+    checks.integer(n_shards=n_shards, at_least=1)
     if isinstance(records, np.ndarray):
         if records.dtype != np.uint8 or records.ndim < 1:
             raise ValueError(f"records of type {records.dtype}: must be uint8 (N, ...) or bytes")

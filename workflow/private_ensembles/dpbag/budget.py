@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import above, below
 
 
@@ -26,12 +27,9 @@ class LabelCount:
 
 def check_budget(noise, delta, order_max):
     """Raises ValueError unless noise > 0, 0 < delta < 1 and order_max is an integer >= 1."""
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be between 0 and 1")
-    if isinstance(order_max, bool) or int(order_max) != order_max or order_max < 1:
-        raise ValueError(f"order_max = {order_max}: must be an integer >= 1")
+    checks.finite(noise=noise, above=0)
+    checks.probability(delta=delta, zero=False, one=False)
+    checks.integer(order_max=order_max, at_least=1)
 
 
 def epsilon(total, noise, delta, order_max):
@@ -57,8 +55,7 @@ def affordable(budget, noise, delta, order_max):
     Raises ValueError like `check_budget`, or unless the budget is above 0.
     """
     check_budget(noise, delta, order_max)
-    if not (np.isfinite(budget) and budget > 0):
-        raise ValueError(f"budget = {budget}: must be a finite number above 0")
+    checks.finite(budget=budget, above=0)
     l = np.arange(1, int(order_max) + 1)
     room = np.nextafter(budget - above(-np.log(delta) / l, 9), -np.inf)
     totals = np.maximum(room, 0.0) / (2 * noise**2 * (l + 1))

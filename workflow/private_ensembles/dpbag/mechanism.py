@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.noise.laplace import difference_tail
 
 
@@ -17,8 +18,7 @@ def release(ones, n_shards, k, noise, generator):
     ones = np.asarray(ones)
     if ones.ndim != 1 or ones.size == 0 or ones.min() < 0 or ones.max() > k * n_shards:
         raise ValueError(f"ones: must be one list of 0 to k * n_shards = {k * n_shards}")
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    checks.finite(noise=noise, above=0)
     draws = generator.laplace(scale=1 / noise, size=(len(ones), 2))
     counts = np.stack([n_shards - ones / k, ones / k], axis=1)
     return (counts + draws).argmax(axis=1).astype(np.uint8)
@@ -29,8 +29,7 @@ def ones_probability(gap, noise):
 
     Raises ValueError for noise that is not above 0.
     """
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    checks.finite(noise=noise, above=0)
     y = noise * np.asarray(gap, np.float64)
     tail = difference_tail(np.abs(y))  # the smaller of the two probabilities
     return np.where(y >= 0, 1 - tail, tail)

@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+from private_ensembles import checks
 from private_ensembles.accounting.loss_distribution import compose
 from private_ensembles.accounting.root import bisect_integers
 from private_ensembles.accounting.rounding import ELEMENTARY
@@ -75,8 +76,7 @@ def plain_epsilon(labels, noise, delta):
 
     labels: integer >= 0. noise: lambda > 0. delta: between 0 and 1. Raises ValueError.
     """
-    if isinstance(labels, bool) or int(labels) != labels or labels < 0:
-        raise ValueError(f"labels = {labels}: must be an integer >= 0")
+    checks.integer(labels=labels, at_least=0)
     _check(noise, delta)
     if labels == 0:
         return 0.0
@@ -93,8 +93,7 @@ def plain_label_count(budget, noise, delta):
     152
     """
     _check(noise, delta)
-    if not (np.isfinite(budget) and budget > 0):
-        raise ValueError(f"budget = {budget}: must be a finite number above 0")
+    checks.finite(budget=budget, above=0)
 
     deltas, gap = _one_label(float(noise))
 
@@ -108,7 +107,5 @@ def plain_label_count(budget, noise, delta):
 
 
 def _check(noise, delta):
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be between 0 and 1")
+    checks.finite(noise=noise, above=0)
+    checks.probability(delta=delta, zero=False, one=False)

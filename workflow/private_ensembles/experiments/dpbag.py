@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
 from private_ensembles.datasets.tabular import data_bounds, min_max_scaled
 from private_ensembles.dpbag.budget import (
@@ -41,8 +42,7 @@ def split_thirds(records, scaling, seed, repeat):
 
     Raises ValueError for another scaling, more than two classes, or fewer than three records.
     """
-    if scaling not in ("data", "public"):
-        raise ValueError(f"scaling = {scaling!r}: must be data or public")
+    checks.one_of(("data", "public"), scaling=scaling)
     if records.n_classes != 2:
         raise ValueError(f"{records.name}: n_classes = {records.n_classes}: must be 2")
     features = np.concatenate([records.train_features, records.test_features])

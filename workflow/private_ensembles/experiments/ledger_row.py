@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from private_ensembles import mechanisms
+from private_ensembles import checks, mechanisms
 
 # Exact values are upper bounds that are off by rounding; a claim is not broken by that.
 _ROUNDING = 1e-9
@@ -82,10 +82,9 @@ def ledger_row(
         "lower_epsilon": lower_epsilon,
     }
     for name, value in epsilons.items():
-        if value is not None and not value >= 0:
-            raise ValueError(f"{name} = {value}: must be a number >= 0, or None")
-    if not 0 <= delta <= 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1]")
+        if value is not None:
+            checks.number(at_least=0, **{name: value})
+    checks.probability(delta=delta)
     for found in (exact_epsilon, lower_epsilon):
         if None not in (proven_epsilon, found) and _exceeds(found, proven_epsilon):
             raise ValueError(

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from scipy.special import ndtr, stdtrit
 
+from private_ensembles import checks
+
 # Chance that a normal variable lies outside three standard deviations, on one of the two sides.
 _TAIL = float(ndtr(-3.0))
 
@@ -59,6 +61,5 @@ def multiple(freedom: float) -> float:
     """
     if math.isnan(freedom) or math.isinf(freedom):
         return 3.0
-    if not freedom > 0:
-        raise ValueError(f"freedom = {freedom}: must be above 0")
+    checks.number(freedom=freedom, above=0)
     return -float(stdtrit(freedom, _TAIL))

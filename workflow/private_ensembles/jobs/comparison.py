@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from private_ensembles import checks
+
 # Folders of a run that differ from run to run by their nature, and nothing else does: times and
 # memory of jobs; versions, machines and checksums.
 VOLATILE = ("benchmarks", "provenance")
@@ -89,8 +91,7 @@ def compare(one: Path, other: Path, tolerance: float) -> Comparison:
     tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
     if it is not, or if a file cannot be read as CSV.
     """
-    if not 0 <= tolerance < 1:
-        raise ValueError(f"tolerance = {tolerance}: must be a number >= 0 and < 1")
+    checks.within(0, 1, tolerance=tolerance, high_allowed=False)
     if one.read_bytes() == other.read_bytes():
         return Comparison("equal")
     (head, *rows), (other_head, *other_rows) = _read(one), _read(other)

@@ -12,6 +12,8 @@ from functools import cache
 
 import numpy as np
 
+from private_ensembles import checks
+
 MODES = ("reproducible", "secure")
 # Units of the fine lattice in one vote, at most, and the bits that sigma has in units, at most.
 FINEST = 1 << 40
@@ -29,8 +31,7 @@ def coins(probabilities: np.ndarray) -> np.ndarray:
     of as many bits rounds nothing. Raises ValueError for a probability outside [0, 1].
     """
     values = np.asarray(probabilities, dtype=np.float64)
-    if not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("probabilities: every one must lie in [0, 1]")
+    checks.probabilities(probabilities=values)
     ratios = (float(value).as_integer_ratio() for value in values.flat)
     tossed = [secrets.randbelow(below) < above for above, below in ratios]
     return np.array(tossed, dtype=bool).reshape(values.shape)
@@ -162,8 +163,7 @@ def normal(shape: int | tuple[int, ...]) -> np.ndarray:
 
 def check_mode(noise: str) -> str:
     """Return `noise` if it is one of MODES; raises ValueError otherwise."""
-    if noise not in MODES:
-        raise ValueError(f"noise = {noise!r}: must be one of {', '.join(MODES)}")
+    checks.one_of(MODES, noise=noise)
     return noise
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+from private_ensembles import checks
+
 
 def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
     """Theorem 4's total: 4 T gamma^2 + 2 gamma sqrt(2 T ln(1 / delta)), as printed.
@@ -71,23 +73,18 @@ def immutability_constant(
     """
     if (gamma is None) == (sigma is None):
         raise ValueError("gamma, sigma: exactly one of them must be given")
-    if n_classes < 2:
-        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
-    if not 0 < failure < 1:
-        raise ValueError(f"failure = {failure}: must be in (0, 1)")
+    checks.integer(n_classes=n_classes, at_least=2)
+    checks.probability(failure=failure, zero=False, one=False)
     if gamma is not None:
         return math.log(n_classes / failure) / _positive("gamma", gamma)
     return _positive("sigma", sigma) * math.sqrt(2 * math.log(2 * n_classes / failure))
 
 
 def _check(queries: int, delta: float) -> None:
-    if isinstance(queries, bool) or int(queries) != queries or queries < 1:
-        raise ValueError(f"queries = {queries}: must be an integer >= 1")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    checks.integer(queries=queries, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)
 
 
 def _positive(name: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} = {value}: must be a finite number > 0")
+    checks.finite(above=0, **{name: value})
     return value

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from private_ensembles import checks
 from private_ensembles.noise.laplace import difference_tail
 
 NOISES = ("laplace", "gaussian")
@@ -96,13 +97,10 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 def _check(counts, constant, noise_scale, noise, ties) -> NDArray[np.int64]:
     counts = check_counts(counts)
-    if not (math.isfinite(constant) and constant >= 0):
-        raise ValueError(f"constant = {constant}: must be a finite number >= 0")
-    if not (math.isfinite(noise_scale) and noise_scale > 0):
-        raise ValueError(f"noise_scale = {noise_scale}: must be a finite number > 0")
-    for name, value, allowed in (("noise", noise, NOISES), ("ties", ties, TIES)):
-        if value not in allowed:
-            raise ValueError(f"{name} = {value!r}: must be one of {', '.join(allowed)}")
+    checks.finite(constant=constant, at_least=0)
+    checks.finite(noise_scale=noise_scale, above=0)
+    checks.one_of(NOISES, noise=noise)
+    checks.one_of(TIES, ties=ties)
     return counts
 
 

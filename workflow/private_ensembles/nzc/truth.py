@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import above
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
@@ -78,10 +79,8 @@ def proven_epsilon(
     moved = (constant + 1) / noise_scale
     if noise == "laplace":
         return above(2 * moved, 2)
-    if noise != "gaussian":
-        raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1) for Gaussian noise")
+    checks.one_of(("laplace", "gaussian"), noise=noise)
+    checks.probability(delta=delta, zero=False, one=False)
     return above(moved**2 + 2 * moved * math.sqrt(-math.log(delta)), 16)
 
 
@@ -97,10 +96,9 @@ def lead_one_epsilon(
     wider leads can cost. Plain floating point. Raises ValueError for an unknown noise, a negative
     constant, noise_scale <= 0, delta outside [0, 1).
     """
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1)")
-    if not (constant >= 0 and noise_scale > 0):
-        raise ValueError(f"constant, noise_scale = {constant}, {noise_scale}: must be >= 0, > 0")
+    checks.probability(delta=delta, one=False)
+    checks.number(constant=constant, at_least=0)
+    checks.number(noise_scale=noise_scale, above=0)
     y = (constant + 1) / noise_scale
     if noise == "laplace":
         log_lost = float(log_difference_tail(y))

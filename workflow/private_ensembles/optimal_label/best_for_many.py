@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive import Bounds, Pairs, adaptive_epsilon
 from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF
 from private_ensembles.optimal_label.best_label import FACTORISED, LabelTable, exponential
@@ -80,10 +81,8 @@ def best_for_many(
     on the divergence, in floating point. Raises ValueError for numbers out of range, and for more
     moves times classes than FACTORISED.
     """
-    if not 1.1 <= order <= 64:
-        raise ValueError(f"order = {order}: must be in [1.1, 64]")
-    if not 0 < divergence <= 10:
-        raise ValueError(f"divergence = {divergence}: must be in (0, 10]")
+    checks.within(1.1, 64, order=order)
+    checks.within(0, 10, divergence=divergence, low_allowed=False)
     if (accuracy is None) == (profile is None):
         raise ValueError("accuracy, profile: exactly one of them must be given")
     program = Program(n_teachers, n_classes, 1.0, 0.0)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.optimal_label import first_order, interior
 from private_ensembles.optimal_label.certificate import (
     UNITS,
@@ -114,14 +115,12 @@ def best_label(
     default. Raises ValueError for arguments out of range, unless one of accuracy, profile and lead
     is given, and for `lead` with a gap or at sizes beyond FACTORISED. Source: docs/best-label.md.
     """
-    if not 0 < epsilon <= _LARGEST_EPSILON:
-        raise ValueError(f"epsilon = {epsilon}: must be in (0, {_LARGEST_EPSILON:g}]")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1)")
+    checks.within(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
+    checks.probability(delta=delta, one=False)
     if sum(one is not None for one in (accuracy, profile, lead)) != 1:
         raise ValueError("accuracy, profile, lead: exactly one of them must be given")
-    if gap is not None and not 0 < gap < 1:
-        raise ValueError(f"gap = {gap}: must be in (0, 1)")
+    if gap is not None:
+        checks.probability(gap=gap, zero=False, one=False)
     program = Program(n_teachers, n_classes, epsilon, delta)
     small = program.moves.pairs.size * n_classes <= 2 * FACTORISED
     if lead is None:

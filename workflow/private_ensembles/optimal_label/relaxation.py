@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, round_up, sixty_digits, sum_above
 from private_ensembles.optimal_label.interior import best_point
 from private_ensembles.optimal_label.objective import right_votes, rises
@@ -37,10 +38,8 @@ def bound_on_right(
     range and two classes, for which the ladder is known to be best, and RuntimeError if HiGHS
     gives up.
     """
-    if not 0 < epsilon <= 20:
-        raise ValueError(f"epsilon = {epsilon}: must be in (0, 20]")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1)")
+    checks.within(0, 20, epsilon=epsilon, low_allowed=False)
+    checks.probability(delta=delta, one=False)
     if n_teachers < 2 or profile.n_classes < 3:
         given = f"n_teachers, n_classes = {n_teachers}, {profile.n_classes}"
         raise ValueError(f"{given}: must be at least 2 and 3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from private_ensembles import checks
 from private_ensembles.optimal_label.best_for_many import LabelForMany, best_for_many
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -40,12 +41,9 @@ def best_within(
     Raises ValueError for numbers out of range, as `best_for_many`, and if no label keeps the
     total.
     """
-    if not 0 < epsilon <= 20:
-        raise ValueError(f"epsilon = {epsilon}: must be in (0, 20]")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
-    if labels < 1:
-        raise ValueError(f"labels = {labels}: must be at least 1")
+    checks.within(0, 20, epsilon=epsilon, low_allowed=False)
+    checks.probability(delta=delta, zero=False, one=False)
+    checks.integer(labels=labels, at_least=1)
     if orders is None:
         suited = 2 * math.log(1 / delta) / epsilon
         orders = [min(64.0, max(1.5, 1 + share * suited)) for share in _SUITED]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.pate.data_independent import data_independent_epsilon
 from private_ensembles.pate.rdp import check_orders
@@ -255,11 +256,9 @@ class _Options:
             raise ValueError("rounds: must be at least one")
         check_formula(self.formula)
         conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
-        if self.tuning not in TUNINGS:
-            raise ValueError(f"tuning = {self.tuning!r}: must be one of {', '.join(TUNINGS)}")
+        checks.one_of(TUNINGS, tuning=self.tuning)
         guessed_order(self.delta, self.target_epsilon)  # checks both
-        if not 0 < self.upper_confidence < 1:
-            raise ValueError(f"upper_confidence = {self.upper_confidence}: must be in (0, 1)")
+        checks.probability(upper_confidence=self.upper_confidence, zero=False, one=False)
         for name in ("beta", "sigma_ss"):
             value = getattr(self, name)
             if value is None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.pate.rdp import (
     check_orders,
     gnmax_independent_rdp,
@@ -40,8 +41,7 @@ class CostCurve:
     def __post_init__(self) -> None:
         tails_of(self.noise, self.sigma)  # checks both
         check_orders(self.order)
-        if self.n_classes < 2:
-            raise ValueError(f"n_classes = {self.n_classes}: must be at least 2")
+        checks.integer(n_classes=self.n_classes, at_least=2)
 
     @property
     def tails(self) -> Tails:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
@@ -34,10 +35,7 @@ class Releases:
     sigma2: float
 
     def __post_init__(self) -> None:
-        for name in ("thresholds", "labels"):
-            value = getattr(self, name)
-            if int(value) != value or value < 0:
-                raise ValueError(f"{name} = {value}: must be an integer >= 0")
+        checks.integer(thresholds=self.thresholds, labels=self.labels, at_least=0)
         check_sigma(self.sigma2)
         if self.sigma1 is not None:
             check_sigma(self.sigma1)
@@ -66,8 +64,7 @@ def data_independent_epsilon(
     least of a fine grid about there; any order is valid. rho = 0 costs nothing. Raises ValueError
     for rho < 0, delta outside (0, 1), an unknown conversion.
     """
-    if not (math.isfinite(rho) and rho >= 0):
-        raise ValueError(f"rho = {rho}: must be a finite number >= 0")
+    checks.finite(rho=rho, at_least=0)
     conversion_cost(np.array([2.0]), delta, conversion)  # checks delta and conversion
     if rho == 0:
         return 0.0, math.inf
@@ -85,7 +82,6 @@ def exact_data_independent_epsilon(rho: float, delta: float) -> float:
     Balle & Wang 2018, Theorem 8; Dong, Roth & Su 2022, Corollary 3.3 for the composition. Raises
     ValueError for rho < 0, delta outside (0, 1).
     """
-    if not (math.isfinite(rho) and rho >= 0):
-        raise ValueError(f"rho = {rho}: must be a finite number >= 0")
+    checks.finite(rho=rho, at_least=0)
     # One GNMax label at this noise is a Gaussian mechanism of mu = sqrt(2) / sigma.
     return 0.0 if rho == 0 else analytic_epsilon(math.sqrt(1 / rho) * (1 - 1e-15), delta)

@@ -14,6 +14,7 @@ from decimal import Decimal
 import numpy as np
 from scipy.special import ndtr
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import (
     conversion_cost,
     exact_conversion_cost,
@@ -89,10 +90,8 @@ def search_sigma(
 ) -> SigmaSearch:
     """Do what :func:`gnmax_sigma` does and return the order found as well."""
     _check(epsilon, delta)
-    if method not in METHODS:
-        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    if n_classes < 2:
-        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
+    checks.one_of(METHODS, method=method)
+    checks.integer(n_classes=n_classes, at_least=2)
     if method == "analytic":
         return SigmaSearch(_analytic_sigma(epsilon, delta), None)
     if method == "exact":
@@ -147,8 +146,7 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     sqrt(Q). Rounded up. Raises ValueError for sigma not a finite number > 0, labels < 1, delta
     outside (0, 1).
     """
-    if int(labels) != labels or labels < 1:
-        raise ValueError(f"labels = {labels}: must be an integer >= 1")
+    checks.integer(labels=labels, at_least=1)
     _check_release(1, sigma)
     _check(1.0, delta)
     one = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
@@ -182,8 +180,8 @@ def order_grid(
     ``rdp``: lambda_min + order_step, lambda_min + 2 order_step, ... (lambda_min itself allows no
     sigma). ``improved_rdp``: 1 + order_step, 1 + 2 order_step, ...
     """
-    if not (order_step > 0 and math.isfinite(order_max)):
-        raise ValueError(f"order_step = {order_step}: must be > 0, and order_max finite")
+    checks.number(order_step=order_step, above=0)
+    checks.finite(order_max=order_max)
     start = least_order(epsilon, delta) if method == "rdp" else 1.0
     steps = math.floor((order_max - start) / order_step)
     return start + order_step * np.arange(1, max(0, steps) + 1)
@@ -231,22 +229,18 @@ def _standardised_leads(n_teachers: int, sigma: float | np.ndarray) -> np.ndarra
 
 
 def _check(epsilon: float, delta: float) -> None:
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta, zero=False, one=False)
 
 
 def _check_release(n_teachers: int, sigma: float) -> None:
-    if int(n_teachers) != n_teachers or n_teachers < 1:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    checks.integer(n_teachers=n_teachers, at_least=1)
     check_sigma(sigma)
 
 
 def check_sigma(sigma: float) -> float:
     """Return sigma as a float; ValueError unless it is finite and > 0."""
-    if not (math.isfinite(sigma) and sigma > 0):
-        raise ValueError(f"sigma = {sigma}: must be a finite number > 0")
+    checks.finite(sigma=sigma, above=0)
     return float(sigma)
 
 

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import (
     optimal_homogeneous,
     randomised_response_rdp,
@@ -59,8 +60,7 @@ def lnmax_independent_rdp(
     Raises ValueError for scale <= 0, orders <= 1, other bounds.
     """
     scale, orders = check_scale(scale), check_orders(orders)
-    if bounds not in BOUNDS:
-        raise ValueError(f"bounds = {bounds!r}: must be one of {', '.join(BOUNDS)}")
+    checks.one_of(BOUNDS, bounds=bounds)
     eps = above(2 / scale)
     if bounds == "paper":
         return np.minimum(above(0.5 * eps**2 * orders, 3), eps)

@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.pate.histograms import Merged, blocks, chunks, merge
 
 # Pieces below the point where all noisy counts lie with probability e^-40 are left out, and each
@@ -29,8 +30,7 @@ _ROUND_UP = 4
 
 def check_scale(scale: float) -> float:
     """Return the Laplace scale as a float; ValueError unless it is finite and > 0."""
-    if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale = {scale}: must be a finite number > 0")
+    checks.finite(scale=scale, above=0)
     return float(scale)
 
 

@@ -13,11 +13,10 @@ whatever the votes, so that the privacy cost at the caps is a bound for every da
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.noise.sources import Secure, Seeded, source
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.lnmax_quadrature import check_scale
@@ -137,23 +136,22 @@ def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.flo
 
 def check_confidence(confidence: float) -> float:
     """Return confidence; ValueError unless it is in [0, 1]."""
-    if not 0 <= confidence <= 1:
-        raise ValueError(f"confidence = {confidence}: must be in [0, 1]")
+    checks.probability(confidence=confidence)
     return float(confidence)
 
 
 def check_threshold(threshold: float) -> float:
     """Return the threshold as a float; ValueError unless it is finite."""
-    if not math.isfinite(threshold):
-        raise ValueError(f"threshold = {threshold}: must be a finite number")
+    checks.finite(threshold=threshold)
     return float(threshold)
 
 
 def check_cap(name: str, cap: int | None) -> int | None:
     """Return a cap, None for none; ValueError unless it is None or an integer >= 0."""
-    if cap is not None and (isinstance(cap, bool) or int(cap) != cap or cap < 0):
-        raise ValueError(f"{name} = {cap}: must be an integer >= 0, or None")
-    return None if cap is None else int(cap)
+    if cap is None:
+        return None
+    checks.integer(at_least=0, **{name: cap})
+    return int(cap)
 
 
 def _check_and_label(counts, consensus, threshold, sigma1, sigma2, generator):

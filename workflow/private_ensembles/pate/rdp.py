@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import TINY, UNIT_ROUNDOFF, above, below
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.tails import tails_of
@@ -46,8 +47,9 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 def check_orders(orders: ArrayLike) -> NDArray[np.float64]:
     """orders as float64 (orders,), each finite and > 1; raises ValueError otherwise."""
     orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    if orders.ndim != 1 or not (np.isfinite(orders) & (orders > 1)).all():
-        raise ValueError("orders: must be a list of finite numbers > 1")
+    checks.finite_values(orders=orders, above=1)
+    if orders.ndim != 1:
+        raise ValueError("orders: must be a list")
     return orders
 
 

@@ -24,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.pate.data_independent import data_independent_epsilon
 from private_ensembles.pate.joint import BETA_SLACK, JointProfile
@@ -137,10 +138,8 @@ def release_privacy(
     missing generator, and as `JointProfile`.
     """
     conversion_cost(np.array([2.0]), delta, conversion)  # checks both
-    if report not in REPORTS:
-        raise ValueError(f"report = {report!r}: must be one of {', '.join(REPORTS)}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: must be in (0, 1)")
+    checks.one_of(REPORTS, report=report)
+    checks.probability(confidence=confidence, zero=False, one=False)
     releases = one.releases(query_cap, answer_cap)
     tried = one.tried(query_cap)
     exact = certain_epsilon([one], delta, query_cap=query_cap, answer_cap=answer_cap)
@@ -231,8 +230,7 @@ def choose_publication(
     chosen = rule_of_thumb(order, delta, beta=beta, sigma_ss=sigma_ss)
     if sigma_log is None:
         sigma_log = math.sqrt(25 * order * (order - 1) / -math.log(delta))
-    if not (math.isfinite(sigma_log) and sigma_log > 0):
-        raise ValueError(f"sigma_log = {sigma_log}: must be a finite number > 0")
+    checks.finite(sigma_log=sigma_log, above=0)
     cost = gnss_rdp(order, chosen.beta + BETA_SLACK, chosen.sigma_ss)
     return Publication(
         order=float(order),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.rdp import check_orders
 
@@ -45,8 +46,7 @@ def gnss_terms(order: float, beta: float, *, formula: str = "exact") -> tuple[fl
     Raises ValueError for order <= 1, beta <= 0 or another formula.
     """
     order = float(check_orders(order)[0])
-    if not beta > 0:
-        raise ValueError(f"beta = {beta}: must be > 0")
+    checks.number(beta=beta, above=0)
     check_formula(formula)
     if formula == "paper":
         if 2 * order * beta >= 1:
@@ -72,8 +72,7 @@ def largest_beta(order: float, *, formula: str = "exact") -> float:
 
 def check_formula(formula: str) -> None:
     """Raise ValueError unless the formula is known."""
-    if formula not in FORMULAS:
-        raise ValueError(f"formula = {formula!r}: must be one of {', '.join(FORMULAS)}")
+    checks.one_of(FORMULAS, formula=formula)
 
 
 @dataclass(frozen=True)
@@ -171,8 +170,7 @@ def rule_of_thumb(
 
     Raises ValueError for delta outside (0, 1) and a beta too large for the order.
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
+    checks.probability(delta=delta, zero=False, one=False)
     if beta is None:
         beta = 0.4 / order if formula == "paper" else 0.65 * largest_beta(order)
     slope, _ = gnss_terms(order, beta, formula=formula)
@@ -190,10 +188,8 @@ def guessed_order(delta: float, target_epsilon: float) -> float:
     There log(1/delta) = (lambda - 1) epsilon / 2. Raises ValueError for delta outside (0, 1) and
     target_epsilon not a finite number > 0.
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}: must be in (0, 1)")
-    if not (math.isfinite(target_epsilon) and target_epsilon > 0):
-        raise ValueError(f"target_epsilon = {target_epsilon}: must be a finite number > 0")
+    checks.probability(delta=delta, zero=False, one=False)
+    checks.finite(target_epsilon=target_epsilon, above=0)
     return 1 - 2 * math.log(delta) / target_epsilon
 
 
@@ -209,7 +205,6 @@ def appendix_b6(
     Raises ValueError like :func:`guessed_order` and for a factor outside [2, 4].
     """
     order = guessed_order(delta, target_epsilon)
-    if not 2 <= factor <= 4:
-        raise ValueError(f"factor = {factor}: must be in [2, 4]")
+    checks.within(2, 4, factor=factor)
     beta, sigma = 0.4 / order, factor * math.sqrt((order + 1) / target_epsilon)
     return order, GnssParameters(beta, sigma, gnss_rdp(order, beta, sigma, formula=formula))

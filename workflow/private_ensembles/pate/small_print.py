@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import log_ndtr
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, general
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.data_independent import (
@@ -50,10 +51,8 @@ def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
     most 1), rivals < 1, sigma <= 0.
     """
     sigma = check_sigma(sigma)
-    if not (math.isfinite(gap) and gap > 4):
-        raise ValueError(f"gap = {gap}: must be a finite number > 4")
-    if int(rivals) != rivals or rivals < 1:
-        raise ValueError(f"rivals = {rivals}: must be an integer >= 1")
+    checks.finite(gap=gap, above=4)
+    checks.integer(rivals=rivals, at_least=1)
     order = gap / 4
     log_q = min(0.0, math.log(rivals) + _log_tail(gap, sigma))
     return Corollary11(
@@ -104,8 +103,7 @@ def unanimous_condition(
     Raises ValueError for n_teachers < 1, n_classes < 2, sigma <= 0, order <= 1.
     """
     sigma, order = check_sigma(sigma), float(check_orders(order)[0])
-    if int(n_teachers) != n_teachers or n_teachers < 1:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    checks.integer(n_teachers=n_teachers, at_least=1)
     curve = CostCurve(sigma, order, n_classes)
     log_q = min(0.0, math.log(n_classes - 1) + _log_tail(n_teachers, sigma))
     mu2 = sigma * math.sqrt(-log_q)

@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.label_walk import LabelWalk, Votes
 from private_ensembles.pate.rdp import check_counts
@@ -71,8 +72,7 @@ class Profile(abc.ABC):
 
         Raises ValueError for beta <= 0.
         """
-        if not beta > 0:
-            raise ValueError(f"beta = {beta}: must be > 0")
+        checks.number(beta=beta, above=0)
         best, peak = self.at(0, self.teachers)
         if best >= peak:
             return float(best)

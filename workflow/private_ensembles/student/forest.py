@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.noise.streams import stream
 
 ARRAYS = ("roots", "left", "right", "feature", "threshold", "share")
@@ -109,8 +110,8 @@ def train_forest(
         )
     settings = known | dict(parameters)
     for name, value in settings.items():
-        if not (value is None and name == "max_depth") and (int(value) != value or value < 1):
-            raise ValueError(f"{name} = {value}: must be an integer >= 1")
+        if not (value is None and name == "max_depth"):
+            checks.integer(at_least=1, **{name: value})
     grown = RandomForestClassifier(
         n_estimators=settings["n_trees"],
         max_depth=settings["max_depth"],

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from private_ensembles import checks
+
 
 def student_cnn(
     image_shape: tuple[int, int, int],
@@ -30,8 +32,7 @@ def student_cnn(
     channels, height, width = image_shape
     if min(height, width) < 4 or channels < 1:
         raise ValueError(f"image_shape = {tuple(image_shape)}: must be at least 4 x 4 pixels")
-    if n_classes < 2:
-        raise ValueError(f"n_classes = {n_classes}: must be at least 2")
+    checks.integer(n_classes=n_classes, at_least=2)
     if len(widths) != 3 or min(widths) < 1:
         raise ValueError(f"widths = {list(widths)}: must be three integers >= 1")
     first, second, third = map(int, widths)

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, linear, softplus
 
+from private_ensembles import checks
 from private_ensembles.noise.streams import torch_seed
 from private_ensembles.student.adam import Adam
 from private_ensembles.student.images import channels_first, network_scores
@@ -47,13 +48,10 @@ class FeatureMatching:
 
     def __post_init__(self):
         """Raises ValueError naming the value that is out of range."""
-        for name, least in (("epochs", 1), ("batch_size", 2), ("codes", 1)):
-            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < least:
-                raise ValueError(f"{name} = {getattr(self, name)}: must be an integer >= {least}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate = {self.learning_rate}: must be a finite number > 0")
-        if not 0 <= self.momentum < 1:
-            raise ValueError(f"momentum = {self.momentum}: must be in [0, 1)")
+        checks.integer(epochs=self.epochs, codes=self.codes, at_least=1)
+        checks.integer(batch_size=self.batch_size, at_least=2)
+        checks.finite(learning_rate=self.learning_rate, above=0)
+        checks.probability(momentum=self.momentum, one=False)
         for name in ("widths", "generator_widths"):
             if not getattr(self, name) or min(getattr(self, name)) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: must be integers >= 1")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from private_ensembles import checks
 from private_ensembles.jobs.tensors import packed, read_tensors
 from private_ensembles.student.forest import ARRAYS, Forest, train_forest
 from private_ensembles.student.images import network_scores, train_network
@@ -94,12 +95,9 @@ def train_student(
     Raises ValueError for an unknown method or parameter, indices or labels out of range, inputs of
     another kind, no released label at all, a loss that is not finite, or too little GPU memory.
     """
-    if method not in METHODS:
-        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    if int(n_classes) != n_classes or n_classes < 2:
-        raise ValueError(f"n_classes = {n_classes}: must be an integer >= 2")
-    if not 1 <= pixel_max <= 255:
-        raise ValueError(f"pixel_max = {pixel_max}: must be 1 to 255")
+    checks.one_of(METHODS, method=method)
+    checks.integer(n_classes=n_classes, at_least=2)
+    checks.within(1, 255, pixel_max=pixel_max)
     pool = np.asarray(pool)
     index, labels = _released(answered_index, answered_labels, len(pool), n_classes)
     around = Conditions(**conditions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
+
+from private_ensembles import checks
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,27 @@ class Training:
 
     def __post_init__(self):
         """Raises ValueError naming the value that is out of range."""
-        for name in ("epochs", "batch_size", "unlabelled_batch_size", "checkpoint_every"):
-            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: must be an integer >= 1")
-        for name in ("learning_rate", "adversarial_radius", "probe"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} = {getattr(self, name)}: must be a finite number > 0")
-        for name in ("adversarial_weight", "entropy_weight", "shift", "rotation", "scale"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} = {getattr(self, name)}: must be a finite number >= 0")
+        checks.integer(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            unlabelled_batch_size=self.unlabelled_batch_size,
+            checkpoint_every=self.checkpoint_every,
+            at_least=1,
+        )
+        checks.finite(
+            learning_rate=self.learning_rate,
+            adversarial_radius=self.adversarial_radius,
+            probe=self.probe,
+            above=0,
+        )
+        checks.finite(
+            adversarial_weight=self.adversarial_weight,
+            entropy_weight=self.entropy_weight,
+            shift=self.shift,
+            rotation=self.rotation,
+            scale=self.scale,
+            at_least=0,
+        )
         object.__setattr__(self, "widths", tuple(self.widths))
 
     @classmethod

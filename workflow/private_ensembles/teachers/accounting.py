@@ -22,6 +22,7 @@ import warnings
 from dataclasses import dataclass
 from math import ceil, exp, inf, log
 
+from private_ensembles import checks
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import below
 from private_ensembles.teachers.sampled_gaussian import epsilon_of_steps, losses_of_steps
@@ -64,8 +65,7 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
     adjacency: `add_remove`; or `replace_one`, unproven: see the module's docstring.
     """
     _check(noise_multiplier, sample_rate, steps, Delta)
-    if adjacency not in ADJACENCIES:
-        raise ValueError(f"adjacency = {adjacency!r}: must be one of {', '.join(ADJACENCIES)}")
+    checks.one_of(ADJACENCIES, adjacency=adjacency)
     noise = _noise_per_norm(noise_multiplier)
     return epsilon_of_steps(noise, sample_rate, steps, Delta, adjacency)
 
@@ -214,11 +214,7 @@ def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
 
 
 def _check(noise_multiplier, sample_rate, steps, Delta):
-    for name, value, fine, allowed in (
-        ("noise_multiplier", noise_multiplier, 0 < noise_multiplier < inf, "above 0 and finite"),
-        ("sample_rate", sample_rate, 0 < sample_rate <= 1, "above 0 and at most 1"),
-        ("steps", steps, steps >= 1 and int(steps) == steps, "a whole number of at least 1"),
-        ("Delta", Delta, 0 < Delta < 1, "between 0 and 1"),
-    ):
-        if not fine:
-            raise ValueError(f"{name} = {value}: must be {allowed}")
+    checks.finite(noise_multiplier=noise_multiplier, above=0)
+    checks.probability(sample_rate=sample_rate, zero=False)
+    checks.integer(steps=steps, at_least=1)
+    checks.probability(Delta=Delta, zero=False, one=False)

@@ -2,6 +2,8 @@
 
 import torch
 
+from private_ensembles import checks
+
 # Room for one pass on a CPU: more than the caches hold makes passes slower, not faster.
 CACHE_BYTES = 16 << 20
 # How libraries without a type of their own for it say that memory is short: PyTorch on a CPU, the
@@ -20,8 +22,7 @@ def choose_device(device, threads=1):
 
     Raises ValueError for another name, or for cuda if there is none.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise ValueError(f"device = {device!r}: must be auto, cpu or cuda")
+    checks.one_of(("auto", "cpu", "cuda"), device=device)
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device = 'cuda': PyTorch finds no GPU here; use auto or cpu")
     torch.set_num_threads(max(1, int(threads)))

@@ -4,6 +4,7 @@ import inspect
 
 import torch
 
+from private_ensembles import checks
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.jobs.progress import Meter
@@ -28,8 +29,7 @@ def trains_together(backend, kind, device):
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
     one teacher keeps busy (docs/benchmarks/teachers.md); all others are faster together.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"backend = {backend!r}: must be one of {', '.join(BACKENDS)}")
+    checks.one_of(BACKENDS, backend=backend)
     return backend == "auto" and (kind, torch.device(device).type) != ("plain", "cpu")
 
 
@@ -66,8 +66,7 @@ def train_ensemble(
     Raises ValueError for an unknown kind, backend or parameter, diverged training, or too little
     memory.
     """
-    if kind not in TRAINERS:
-        raise ValueError(f"kind = {kind!r}: must be one of {', '.join(TRAINERS)}")
+    checks.one_of(TRAINERS, kind=kind)
     parameters = dict(parameters)
     model_name = parameters.pop("model", "darrm_cnn")
     _check_names(kind, parameters)

@@ -21,6 +21,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
+from private_ensembles import checks
+
 _NEWTON_STEPS = 60
 _HALVINGS = 40
 # Share of a decrease that is demanded of a step (Armijo).
@@ -96,9 +98,7 @@ def predict(teachers, features):
 
 
 def _checked(features, labels, shards, C, tolerance):
-    for name, value in (("C", C), ("tolerance", tolerance)):
-        if not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name} = {value}: must be a finite number above 0")
+    checks.finite(C=C, tolerance=tolerance, above=0)
     if not sparse.issparse(features):
         features = np.asarray(features, np.float64)
     if features.ndim != 2 or 0 in features.shape:

@@ -7,6 +7,7 @@ no dropout), so that one record's gradient depends on that record alone, as DP-S
 import torch
 from torch import nn
 
+from private_ensembles import checks
 from private_ensembles.teachers.pooling import MaxPool2x2
 
 
@@ -90,8 +91,7 @@ def build_model(name, image_shape, n_classes, seed=0):
     seed < 2**63. The process' random state is left as it was. Raises ValueError for an unknown name
     and for images that are too small.
     """
-    if name not in MODELS:
-        raise ValueError(f"model = {name!r}: must be one of {', '.join(MODELS)}")
+    checks.one_of(MODELS, model=name)
     # PyTorch's layers draw their weights from the global generator only.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -4,7 +4,9 @@ Training and accounting both take these from here, so that what is accounted is 
 """
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
+
+from private_ensembles import checks
 
 LEARNING_RATES = "constant", "linear"
 
@@ -40,13 +42,7 @@ def poisson_schedule(shard_size, batch_size, epochs):
     q = 1/32 and 160 steps, behind DaRRM's (0.0892, 1e-4).) Raises ValueError unless all are whole
     numbers of at least 1.
     """
-    for name, value in (
-        ("shard_size", shard_size),
-        ("batch_size", batch_size),
-        ("epochs", epochs),
-    ):
-        if int(value) != value or value < 1:
-            raise ValueError(f"{name} = {value}: must be a whole number of at least 1")
+    checks.integer(shard_size=shard_size, batch_size=batch_size, epochs=epochs, at_least=1)
     batches = ceil(shard_size / batch_size)
     return Schedule(int(shard_size), 1.0 / batches, int(epochs) * batches)
 
@@ -57,10 +53,10 @@ def check_training(**parameters):
     noise_multiplier and momentum may be 0.
     """
     for name, value in parameters.items():
-        lowest = 0 if name in ("noise_multiplier", "momentum") else None
-        if not isfinite(value) or value < 0 or (lowest is None and value == 0):
-            allowed = "at least 0" if lowest == 0 else "above 0"
-            raise ValueError(f"{name} = {value}: must be a finite number {allowed}")
+        if name in ("noise_multiplier", "momentum"):
+            checks.finite(at_least=0, **{name: value})
+        else:
+            checks.finite(above=0, **{name: value})
 
 
 def rate_at(step, steps, learning_rate, schedule):
@@ -71,9 +67,7 @@ def rate_at(step, steps, learning_rate, schedule):
 
     Raises ValueError for another schedule than LEARNING_RATES.
     """
-    if schedule not in LEARNING_RATES:
-        allowed = ", ".join(LEARNING_RATES)
-        raise ValueError(f"learning_rate_schedule = {schedule!r}: must be one of {allowed}")
+    checks.one_of(LEARNING_RATES, learning_rate_schedule=schedule)
     return learning_rate * (1 - step / steps) if schedule == "linear" else learning_rate
 
 

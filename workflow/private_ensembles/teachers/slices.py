@@ -1,4 +1,4 @@
-"""How an ensemble is shared out among jobs. Imports nothing: the rules ask whenever they are read.
+"""How an ensemble is shared out among jobs. Imports little: the rules ask whenever they are read.
 
 A teacher's randomness depends on its own number alone, so that slices trained anywhere, in any
 order, make the same ensemble.
@@ -6,15 +6,15 @@ order, make the same ensemble.
 
 import re
 
+from private_ensembles import checks
+
 
 def slice_names(K, per_job):
     """Names of the slices of K teachers, at most per_job in each: ["1of2", "2of2"]; [] for one.
 
     Raises ValueError unless both are whole numbers of at least 1.
     """
-    for name, value in (("K", K), ("per_job", per_job)):
-        if int(value) != value or value < 1:
-            raise ValueError(f"{name} = {value}: must be a whole number of at least 1")
+    checks.integer(K=K, per_job=per_job, at_least=1)
     count = -(-K // per_job)
     return [f"{number}of{count}" for number in range(1, count + 1)] if count > 1 else []
 

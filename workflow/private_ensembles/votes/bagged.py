@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.jobs import io
 
 
@@ -42,8 +43,7 @@ class BaggedVotes:
             )
         if shards.size == 0 or shards.min() < -1 or shards.max() >= bits.shape[1]:
             raise ValueError(f"shards: must be -1 to {bits.shape[1] - 1}, of at least one record")
-        if self.first < 0:
-            raise ValueError(f"first = {self.first}: must be at least 0")
+        checks.integer(first=self.first, at_least=0)
 
     @property
     def n_partitions(self):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from private_ensembles import checks
+from private_ensembles.accounting.limits import MOST_CLASSES
 from private_ensembles.jobs import io
 from private_ensembles.votes import foreign_npz
 from private_ensembles.votes.cache import Votes
@@ -19,8 +21,6 @@ KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
-# The accounting's tables grow with the classes; more than these are hardly ever meant.
-_MOST_CLASSES = 10_000
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
@@ -48,10 +48,8 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
     ([[1, 0, 2], [1, 2, 0]], [2, 1])
     """
     path = Path(path)
-    if kind not in KINDS:
-        raise ValueError(f"votes_kind = {kind!r}: must be one of {', '.join(KINDS)}")
-    if not 2 <= n_classes <= _MOST_CLASSES:
-        raise ValueError(f"n_classes = {n_classes}: must be 2 to {_MOST_CLASSES}")
+    checks.one_of(KINDS, votes_kind=kind)
+    checks.integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: must end in {', '.join(SUFFIXES)}")

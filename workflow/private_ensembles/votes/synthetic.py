@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles import checks
+
 
 @dataclass(frozen=True)
 class ConsensusProfile:
@@ -36,17 +38,10 @@ class ConsensusProfile:
 
     def __post_init__(self):
         """Raises ValueError for a field out of range."""
-        if isinstance(self.n_classes, bool) or self.n_classes != int(self.n_classes):
-            raise ValueError(f"n_classes = {self.n_classes}: must be an integer")
-        for field, holds, allowed in (
-            ("n_classes", self.n_classes >= 2, "at least 2"),
-            ("easy_share", 0 <= self.easy_share <= 1, "from 0 to 1"),
-            ("confusion", 0 < self.confusion < np.inf, "positive"),
-            ("imbalance", 1 <= self.imbalance < np.inf, "at least 1"),
-            ("mislabelled", 0 <= self.mislabelled <= 1, "from 0 to 1"),
-        ):
-            if not holds:
-                raise ValueError(f"{field} = {getattr(self, field)}: must be {allowed}")
+        checks.integer(n_classes=self.n_classes, at_least=2)
+        checks.probability(easy_share=self.easy_share, mislabelled=self.mislabelled)
+        checks.finite(confusion=self.confusion, above=0)
+        checks.finite(imbalance=self.imbalance, at_least=1)
         for field in ("easy", "hard"):
             pair = tuple(getattr(self, field))
             if len(pair) != 2 or not all(0 < value < np.inf for value in pair):
@@ -62,7 +57,7 @@ def synthetic_queries(profile, n_queries, generator):
 
     Raises ValueError unless n_queries >= 1.
     """
-    _check_number("n_queries", n_queries)
+    checks.integer(n_queries=n_queries, at_least=1)
     C = profile.n_classes
     frequencies = np.geomspace(profile.imbalance, 1, C)
     true = generator.choice(C, size=n_queries, p=frequencies / frequencies.sum())
@@ -99,12 +94,7 @@ def synthetic_counts(profile, n_teachers, n_queries, generator):
     >>> counts.sum(axis=1).tolist(), labels.shape
     ([50, 50, 50, 50], (4,))
     """
-    _check_number("n_teachers", n_teachers)
+    checks.integer(n_teachers=n_teachers, at_least=1)
     queries, votes = generator.spawn(2)
     probabilities, labels = synthetic_queries(profile, n_queries, queries)
     return votes.multinomial(n_teachers, probabilities), labels
-
-
-def _check_number(name, value):
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} = {value!r}: must be an integer >= 1")

@@ -1,0 +1,175 @@
+"""What an argument must be: a check for each kind, which says in one line what is wrong.
+
+Values are handed over by name, so that the line names them. What is right passes in silence:
+
+>>> integer(labels=100, at_least=1)
+>>> probability(delta=1.5)
+Traceback (most recent call last):
+ValueError: delta = 1.5: must be in [0, 1]
+
+Imports nothing but Python's own modules, because everything else may import it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def integer(
+    *, at_least: int | None = None, at_most: int | None = None, odd: bool = False, **values: Real
+) -> None:
+    """Raise ValueError unless every value is an integer within the limits.
+
+    NumPy's integers are integers, and so is a float without a fraction (3.0); booleans are not.
+    at_least, at_most: limits, both of them allowed. odd: even numbers are refused.
+
+    >>> integer(labels=100, queries=7.0, at_least=1)
+    >>> integer(labels=2.5, at_least=1)
+    Traceback (most recent call last):
+    ValueError: labels = 2.5: must be an integer >= 1
+    """
+    for name, value in values.items():
+        if not (
+            _is_integer(value)
+            and not (odd and value % 2 == 0)
+            and (at_least is None or value >= at_least)
+            and (at_most is None or value <= at_most)
+        ):
+            signs = {">=": at_least, "<=": at_most}
+            limits = [f"{sign} {limit}" for sign, limit in signs.items() if limit is not None]
+            kind = "an odd integer" if odd else "an integer"
+            _refuse(name, value, " ".join([kind, " and ".join(limits)]).strip())
+
+
+def finite(*, above: Real | None = None, at_least: Real | None = None, **values: Real) -> None:
+    """Raise ValueError unless every value is a finite number above, or of at least, a limit.
+
+    above: a limit that is itself refused. at_least: one that is allowed; at most one of the two.
+
+    >>> finite(epsilon=1, sigma=0.5, above=0)
+    >>> finite(sigma=float("inf"), above=0)
+    Traceback (most recent call last):
+    ValueError: sigma = inf: must be a finite number > 0
+    """
+    for name, value in values.items():
+        if not (_is_number(value) and math.isfinite(value) and _beyond(value, above, at_least)):
+            _refuse(name, value, "a finite number" + _limit(above, at_least))
+
+
+def number(*, above: Real | None = None, at_least: Real | None = None, **values: Real) -> None:
+    """Raise ValueError unless every value is a number within a limit; infinity is a number.
+
+    above, at_least: as for :func:`finite`.
+
+    >>> number(epsilon=math.inf, at_least=0)
+    >>> number(epsilon=math.nan, at_least=0)
+    Traceback (most recent call last):
+    ValueError: epsilon = nan: must be a number >= 0
+    """
+    for name, value in values.items():
+        if not (_is_number(value) and value == value and _beyond(value, above, at_least)):
+            _refuse(name, value, "a number" + _limit(above, at_least))
+
+
+def probability(*, zero: bool = True, one: bool = True, **values: Real) -> None:
+    """Raise ValueError unless every value is in [0, 1]. zero, one: whether the ends are allowed.
+
+    >>> probability(delta=1e-5, confidence=0.95, zero=False, one=False)
+    >>> probability(delta=0, zero=False)
+    Traceback (most recent call last):
+    ValueError: delta = 0: must be in (0, 1]
+    """
+    within(0, 1, low_allowed=zero, high_allowed=one, **values)
+
+
+def within(
+    low: Real, high: Real, *, low_allowed: bool = True, high_allowed: bool = True, **values: Real
+) -> None:
+    """Raise ValueError unless every value is between low and high, of which each may be allowed.
+
+    >>> within(2, 4, factor=2)
+    >>> within(0, 20, low_allowed=False, epsilon=0)
+    Traceback (most recent call last):
+    ValueError: epsilon = 0: must be in (0, 20]
+    """
+    for name, value in values.items():
+        if not (
+            _is_number(value)
+            and (low <= value if low_allowed else low < value)
+            and (value <= high if high_allowed else value < high)
+        ):
+            left = "[" if low_allowed else "("
+            right = "]" if high_allowed else ")"
+            _refuse(name, value, f"in {left}{low:g}, {high:g}{right}")
+
+
+def one_of(allowed: Collection[str], **values: str) -> None:
+    """Raise ValueError unless every value is one of those that are allowed.
+
+    >>> one_of(("upper", "lower"), side="upper")
+    >>> one_of(("upper", "lower"), side="left")
+    Traceback (most recent call last):
+    ValueError: side = 'left': must be one of upper, lower
+    """
+    for name, value in values.items():
+        if value not in allowed:
+            _refuse(name, value, f"one of {', '.join(map(str, allowed))}")
+
+
+def probabilities(**arrays: NDArray) -> None:
+    """Raise ValueError unless every entry of every array, of any shape, is in [0, 1].
+
+    >>> import numpy as np
+    >>> probabilities(gamma=np.array([0, 0.5, 1]))
+    >>> probabilities(gamma=np.array([0, np.nan]))
+    Traceback (most recent call last):
+    ValueError: gamma: every value must be in [0, 1]
+    """
+    for name, array in arrays.items():
+        if not ((array >= 0) & (array <= 1)).all():
+            raise ValueError(f"{name}: every value must be in [0, 1]")
+
+
+def finite_values(*, above: Real, **arrays: NDArray) -> None:
+    """Raise ValueError unless every entry of every array is a finite number above a limit.
+
+    >>> import numpy as np
+    >>> finite_values(orders=np.array([1.5, 2]), above=1)
+    >>> finite_values(orders=np.array([1, 2]), above=1)
+    Traceback (most recent call last):
+    ValueError: orders: every value must be a finite number > 1
+    """
+    for name, array in arrays.items():
+        if not ((array > above) & (array < math.inf)).all():
+            raise ValueError(f"{name}: every value must be a finite number{_limit(above, None)}")
+
+
+def _is_integer(value: object) -> bool:
+    if isinstance(value, Integral):
+        return not isinstance(value, bool)
+    return isinstance(value, Real) and float(value).is_integer()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _beyond(value: Real, above: Real | None, at_least: Real | None) -> bool:
+    return (above is None or value > above) and (at_least is None or value >= at_least)
+
+
+def _limit(above: Real | None, at_least: Real | None) -> str:
+    if above is not None:
+        return f" > {above:g}"
+    return "" if at_least is None else f" >= {at_least:g}"
+
+
+def _refuse(name: str, value: object, allowed: str) -> None:
+    shown = repr(value) if isinstance(value, str) else value
+    raise ValueError(f"{name} = {shown}: must be {allowed}")
