@@ -24,7 +24,7 @@ from private_ensembles.accounting.root import bisect
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.darrm import optimize_gamma
-from private_ensembles.experiments.ledger import setting
+from private_ensembles.ledger.ledger import setting
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import Audited
 from private_ensembles.mechanisms.families.task import Task

@@ -29,7 +29,7 @@ EVERYTHING = (
     "tests",
     PACKAGE,
     "--ignore=tests/workflow",
-    "--ignore-glob=tests/report/test_browser*",
+    "--ignore-glob=tests/page/test_browser*",
     "--ignore=tests/benchmarks/test_teachers.py",
 )
 IN_ONE_PROCESS = ("-n0", "--doctest-modules", "-q", "--no-header", "-p", "no:cacheprovider")

@@ -19,7 +19,7 @@ from benchmarks import machine
 from private_ensembles.datasets.adult import load_adult
 from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
 from private_ensembles.dpbag.personalised import running_costs
-from private_ensembles.experiments.dpbag import Thirds, split_thirds
+from private_ensembles.papers.dpbag.experiment import Thirds, split_thirds
 from private_ensembles.teachers.logistic import fit_shards
 from private_ensembles.votes.bagged import BaggedVotes, pack
 

@@ -60,7 +60,7 @@ def _votes(model: str, queries: int) -> Callable[[], object]:
 
 def _bagged(model: str, shards: int, how: dict) -> Callable[[], object]:
     from benchmarks.dpbag import records
-    from private_ensembles.experiments.dpbag import cast_votes
+    from private_ensembles.papers.dpbag.experiment import cast_votes
 
     thirds, _ = records()
     how = {"training": how, "n": shards, "partitions": [0], "n_queries": 7588, "seed": 0}
@@ -68,8 +68,8 @@ def _bagged(model: str, shards: int, how: dict) -> Callable[[], object]:
 
 
 def _intercepts(teachers: int) -> Callable[[], object]:
-    from private_ensembles.experiments import dpbag_intercept as intercept
-    from private_ensembles.experiments.dpbag import Thirds
+    from private_ensembles.papers.dpbag import intercept
+    from private_ensembles.papers.dpbag.experiment import Thirds
 
     shards = teachers // 4  # in four partitions, since what they start from is fitted once
     source = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def _intercepts(teachers: int) -> Callable[[], object]:
 
 def _bagged_students(model: str, labels: int, students: int, how: dict) -> Callable[[], object]:
     from benchmarks.dpbag import records
-    from private_ensembles.experiments.dpbag_students import student_metrics
+    from private_ensembles.papers.dpbag.students import student_metrics
 
     thirds, _ = records()
     features, truth = thirds.queries
@@ -95,7 +95,7 @@ def _bagged_students(model: str, labels: int, students: int, how: dict) -> Calla
 
 def _accounts(counted: int) -> Callable[[], object]:
     from benchmarks.dpbag import _bagged
-    from private_ensembles.experiments.dpbag import account
+    from private_ensembles.papers.dpbag.experiment import account
 
     votes = _bagged(250, 100, RECORDS, counted // 100)
     settings = {"epsilon": [1, 3, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "order_max": 80}
@@ -150,7 +150,7 @@ def units(config: dict, *, sharing: bool = True) -> dict[str, int]:
     a vote; a bagged teacher with its votes, and a student of theirs; a query on which the votes of
     a partition's teachers are counted for each record.
     """
-    from private_ensembles.experiments.dpbag import queries_needed
+    from private_ensembles.papers.dpbag.experiment import queries_needed
 
     darrm, pate, nzc = config["darrm"], config["pate"], config["nzc"]
     mnist, bagged, data = pate["tasks"]["mnist"], config["dpbag"], config["datasets"]
@@ -268,8 +268,9 @@ def measure(*, quick: bool = False, full: bool = False, against: str | None = No
         for code, library in codes.items():
             tree = library.parent if library else ROOT
             config = yaml.safe_load((tree / "config.yaml").read_text("utf-8"))
-            students = tree / "workflow" / "private_ensembles" / "experiments" / "students.py"
-            runs[code] = units(config, sharing="first_alike" in students.read_text("utf-8"))
+            students = (tree / "workflow" / "private_ensembles").glob("*/students.py")
+            sharing = any("first_alike" in path.read_text("utf-8") for path in students)
+            runs[code] = units(config, sharing=sharing)
             trained[code] = parameters(config)
         for kind in KINDS:
             for number in range(1 if quick else ROUNDS):

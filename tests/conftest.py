@@ -38,7 +38,10 @@ ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
 # are made one by one while the others have something else to do.
 FIRST = ("test_slurm.py", "test_resources.py")
 # Then what holds the longest files, so that short ones are left for the end.
-EARLY = ("experiments", "mechanisms", "student", "teachers", "test_script_imports.py", "verify")
+EARLY = (
+    *("ledger", "mechanisms", "papers", "planner", "release", "student", "teachers", "verify"),
+    "test_script_imports.py",
+)
 FORKS = pytest.StashKey()
 
 remembering.remember_configurations()

@@ -21,7 +21,7 @@ ADVERTISED = {
     "audit.divergence",
     "darrm.certificate",
     "darrm.optimize",
-    "experiments.planner",
+    "planner.ranking",
     "pate.confident",
     "pate.gnmax",
     "pate.rdp",

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from private_ensembles.experiments import planner
+from private_ensembles.planner import ranking
 
 
 def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
@@ -30,13 +30,13 @@ def test_labels_from_votes_runs_and_plans_what_it_then_gets(root):
 def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, monkeypatch):
     """Neither their counts nor their truth may reach the planner."""
     seen = []
-    plan = planner.plan
+    plan = ranking.plan
 
     def planning(task, counts, truth, names):
         seen.append((counts, truth))
         return plan(task, counts, truth, ["gnmax_analytic"])
 
-    monkeypatch.setattr(planner, "plan", planning)
+    monkeypatch.setattr(ranking, "plan", planning)
     names = runpy.run_path(str(root / "examples" / "labels_from_votes.py"))
     number = len(names["counts"])
     assert (names["found"].labels >= 0).sum() > 100

@@ -33,7 +33,7 @@ solution = darrm.optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5, solver="high
 facts["utility"], facts["holds"] = solution.utility, solution.certificate.holds
 table = lambda counts: (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
 facts["audited"] = audit.audit_function(table, 5, 2).epsilon(0.0)
-for name in ("teachers.dpsgd", "report.style", "experiments.ledger"):
+for name in ("teachers.dpsgd", "figures.style", "ledger.ledger"):
     try:
         __import__(f"private_ensembles.{name}")
     except ModuleNotFoundError as error:
@@ -133,8 +133,8 @@ def _works(python, cwd):
     assert not {"numpy", "scipy", "argparse"} & set(facts["imported"])
     said = "{} is not installed; in the folder of pyproject.toml run: pip install '.[{}]'"
     assert facts["teachers.dpsgd"] == said.format("torch", "teachers")
-    assert facts["report.style"] == said.format("matplotlib", "workflow")
-    assert facts["experiments.ledger"] == said.format("pandas", "workflow")
+    assert facts["figures.style"] == said.format("matplotlib", "workflow")
+    assert facts["ledger.ledger"] == said.format("pandas", "workflow")
 
     (cwd / "votes.csv").write_text("0,0,1,0,0,2,0\n" * 19 + "0,0,0,0,0,0,0\n")
     names = ["--mechanism", "gnmax_analytic", "--mechanism", "permute_and_flip"]

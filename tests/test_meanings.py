@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from private_ensembles import mechanisms
-from private_ensembles.experiments import ledger_row, marks
+from private_ensembles.ledger import row
 from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.votes import marks
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "workflow" / "report"
@@ -27,7 +28,8 @@ def pages():
     """Every page, caption and text that a reader sees but privacy.md, by name."""
     found = [ROOT / "README.md", ROOT / "results" / "README.md", *REPORT.glob("*.rst")]
     found += [REPORT / "findings.yaml", REPORT / "sections.yaml", *(ROOT / "docs").glob("*.md")]
-    found += (ROOT / "workflow" / "private_ensembles" / "report").glob("*.py")
+    for name in ("page", "figures"):
+        found += (ROOT / "workflow" / "private_ensembles" / name).glob("*.py")
     return {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for path in found
@@ -47,7 +49,7 @@ def test_every_term_is_explained_once():
     known = set().union(*terms)
     assert sum(len(found) for found in terms) == len(known) + 1
     needed = {"claimed", "proven", "exact", "data-dependent", "estimate", "expectation"}
-    needed |= PRIVACY_MODELS | ADJACENCIES | set(ledger_row.VERDICTS)
+    needed |= PRIVACY_MODELS | ADJACENCIES | set(row.VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE, "for release", "public"}
     assert needed <= known
     for greek in ("**Δ**", "**δ**"):

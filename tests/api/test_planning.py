@@ -3,9 +3,9 @@
 import pytest
 
 from private_ensembles.api.planning import plan
-from private_ensembles.experiments import planner
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise import streams
+from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 SIZE = {"teachers": 40, "classes": 3, "queries": 30, "epsilon": 3, "delta": 1e-5}
@@ -19,7 +19,7 @@ def test_the_ranking_is_the_planner_s():
     generator = streams.generator(5, "planner", "profile")
     votes = synthetic_counts(profile, 40, 30, generator)
     task = Task(3, 1e-5, 30, 10, 40, 3, profile=profile)
-    assert found == planner.plan(task, *votes, NAMES)
+    assert found == ranking.plan(task, *votes, NAMES)
     assert found[-1].mechanism == "ladder"
     assert found[-1].refusal == "for two classes only"
 

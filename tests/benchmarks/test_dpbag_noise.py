@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from benchmarks import dpbag_noise
-from private_ensembles.experiments.dpbag_students import METRICS
-from private_ensembles.experiments.dpbag_tables import error_of_difference
+from private_ensembles.papers.dpbag.students import METRICS
+from private_ensembles.papers.dpbag.tables import error_of_difference
 
 
 def students(shift):

@@ -16,8 +16,8 @@ import pytest
 
 from private_ensembles.command import release
 from private_ensembles.command.main import main
-from private_ensembles.experiments import own_votes, releases, releasing
 from private_ensembles.jobs import io
+from private_ensembles.release import own_votes, record, releasing
 
 from .. import ending
 
@@ -73,7 +73,7 @@ def test_the_same_request_again_shows_the_same_labels_and_costs_nothing(
         assert main(["release", votes, *WORDS]) == 0
     assert "drawn and charged before: they cost nothing more" in capsys.readouterr().out
     assert labels.read_bytes() == before
-    assert len(releases.read()) == 1
+    assert len(record.read()) == 1
 
 
 def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys, monkeypatch):
@@ -94,21 +94,21 @@ def test_a_second_release_is_refused_until_it_is_allowed(votes, tmp_path, capsys
     assert main(["release", votes, *OTHER, "--again"]) == 0
     shown = capsys.readouterr().out
     assert "Releasing again. With the 1 release before" in shown
-    record = releases.read(labels.with_name("releases.csv"))
-    assert len(record) == 2
-    assert str(releases.together(record)) in shown
+    releases = record.read(labels.with_name("releases.csv"))
+    assert len(releases) == 2
+    assert str(record.together(releases)) in shown
 
 
 def test_the_record_is_the_workflow_s(votes, tmp_path):
     """A release of the workflow in the same folder counts, and the other way round."""
     folder = tmp_path / "results" / "own" / "release"
-    assert str(release.RESULTS / "release" / "releases.csv") == releases.RELEASES
+    assert str(release.RESULTS / "release" / "releases.csv") == record.RELEASES
     folder.mkdir(parents=True)
-    earlier = releases.Release("now", "gnmax", 1.0, 1e-5, "disjoint_shards", "replace_one", "0")
-    releases.append(earlier)
+    earlier = record.Release("now", "gnmax", 1.0, 1e-5, "disjoint_shards", "replace_one", "0")
+    record.append(earlier)
     assert main(["release", votes, *WORDS]) == 2
     assert main(["release", votes, *WORDS, "--again"]) == 0
-    assert len(releases.read()) == 2
+    assert len(record.read()) == 2
 
 
 def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
@@ -126,7 +126,7 @@ def test_a_rehearsal_is_called_one_and_is_not_counted(votes, tmp_path, capsys):
 
 def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch):
     folder = tmp_path / "results" / "own" / "release"
-    append = releases.append
+    append = record.append
 
     def appending(one, path, **more):
         assert {path.name for path in folder.iterdir()} == set()
@@ -136,11 +136,11 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr(releases, "append", appending)
+        patched.setattr(record, "append", appending)
         assert main(["release", votes, *WORDS]) == 2
     assert {path.name for path in folder.iterdir()} == {"releases.csv"}
     assert main(["release", votes, *WORDS]) == 0
-    (one,) = releases.read(folder / "releases.csv")
+    (one,) = record.read(folder / "releases.csv")
     assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
 
 
@@ -163,7 +163,7 @@ def ended(votes, folder):
 
     Returns whether the labels were charged.
     """
-    charged = {one.labels_sha256 for one in releases.read(folder / "releases.csv")}
+    charged = {one.labels_sha256 for one in record.read(folder / "releases.csv")}
     for path in folder.iterdir() if folder.exists() else ():
         if "labels" in path.name and path.stat().st_size:
             kept = list(folder.parent.glob("private/*/labels.csv"))
@@ -173,7 +173,7 @@ def ended(votes, folder):
         if charged:
             patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
         assert main(["release", votes, *WORDS]) == 0
-    (one,) = releases.read(folder / "releases.csv")
+    (one,) = record.read(folder / "releases.csv")
     assert charged <= {one.labels_sha256}
     assert hashlib.sha256((folder / "labels.csv").read_bytes()).hexdigest() == one.labels_sha256
     names = {path.name for path in folder.iterdir()}
@@ -188,7 +188,7 @@ def ended(votes, folder):
 def test_a_command_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, number, capfd
 ):
-    where = (release, releasing, releases, io)
+    where = (release, releasing, record, io)
     work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), where, ending.by(number))
     states = [ended(votes, release.RESULTS / "release") for _ in work]
     assert len(states) > 150
@@ -219,7 +219,7 @@ def test_a_full_disk_is_one_line_that_says_where_and_whether_the_labels_are_char
     assert main(["release", votes, *WORDS]) == 2
     remedy = ": the labels are charged, and the same command puts them in place" * charged
     assert capsys.readouterr().err == f"error: {place}: No space left on device{remedy}\n"
-    assert len(releases.read()) == charged
+    assert len(record.read()) == charged
 
 
 def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
@@ -234,7 +234,7 @@ def test_a_release_that_nobody_hears_of_is_made_all_the_same(votes, tmp_path):
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "results/own/release/labels.csv").is_file()
-    assert len(releases.read()) == 1
+    assert len(record.read()) == 1
 
 
 def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
@@ -244,7 +244,7 @@ def test_what_fails_before_the_draw_leaves_no_record(votes, tmp_path, capsys):
     assert "--labels = 0: must be at least 1" in capsys.readouterr().err
     assert main(["release", votes, "--classes", "3", "--mechanism", "ladder"]) == 2
     assert "no mechanism applies: ladder: for two classes only" in capsys.readouterr().err
-    assert releases.read() == []
+    assert record.read() == []
 
 
 def test_the_plan_and_what_is_printed_do_not_depend_on_the_votes(tmp_path, monkeypatch, capsys):

@@ -8,8 +8,8 @@ import yaml
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.configuration.naming import parameters_of
-from private_ensembles.experiments.grid_points import shape_points
 from private_ensembles.jobs.provenance import is_private
+from private_ensembles.papers.darrm.grid_points import shape_points
 
 
 @pytest.fixture

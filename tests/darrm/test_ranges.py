@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import gamma, monte_carlo
+from private_ensembles.darrm import gamma
 from private_ensembles.darrm.generality import gamma_from_probabilities
 from private_ensembles.darrm.prior import empirical_prior, parse_prior
 from private_ensembles.darrm.privacy_cost import LARGEST_EXPONENT, PrivacyProblem
@@ -54,32 +54,6 @@ RANGES = {
         (1, 2, 4),
     ),
     "gamma_subsampling": (lambda x: gamma.gamma_subsampling(x, 1), (0, -1, 2, 1.5), (1, 3)),
-    "lengths": (
-        lambda x: monte_carlo.mean_leads(np.full((2, 3), 0.5), x),
-        ([], [0], [3], [1, 1], [2, 1]),
-        ([1], [2], [1, 2]),
-    ),
-    "algorithm_4_draws, K": (lambda x: monte_carlo.algorithm_4_draws(x, 1, DRAW), NOT_ODD, (1,)),
-    "algorithm_4_draws, draws": (
-        lambda x: monte_carlo.algorithm_4_draws(3, x, DRAW),
-        (0, -1, 1.5, True),
-        (1,),
-    ),
-    "algorithm_4_draws, low": (
-        lambda x: monte_carlo.algorithm_4_draws(3, 1, DRAW, low=x, high=0.5),
-        (-1e-9, 0.5, math.nan),
-        (0.0, 0.4),
-    ),
-    "algorithm_4_draws, high": (
-        lambda x: monte_carlo.algorithm_4_draws(3, 1, DRAW, low=0.5, high=x),
-        (0.5, 1 + 1e-9, math.nan),
-        (0.6, 1.0),
-    ),
-    "algorithm_5_draws": (
-        lambda x: monte_carlo.algorithm_5_draws(3, 1, DRAW, tau=x),
-        (0, -1, 1.5, True),
-        (1, 2),
-    ),
     "an algorithm's probability": (
         lambda x: gamma_from_probabilities([1 - x, x]),
         (0.499, 1 + 1e-9, math.nan),

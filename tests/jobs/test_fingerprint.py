@@ -187,11 +187,14 @@ def test_fingerprint_is_the_same_on_every_python(toy):
 @pytest.mark.parametrize(
     ("script", "foreign"),
     [
-        ("optimize_gamma.py", ("teachers", "datasets", "votes", "report")),
-        ("train_teachers.py", ("darrm", "pate", "report", "published", "release")),
-        ("cast_votes.py", ("darrm", "pate", "report", "published", "release")),
-        ("download_data.py", ("darrm", "teachers", "report")),
-        ("release_labels.py", ("teachers", "report")),
+        ("optimize_gamma.py", ("teachers", "datasets", "votes", "papers", "figures", "page")),
+        (
+            "train_teachers.py",
+            ("darrm", "pate", "papers", "release", "published", "figures", "page"),
+        ),
+        ("cast_votes.py", ("darrm", "pate", "papers", "release", "published", "figures", "page")),
+        ("download_data.py", ("darrm", "teachers", "papers", "figures", "page")),
+        ("release_labels.py", ("teachers", "figures", "page")),
     ],
 )
 def test_closure_stays_within_the_rooms_that_the_script_needs(script, foreign):

@@ -4,7 +4,7 @@ from benchmarks.auditors import BUDGET, NOISE, OWN
 from benchmarks.auditors import DELTA as AUDIT_DELTA
 from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
-from private_ensembles.experiments.ledger import setting
+from private_ensembles.ledger.ledger import setting
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.nzc import ImmutableNoise
 

@@ -11,8 +11,8 @@ from private_ensembles import mechanisms
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
 from private_ensembles.darrm import gamma_constant
 from private_ensembles.dpbag.mechanism import ones_probability
-from private_ensembles.experiments.ledger import setting
-from private_ensembles.experiments.ledger_row import ledger_row
+from private_ensembles.ledger.ledger import setting
+from private_ensembles.ledger.row import ledger_row
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task

@@ -12,11 +12,11 @@ from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_epsilon
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.experiments import planner
 from private_ensembles.mechanisms.committee import Members, plurality_chances
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import ranking
 from private_ensembles.votes.cache import Votes
 
 COMMITTEE = mechanisms.load("committee")
@@ -211,7 +211,7 @@ def test_ties_are_broken_by_lot(noise):
 def test_planner_has_it_where_teachers_share_data_for_any_number_of_queries_and_classes():
     counts = np.random.default_rng(0).multinomial(11, [0.7, 0.2, 0.1], size=50)
     task = replace(SHARED, labels=10_000, n_classes=3)
-    plans = planner.plan(task, counts, counts.argmax(axis=1))
+    plans = ranking.plan(task, counts, counts.argmax(axis=1))
     assert [plan.mechanism for plan in plans if plan.refusal is None] == ["committee"]
     chances = plurality_chances(counts, plans[0].parameters.members)
     right = chances[np.arange(50), counts.argmax(axis=1)].mean()

@@ -10,12 +10,12 @@ from scipy import stats
 
 from private_ensembles import mechanisms
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.experiments import planner
 from private_ensembles.mechanisms import confident_gnmax_exact
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.checked import CheckedNoise
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import ranking
 
 from .strategies import dearest
 
@@ -138,8 +138,8 @@ def test_the_planner_sets_it_beside_what_the_counts_give():
     ones = generator.binomial(51, generator.beta(2, 2, 60))
     counts, labels = np.stack([51 - ones, ones], axis=1), (ones > 25).astype(int)
     names = ["confident_gnmax", "confident_gnmax_exact"]
-    (row,) = planner.plan(task, counts, labels, names)
-    (alone,) = planner.plan(task, counts, labels, names[:1])
+    (row,) = ranking.plan(task, counts, labels, names)
+    (alone,) = ranking.plan(task, counts, labels, names[:1])
     assert row.mechanism == "confident_gnmax_exact"
     assert row.correct > row.published == alone.correct > 0
     assert row.epsilon <= task.epsilon

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.experiments import planner_study
 from private_ensembles.mechanisms.confident_gnmax import served_probability
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import study
 from private_ensembles.votes.cache import Votes
 
 BASE = Task(
@@ -108,7 +108,7 @@ def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     task = base(name, n_classes=n_classes, queries=1, labels=1, n_teachers=6, epsilon=epsilon)
-    row = planner_study.audit_row(name, task)
+    row = study.audit_row(name, task)
     unaudited = ("for two classes only", "rests on the teachers' own privacy", "one teacher costs")
     unaudited += ("for an odd number of teachers",)
     if not row["verdict"].startswith(unaudited):

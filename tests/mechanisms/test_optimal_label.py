@@ -8,7 +8,6 @@ import pytest
 from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
-from private_ensembles.experiments.planner import best_parameters, plan
 from private_ensembles.mechanisms import optimal_label as module
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.task import Task
@@ -16,6 +15,7 @@ from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 from private_ensembles.optimal_label.objective import profile_weights, right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
+from private_ensembles.planner.ranking import best_parameters, plan
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 MECHANISM = mechanisms.load("optimal_label")

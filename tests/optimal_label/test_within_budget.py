@@ -5,11 +5,11 @@ import pytest
 
 from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive import adaptive_epsilon
-from private_ensembles.experiments.best_label import right
 from private_ensembles.mechanisms.families.audited import OnCounts
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.optimal_label.best_for_many import best_for_many
 from private_ensembles.optimal_label.within_budget import best_within
+from private_ensembles.planner.best_label import right
 
 
 def test_ten_labels_are_right_more_often_than_any_other_mechanism_s():

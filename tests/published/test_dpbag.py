@@ -11,9 +11,9 @@ import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
-from private_ensembles.experiments.dpbag_students import METRICS
-from private_ensembles.experiments.dpbag_tables import affordable_labels
-from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.papers.dpbag.students import METRICS
+from private_ensembles.papers.dpbag.tables import affordable_labels
+from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.published.comparison import NUMBER, compare, of_kind
 from private_ensembles.published.declarations import paper
 from private_ensembles.published.parameters import altered

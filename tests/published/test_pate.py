@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from private_ensembles.configuration.check import check
-from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
 from private_ensembles.published import comparison

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from private_ensembles.configuration.check import check
-from private_ensembles.experiments.standard_errors import Part, multiple, standard_error
+from private_ensembles.papers.standard_errors import Part, multiple, standard_error
 from private_ensembles.published import declarations
 from private_ensembles.published.comparison import compare, judge
 from private_ensembles.published.printed import FOLDER, key_of, read_published

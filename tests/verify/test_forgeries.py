@@ -19,9 +19,9 @@ import pytest
 from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.darrm.certificate_file import exactly, record
-from private_ensembles.experiments import certificates as of_labels
-from private_ensembles.experiments.ledger import setting
 from private_ensembles.jobs import io
+from private_ensembles.ledger import certificates as of_labels
+from private_ensembles.ledger.ledger import setting
 from verify import verify
 
 from .mutations import stated

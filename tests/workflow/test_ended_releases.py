@@ -23,9 +23,9 @@ import yaml
 
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
-from private_ensembles.experiments import own_votes, releases, releasing
+from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.jobs import io, provenance
-from private_ensembles.report import own_figure
+from private_ensembles.release import own_votes, record, releasing
 
 from .. import ending
 from ..conftest import users_environment
@@ -47,17 +47,17 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def charged_labels(record):
+def charged_labels(path):
     """The labels of the releases on record, each as it was charged."""
-    hashes = {one.labels_sha256 for one in releases.read(record)}
-    kept = record.parents[1].glob("private/*/labels.csv")
+    hashes = {one.labels_sha256 for one in record.read(path)}
+    kept = path.parents[1].glob("private/*/labels.csv")
     return [path.read_bytes() for path in kept if digest(path) in hashes]
 
 
 def nothing_uncharged_is_seen(folder=Path()):
     """No file that others may read, finished or not, tells of labels that are not on record."""
     charged = charged_labels(folder / RECORD)
-    hashes = {one.labels_sha256.encode() for one in releases.read(folder / RECORD)}
+    hashes = {one.labels_sha256.encode() for one in record.read(folder / RECORD)}
     places = (folder / RELEASE, folder / "results/provenance/own")
     for path in (path for place in places for path in place.rglob("*") if path.is_file()):
         text = path.read_bytes()
@@ -128,14 +128,14 @@ def finished(run, monkeypatch):
     Before, Snakemake removes the outputs of a job that has failed or was incomplete.
     """
     nothing_uncharged_is_seen()
-    before = releases.read(RECORD)
+    before = record.read(RECORD)
     for path in run.outputs:
         path.unlink(missing_ok=True)
     with monkeypatch.context() as patched:
         if before:
             patched.setattr(own_votes, "release", lambda *_: pytest.fail("drawn"))
         run()
-    (one,) = releases.read(RECORD)
+    (one,) = record.read(RECORD)
     assert before in ([], [one])
     assert all(path.is_file() for path in run.outputs)
     assert digest(RELEASE / "labels.csv") == one.labels_sha256
@@ -160,7 +160,7 @@ def finished(run, monkeypatch):
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     job, number, monkeypatch, capfd
 ):
-    where = (job.script, releasing, releases, io, provenance)
+    where = (job.script, releasing, record, io, provenance)
     states = [
         finished(job, monkeypatch) for _ in ending.at_every_line(job, where, ending.by(number))
     ]
@@ -264,12 +264,12 @@ def test_a_job_whose_snakemake_was_killed_and_the_same_command_make_one_release(
                 wait_until_it_waits(again)
         if again is None:
             deadline = time.monotonic() + 120
-            while not releases.read(folder / RECORD):
+            while not record.read(folder / RECORD):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             again = running.enter_context(started(folder, *SNAKEMAKE))
         ends_well(again)
-    (one,) = releases.read(folder / RECORD)
+    (one,) = record.read(folder / RECORD)
     assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
     nothing_uncharged_is_seen(folder)
 
@@ -287,13 +287,13 @@ def test_workflow_and_command_at_once_in_one_folder_make_one_release(folder):
         said = run.said() + command.said()
     assert sorted(statuses.values())[0] == 0 < sorted(statuses.values())[1]
     assert said.count("labels of your votes are out already (1 release") == 1
-    (one,) = releases.read(folder / RECORD)
+    (one,) = record.read(folder / RECORD)
     nothing_uncharged_is_seen(folder)
     # Snakemake removes the files of a job that was refused: the command's were among them.
     mine = SNAKEMAKE if statuses["workflow"] == 0 else words
     with started(folder, *mine) as back:
         ends_well(back)
-    assert releases.read(folder / RECORD) == [one]
+    assert record.read(folder / RECORD) == [one]
     assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
 
 
@@ -301,7 +301,7 @@ def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
     """Ctrl-C in a terminal goes to Snakemake and to its job."""
     said = ""
     with started(folder, *SNAKEMAKE) as run:
-        while not releases.read(folder / RECORD):
+        while not record.read(folder / RECORD):
             assert run.poll() is None, run.said()
         for line in subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(run.pid)], capture_output=True, text=True, check=True
@@ -315,6 +315,6 @@ def test_an_interrupted_workflow_is_continued_by_the_same_command(folder):
     with started(folder, *SNAKEMAKE) as again:
         ends_well(again)
         said += again.said()
-    (one,) = releases.read(folder / RECORD)
+    (one,) = record.read(folder / RECORD)
     assert digest(folder / RELEASE / "labels.csv") == one.labels_sha256
     assert "Traceback" not in said

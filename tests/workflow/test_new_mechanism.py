@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.report import index
+from private_ensembles.page import index
 
 NAME = "randomized_response"
 
@@ -78,9 +78,9 @@ def test_the_new_mechanism_is_drawn(extended):
     pdf = (extended / "results/planner/figures/correct_labels.pdf").read_bytes()
     assert pdf.startswith(b"%PDF")
     table = pd.read_csv(extended / "results/planner/tables/planner.csv")
-    from private_ensembles.report import planner_figures
+    from private_ensembles.figures import planner
 
-    drawn = planner_figures.drawn_names(table)
+    drawn = planner.drawn_names(table)
     assert NAME in drawn
 
 

@@ -155,7 +155,7 @@ CONFIGURATION = {
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
 FILES = {
     # Figures and tables know the marks of the study, so they count among what it makes.
-    f"{MODULE}/experiments/pate.py": STUDY,
+    f"{MODULE}/papers/pate/experiment.py": STUDY,
     f"{MODULE}/pate/confident.py": STUDY,
     f"{MODULE}/pate/mechanisms.py": STUDY | PLAN,
     f"{MODULE}/pate/rdp.py": STUDY | PLAN | {"check_printed_arithmetic"},
@@ -167,20 +167,20 @@ FILES = {
     f"{MODULE}/published/declarations.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/published/statements_of_pate.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/published/relations/pate.py": END,
-    f"{MODULE}/experiments/students.py": STUDENTS | BASELINES | INTERACTIVE,
-    f"{MODULE}/experiments/interactive_students.py": INTERACTIVE,
-    f"{MODULE}/experiments/authors_labels.py": NOTHING,
-    f"{MODULE}/experiments/authors_votes.py": NOTHING,
+    f"{MODULE}/papers/students.py": STUDENTS | BASELINES | INTERACTIVE,
+    f"{MODULE}/papers/pate/interactive_students.py": INTERACTIVE,
+    f"{MODULE}/papers/pate/authors_labels.py": NOTHING,
+    f"{MODULE}/papers/pate/authors_votes.py": NOTHING,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
-    f"{MODULE}/experiments/equal_budget.py": EQUAL,
+    f"{MODULE}/papers/pate/equal_budget.py": EQUAL,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,
     f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,
-    f"{MODULE}/experiments/pate_tables.py": {*TABLES, *END},
-    f"{MODULE}/report/pate_figures.py": FIGURES,
-    f"{MODULE}/report/sections.py": {"build_index"},
+    f"{MODULE}/papers/pate/tables.py": {*TABLES, *END},
+    f"{MODULE}/figures/pate.py": FIGURES,
+    f"{MODULE}/page/sections.py": {"build_index"},
     f"{MODULE}/darrm/optimize.py": STUDY | PLAN | {"check_printed_arithmetic"},
     "scripts/account_votes.py": ACCOUNT,
     "scripts/train_student.py": STUDENTS | BASELINES,
@@ -259,9 +259,10 @@ def test_every_key_of_pate_and_its_tasks_has_a_row(root):
 
 def test_every_room_that_only_pate_has_has_a_row(root):
     package = root / "workflow" / MODULE
-    rooms = {path.relative_to(package).as_posix() for path in package.rglob("*pate*.py")}
+    paths = [*package.rglob("*pate*.py"), *package.glob("papers/pate/[a-z]*.py")]
+    rooms = {path.relative_to(package).as_posix() for path in paths}
     rows = {name.removeprefix(f"{MODULE}/") for name in FILES if name.startswith(MODULE)}
-    assert rooms | {"experiments/students.py"} <= rows
+    assert rooms | {"papers/students.py"} <= rows
     assert {"pate", "student"} <= {row.split("/")[0] for row in rows}
 
 

@@ -31,8 +31,8 @@ from private_ensembles.configuration.check import (
 )
 from private_ensembles.configuration.darrm import SHAPE_FIGURES
 from private_ensembles.configuration.naming import NUMBER
-from private_ensembles.experiments import releasing
-from private_ensembles.experiments.grid_points import prior_points, shape_points
+from private_ensembles.release import releasing
+from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce, terminal
 from private_ensembles.jobs.fingerprint import fingerprint
 from private_ensembles.mechanisms import names

@@ -54,7 +54,7 @@ rule release_labels:
         table="results/darrm/labels/dataset={dataset},m={m}.csv",
         labels="results/darrm/labels/dataset={dataset},m={m}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.experiments.darrm"),
+        code=fingerprint("release_labels.py", "private_ensembles.papers.darrm.experiment"),
         paper="darrm",
         name="{dataset}",
         seed=config["seed"],

@@ -17,7 +17,7 @@ use rule release_labels as release_nzc_labels with:
         table="results/nzc/labels/task={nzc_task}.csv",
         labels="results/nzc/labels/task={nzc_task}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.experiments.nzc"),
+        code=fingerprint("release_labels.py", "private_ensembles.papers.nzc.experiment"),
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",
@@ -36,7 +36,7 @@ use rule account_votes as account_nzc_votes with:
     output:
         "results/nzc/privacy/task={nzc_task}.csv",
     params:
-        code=fingerprint("account_votes.py", "private_ensembles.experiments.nzc"),
+        code=fingerprint("account_votes.py", "private_ensembles.papers.nzc.experiment"),
         paper="nzc",
         name="{nzc_task}",
         noise="reproducible",

@@ -15,7 +15,7 @@ rule account_votes:
     output:
         "results/pate/privacy/task={task}.csv",
     params:
-        code=fingerprint("account_votes.py", "private_ensembles.experiments.pate"),
+        code=fingerprint("account_votes.py", "private_ensembles.papers.pate.experiment"),
         paper="pate",
         name="{task}",
         seed=config["seed"],
@@ -40,7 +40,7 @@ use rule release_labels as release_pate_labels with:
         table="results/pate/labels/task={task}.csv",
         labels="results/pate/labels/task={task}.npz",
     params:
-        code=fingerprint("release_labels.py", "private_ensembles.experiments.pate"),
+        code=fingerprint("release_labels.py", "private_ensembles.papers.pate.experiment"),
         paper="pate",
         name="{task}",
         settings=lambda wc: settings.pate.answers(wc.task),

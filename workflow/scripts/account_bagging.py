@@ -1,7 +1,7 @@
 """Account for what labels of bagged teachers cost each record, and how many a budget buys."""
 
-from private_ensembles.experiments.dpbag import account, with_facts
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.experiment import account, with_facts
 from private_ensembles.votes.bagged import concatenate, read_votes
 
 with io.job(snakemake) as job:

@@ -2,11 +2,11 @@
 
 from importlib import import_module
 
-from private_ensembles.experiments.inputs import read_inputs
 from private_ensembles.jobs import io
+from private_ensembles.papers.inputs import read_inputs
 
 with io.job(snakemake) as job:
-    experiment = import_module(f"private_ensembles.experiments.{job.params.paper}")
+    experiment = import_module(f"private_ensembles.papers.{job.params.paper}.experiment")
     rows = experiment.account_votes(
         read_inputs(job.input),
         job.params.settings,

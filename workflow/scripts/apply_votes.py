@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from private_ensembles.experiments import own_votes as accounts
-from private_ensembles.experiments import releasing
+from private_ensembles.figures.own_votes import draw_own
 from private_ensembles.jobs import io
-from private_ensembles.report import own_page
-from private_ensembles.report.own_figure import draw_own
+from private_ensembles.page import own_page
+from private_ensembles.release import own_votes as accounts
+from private_ensembles.release import releasing
 from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)

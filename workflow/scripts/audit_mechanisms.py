@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from private_ensembles.experiments import ledger_certificates
-from private_ensembles.experiments.certificates import certificates
-from private_ensembles.experiments.ledger import ledger, setting
-from private_ensembles.experiments.totals import totals
+from private_ensembles.figures.ledger import draw_ledger
 from private_ensembles.jobs import io
+from private_ensembles.ledger import row_certificates
+from private_ensembles.ledger.certificates import certificates
+from private_ensembles.ledger.ledger import ledger, setting
+from private_ensembles.ledger.totals import totals
 from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
-from private_ensembles.report.ledger_figure import draw_ledger
 
 PUBLISHED = ("pate_table1.csv", "dpbag_table6.csv")
 
@@ -30,5 +30,5 @@ with io.job(snakemake) as job:
     chosen = {name: setting(each, gammas[name]) for name, each in settings["budgets"].items()}
     io.write_csv(job.output.totals, totals(chosen, **settings["totals"]))
     proven = certificates(chosen, **settings["totals"])
-    rows = ledger_certificates.certificates(settings, published, table, proven["about"])
+    rows = row_certificates.certificates(settings, published, table, proven["about"])
     io.write_json(job.output.certificates, {key: proven[key] + rows[key] for key in proven})

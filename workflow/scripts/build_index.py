@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from private_ensembles.jobs import io
-from private_ensembles.report import index
+from private_ensembles.page import index
 
 with io.job(snakemake) as job:
     page = index.build(

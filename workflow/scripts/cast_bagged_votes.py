@@ -1,10 +1,10 @@
 """Train the teachers of a few partitions and let them vote on the public queries."""
 
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.experiments.dpbag import cast_votes, queries_needed, split_thirds
-from private_ensembles.experiments.marks import FUNCTION_OF_VOTES
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.experiment import cast_votes, queries_needed, split_thirds
 from private_ensembles.votes.bagged import write_votes
+from private_ensembles.votes.marks import FUNCTION_OF_VOTES
 
 with io.job(snakemake) as job:
     options = job.params

@@ -2,11 +2,11 @@
 
 from itertools import product
 
-from private_ensembles.darrm.simulations import (
+from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.simulations import (
     double_subsampling_allowances,
     double_subsampling_case,
 )
-from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     grid = job.params.settings

@@ -1,9 +1,9 @@
 """Compare Laplace and Gaussian noise, and sizes of the ensemble: PATE's Figure 4."""
 
-from private_ensembles.experiments.pate import noise_comparison, order_grid
+from private_ensembles.figures import style
+from private_ensembles.figures.pate import draw_noise_comparison
 from private_ensembles.jobs import io
-from private_ensembles.report import style
-from private_ensembles.report.pate_figures import draw_noise_comparison
+from private_ensembles.papers.pate.experiment import noise_comparison, order_grid
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

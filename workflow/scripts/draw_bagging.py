@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from private_ensembles.figures.dpbag import draw_labels, draw_students
 from private_ensembles.jobs import io
-from private_ensembles.report.dpbag_figures import draw_labels, draw_students
 
 with io.job(snakemake) as job:
     counts = pd.concat([pd.read_csv(path) for path in job.input.counts], ignore_index=True)

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from private_ensembles.experiments.darrm_figures import feasible_region, gamma_shapes
+from private_ensembles.figures import darrm as figures
 from private_ensembles.jobs import io
-from private_ensembles.report import darrm_figures as figures
+from private_ensembles.papers.darrm.figures import feasible_region, gamma_shapes
 
 with io.job(snakemake) as job:
     solutions = {

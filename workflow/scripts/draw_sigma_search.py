@@ -1,8 +1,8 @@
 """Draw the search for GNMax's noise over Rényi orders (Figure 10)."""
 
-from private_ensembles.experiments.darrm_figures import sigma_search
+from private_ensembles.figures.darrm import draw_sigma_search
 from private_ensembles.jobs import io
-from private_ensembles.report.darrm_figures import draw_sigma_search
+from private_ensembles.papers.darrm.figures import sigma_search
 
 with io.job(snakemake) as job:
     datasets = [

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.pate import students_figure
+from private_ensembles.figures import style
+from private_ensembles.figures.pate import draw_students
 from private_ensembles.jobs import io
-from private_ensembles.report import style
-from private_ensembles.report.pate_figures import draw_students
+from private_ensembles.papers.pate.experiment import students_figure
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from private_ensembles.figures.sweeps import draw_noiseless, draw_sweeps
 from private_ensembles.jobs import io
-from private_ensembles.report.sweep_figures import draw_noiseless, draw_sweeps
 
 with io.job(snakemake) as job:
     points = [json.loads(Path(path).read_text(encoding="utf-8")) for path in job.input.points]

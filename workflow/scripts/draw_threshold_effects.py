@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.pate import (
+from private_ensembles.figures import style
+from private_ensembles.figures.pate import draw_threshold_effects
+from private_ensembles.jobs import io
+from private_ensembles.papers.pate.experiment import (
     answering_cost,
     equal_answers,
     order_grid,
     threshold_histogram,
 )
-from private_ensembles.jobs import io
-from private_ensembles.report import style
-from private_ensembles.report.pate_figures import draw_threshold_effects
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

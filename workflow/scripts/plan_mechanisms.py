@@ -1,19 +1,19 @@
 """Rank mechanisms by expected right labels on the stated profile, and audit each exactly."""
 
-from private_ensembles.experiments import planner_study, scaled_plans
+from private_ensembles.figures.planner import draw_plan
 from private_ensembles.jobs import io
-from private_ensembles.report.planner_figures import draw_plan
+from private_ensembles.planner import scaled_plans, study
 
 with io.job(snakemake) as job:
     settings = job.params.settings
     meter = job.meter(len(settings["epsilons"]), "budgets")
     given = settings, settings["epsilons"], job.params.seed, meter
-    plans = planner_study.plans(*given, noise=job.params.noise)
+    plans = study.plans(*given, noise=job.params.noise)
     meter.finish()
-    table = planner_study.table_of(plans)
+    table = study.table_of(plans)
     io.write_csv(job.output.table, table)
-    profile = planner_study.profile_votes(plans[0][0], job.params.seed)
+    profile = study.profile_votes(plans[0][0], job.params.seed)
     io.write_csv(job.output.labels, scaled_plans.fewer_labels(plans, *profile))
-    io.write_csv(job.output.audit, planner_study.audit_table(settings, noise=job.params.noise))
+    io.write_csv(job.output.audit, study.audit_table(settings, noise=job.params.noise))
     ensemble = f"{settings['teachers']} teachers, {settings['n_classes']} classes"
     draw_plan(table, job.output.png, job.output.pdf, ensemble=ensemble)

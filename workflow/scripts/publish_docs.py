@@ -5,9 +5,9 @@ import shutil
 import yaml
 
 from private_ensembles.jobs import io
-from private_ensembles.report.markdown import docs_page
-from private_ensembles.report.page import ASSETS
-from private_ensembles.report.sections import read_sections
+from private_ensembles.page.markdown import docs_page
+from private_ensembles.page.page import ASSETS
+from private_ensembles.page.sections import read_sections
 
 with io.job(snakemake) as job:
     shutil.copyfile(job.input.fidelity, job.output.fidelity)

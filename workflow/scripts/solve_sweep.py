@@ -1,7 +1,7 @@
 """Solve and certify every gamma family at all m of one K, epsilon and Delta."""
 
-from private_ensembles.darrm.simulations import noiseless_allowances, sweep
 from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.simulations import noiseless_allowances, sweep
 
 with io.job(snakemake) as job:
     rows = []

@@ -1,8 +1,8 @@
 """Compare the best label with the others: by budget, for several labels, at wrong profiles."""
 
-from private_ensembles.experiments.best_label import study
+from private_ensembles.figures.best_label import draw
 from private_ensembles.jobs import io
-from private_ensembles.report.best_label_figure import draw
+from private_ensembles.planner.best_label import study
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.many_labels import study
+from private_ensembles.figures.many_labels import draw
 from private_ensembles.jobs import io
-from private_ensembles.report.many_labels_figure import draw
+from private_ensembles.planner.many_labels import study
 
 with io.job(snakemake) as job:
     settings = job.params.settings

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from private_ensembles.darrm.objective_study import study_objectives
+from private_ensembles.figures.objectives import draw_objectives
 from private_ensembles.jobs import io
-from private_ensembles.report.objectives import draw_objectives
+from private_ensembles.papers.darrm.objective_study import study_objectives
 
 with io.job(snakemake) as job:
     common = {**job.params.settings, "seed": job.params.seed, "solver": job.params.solver}

@@ -1,8 +1,8 @@
 """Tabulate how many labels a budget buys whatever the votes are."""
 
-from private_ensembles.experiments.dpbag import deltas_of
-from private_ensembles.experiments.dpbag_tables import affordable_labels
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.experiment import deltas_of
+from private_ensembles.papers.dpbag.tables import affordable_labels
 
 with io.job(snakemake) as job:
     budget = job.params.budget

@@ -1,7 +1,7 @@
 """Tabulate what double subsampling of i.i.d. pure teachers costs (Theorem 4.1)."""
 
-from private_ensembles.darrm.simulations import amplification
 from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.simulations import amplification
 
 with io.job(snakemake) as job:
     rows = []

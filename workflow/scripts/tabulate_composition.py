@@ -1,7 +1,7 @@
 """Tabulate the parameters of Figure 6 by general composition (Table 3)."""
 
-from private_ensembles.darrm.simulations import composition_parameters
 from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.simulations import composition_parameters
 
 with io.job(snakemake) as job:
     settings = dict(job.params.settings)

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from private_ensembles.configuration.naming import parameters_of
-from private_ensembles.experiments.darrm_tables import gnmax_sigmas
 from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.tables import gnmax_sigmas
 
 with io.job(snakemake) as job:
     settings = [

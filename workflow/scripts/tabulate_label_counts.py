@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.dpbag_tables import counts_by_split, label_counts
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.tables import counts_by_split, label_counts
 
 with io.job(snakemake) as job:
     counts = pd.concat([pd.read_csv(path) for path in job.input.counts], ignore_index=True)

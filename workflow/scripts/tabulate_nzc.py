@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.nzc_tables import label_accuracy, students
 from private_ensembles.jobs import io
+from private_ensembles.papers.nzc.tables import label_accuracy, students
 
 with io.job(snakemake) as job:
     frames = {

@@ -1,7 +1,7 @@
 """Tabulate the total privacy loss of many labels, as published and as tight as proven."""
 
-from private_ensembles.experiments.darrm_tables import privacy_loss
 from private_ensembles.jobs import io
+from private_ensembles.papers.darrm.tables import privacy_loss
 
 with io.job(snakemake) as job:
     params = job.params

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.dpbag_tables import student_accuracy, students_by_split
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.tables import student_accuracy, students_by_split
 
 with io.job(snakemake) as job:
     students = pd.concat([pd.read_csv(path) for path in job.input], ignore_index=True)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from private_ensembles.experiments.pate_tables import sanitized_privacy, students
 from private_ensembles.jobs import io
+from private_ensembles.papers.pate.tables import sanitized_privacy, students
 
 with io.job(snakemake) as job:
     frames = {

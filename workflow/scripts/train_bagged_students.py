@@ -4,9 +4,9 @@ import pandas as pd
 
 from private_ensembles.configuration.naming import parameters_of
 from private_ensembles.datasets.tabular import read_records
-from private_ensembles.experiments.dpbag import split_thirds, with_facts
-from private_ensembles.experiments.dpbag_students import run
 from private_ensembles.jobs import io
+from private_ensembles.papers.dpbag.experiment import split_thirds, with_facts
+from private_ensembles.papers.dpbag.students import run
 
 with io.job(snakemake) as job:
     options = job.params

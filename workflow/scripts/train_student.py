@@ -1,13 +1,13 @@
 """Train students of one task, each on the labels of an aggregator, or one on all private data."""
 
-from private_ensembles.experiments.students import (
+from private_ensembles.jobs import io
+from private_ensembles.papers.students import (
     address,
     first_alike,
     read_inputs,
     read_labels,
     run_student,
 )
-from private_ensembles.jobs import io
 from private_ensembles.student.students import save_student
 from private_ensembles.teachers.device import choose_device
 

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from private_ensembles.jobs import io, provenance
-from private_ensembles.report import crate
-from private_ensembles.report.run_facts import DEFAULTS
+from private_ensembles.page import crate
+from private_ensembles.page.run_facts import DEFAULTS
 
 with io.job(snakemake) as job:
     home, code = DEFAULTS.parent, job.output.code

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.published.declarations import Cause
 from private_ensembles.published.relations.judging import (
     Estimate,

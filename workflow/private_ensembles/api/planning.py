@@ -8,9 +8,9 @@ from dataclasses import replace
 from private_ensembles import checks
 from private_ensembles import mechanisms as known
 from private_ensembles.api.profile import PROFILE
-from private_ensembles.experiments import planner, planner_study
-from private_ensembles.experiments.planner import Plan
 from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.planner import ranking, study
+from private_ensembles.planner.ranking import Plan
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
@@ -83,4 +83,4 @@ def on_profile(
     if unknown := sorted(set(given) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
     task = replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | given)))
-    return planner.plan(task, *planner_study.profile_votes(task, seed), names)
+    return ranking.plan(task, *study.profile_votes(task, seed), names)

@@ -25,22 +25,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
-    from private_ensembles.experiments import planner, planner_study
+    from private_ensembles.planner import ranking, study
 
     labels = given.queries if given.labels is None else given.labels
     sizes = {"teachers": given.teachers, "n_classes": given.classes}
     chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
-    wanted = planner_study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
-    warn_of(planner.about_seconds(wanted))
-    counts, truth = planner_study.profile_votes(wanted, given.seed)
-    plans = planner.plan(wanted, counts, truth, chosen["mechanisms"])
-    rows = planner_study.plan_rows(wanted, plans)
-    emit({"noise": given.noise, "plans": rows}, ranking(rows), as_json=given.json)
+    wanted = study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
+    warn_of(ranking.about_seconds(wanted))
+    counts, truth = study.profile_votes(wanted, given.seed)
+    plans = ranking.plan(wanted, counts, truth, chosen["mechanisms"])
+    rows = study.plan_rows(wanted, plans)
+    emit({"noise": given.noise, "plans": rows}, ranking_text(rows), as_json=given.json)
     return 0 if plans[0].refusal is None else 1
 
 
-def ranking(rows: list[dict]) -> list[str]:
-    """Return rows of `planner_study.plan_rows` as lines of text, the best first."""
+def ranking_text(rows: list[dict]) -> list[str]:
+    """Return rows of `study.plan_rows` as lines of text, the best first."""
     first = rows[0]
     lines = [
         f"{first['wanted']} labels, all for epsilon = {first['budget_epsilon']:g} at delta = "

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
-    from private_ensembles.experiments import own_votes, releasing
     from private_ensembles.jobs.io import alone, describe
+    from private_ensembles.release import own_votes, releasing
     from private_ensembles.votes.foreign import read_own_votes
 
     budget = {

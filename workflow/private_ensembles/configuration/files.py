@@ -46,7 +46,7 @@ def gammas(settings: Configuration, points: Iterable[Mapping]) -> list[str]:
 def shape_gammas(settings: Configuration, points: Callable, figure: str) -> dict[str, str]:
     """One figure's optimised noise functions, by how many teachers gamma_sub draws.
 
-    points: the function that returns them (`experiments.grid_points.shape_points`).
+    points: the function that returns them (`papers.darrm.grid_points.shape_points`).
     """
     found = gammas(settings, points(settings.darrm, figure))
     drawn = getattr(settings.darrm, figure).drawn

@@ -148,7 +148,8 @@ def closure(script: str | Path, *modules: str) -> list[str]:
     """Return, sorted, all modules of this package that a script imports, directly or not.
 
     script: a file name in workflow/scripts, or a path. modules: what it imports by a name that a
-    parameter gives ("private_ensembles.experiments.pate"). Raises ValueError for an unknown one.
+    parameter gives ("private_ensembles.papers.pate.experiment"). Raises ValueError for an unknown
+    one.
     """
     found: set[str] = set()
     waiting = imports(_path(script))

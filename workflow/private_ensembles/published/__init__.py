@@ -1,4 +1,5 @@
 """The papers' printed numbers (workflow/published) beside ours, and what may be said of each pair.
 
-Knows nothing of how a number of ours was computed. May import every package but `report`.
+Knows nothing of how a number of ours was computed. May import every package but `figures` and
+`page`.
 """

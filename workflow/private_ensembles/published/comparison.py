@@ -6,7 +6,7 @@ declarations say which number belongs where, and one row per printed number goes
 
 A random number is within the tolerance if it is within as many standard errors of the difference
 of both means as contain 99.73 % of such differences: three if the errors are known, Student's
-quantile if they were estimated from few runs (`experiments.standard_errors`, docs/reproduce.md).
+quantile if they were estimated from few runs (`papers.standard_errors`, docs/reproduce.md).
 A deviation that is known is taken for the error of a single draw. A verdict says little if another
 result would pass as well: then it is `weak`.
 
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from private_ensembles.experiments.standard_errors import (
+from private_ensembles.papers.standard_errors import (
     Part,
     StandardError,
     multiple,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BeforeValidator, ValidationError
 
-from private_ensembles.experiments.standard_errors import Part, StandardError, standard_error
+from private_ensembles.papers.standard_errors import Part, StandardError, standard_error
 from private_ensembles.published.printed import FOLDER, Key
 from private_ensembles.published.rules import (
     Agreeing,

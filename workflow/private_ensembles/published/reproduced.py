@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.experiments.standard_errors import StandardError
+from private_ensembles.papers.standard_errors import StandardError
 from private_ensembles.published.declarations import Beside, Cause, Number, Paper
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import Key

@@ -26,7 +26,11 @@ from private_ensembles.darrm.optimize import GammaSolution, optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
 from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
 from private_ensembles.darrm.release import label_probability
-from private_ensembles.darrm.simulations import iid_privacy_loss, largest_step, worst_data_set_bound
+from private_ensembles.papers.darrm.simulations import (
+    iid_privacy_loss,
+    largest_step,
+    worst_data_set_bound,
+)
 from private_ensembles.pate.gnmax import label_probability as gnmax_probability
 from private_ensembles.pate.gnmax import least_order, order_grid, sigma_curve
 from private_ensembles.pate.small_print import unanimous_condition

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from private_ensembles.experiments.standard_errors import multiple
+from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.published.declarations import Cause
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.experiments.standard_errors import Part, standard_error
+from private_ensembles.papers.standard_errors import Part, standard_error
 from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import Estimate, Relation
 

@@ -1,0 +1,57 @@
+"""The figure of own votes: byte for byte the same, and its profile integrates to the queries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from private_ensembles.figures import own_votes
+
+ROWS = [("gnmax", 40.0, True, ""), ("lnmax_pure", 30.0, False, ""), ("ladder", np.nan, False, "no")]
+TABLE = pd.DataFrame(ROWS, columns=["mechanism", "correct", "chosen", "not_applicable"])
+TABLE = TABLE.assign(name=TABLE["mechanism"].str.upper(), wanted=100)
+CURVES = pd.DataFrame(
+    {
+        "over": ["labels"] * 4 + ["epsilon"] * 3,
+        "mechanism": ["gnmax", "gnmax", "lnmax_pure", "lnmax_pure", "gnmax", "gnmax", "lnmax_pure"],
+        "name": "A name",
+        "wanted": [50, 100, 50, 100, 100, 100, 100],
+        "budget_epsilon": [1, 1, 1, 1, 0.5, 1, 1],
+        "correct": [25, 40, 20, 30, 20, 40, 30],
+        "chosen": [True, True, False, False, True, True, False],
+    }
+)
+PROFILE = {"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_it_is_drawn_byte_for_byte_equal(suffix, tmp_path):
+    first, second, other = (tmp_path / f"{name}.{suffix}" for name in "abc")
+    own_votes.draw_own(TABLE, CURVES, PROFILE, first)
+    own_votes.draw_own(TABLE, CURVES, PROFILE, second)
+    assert first.read_bytes() == second.read_bytes()
+    more = CURVES.assign(correct=CURVES["correct"] + 1)
+    for curves, profile in ((CURVES, PROFILE | {"easy_share": 0.2}), (more, PROFILE)):
+        own_votes.draw_own(TABLE, curves, profile, other)
+        assert first.read_bytes() != other.read_bytes()
+
+
+def test_each_curve_is_drawn_over_what_it_varies(monkeypatch, tmp_path):
+    seen = []
+
+    def keep(drawn, *paths):
+        for axis in drawn.axes[1:3]:
+            lines = axis.get_lines()
+            seen.append([[tuple(x) for x in one.get_data()] for one in lines])
+
+    monkeypatch.setattr(own_votes.style, "save", keep)
+    own_votes.draw_own(TABLE, CURVES, PROFILE, tmp_path / "a.png")
+    by_labels, by_budget = seen
+    assert by_labels == [[(50, 100), (25, 40)], [(50, 100), (20, 30)]]
+    assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
+
+
+@pytest.mark.parametrize(("a", "b"), [(20, 2), (2, 2), (0.5, 0.5), (300, 1)])
+def test_the_profile_s_mean_is_the_beta_s(a, b):
+    weights = own_votes._beta(a, b)
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ own_votes._SHARES == pytest.approx(a / (a + b), abs=0.01)

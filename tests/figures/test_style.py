@@ -1,0 +1,39 @@
+"""One look for every name, and no format that is not byte-stable."""
+
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.figures import style
+from private_ensembles.figures.darrm import BOUND, FAMILIES, PRIOR_FAMILIES
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with style.figure(size=(1, 1)) as (drawn, _), pytest.raises(ValueError, match="suffix"):
+        style.save(drawn, tmp_path / "a.bmp")
+
+
+def test_words_in_any_colour_can_be_read():
+    for look in (*style.LOOKS.values(), *style.SEQUENCE):
+        assert style._contrast(style.ink(look["color"])) >= 4.5  # WCAG 2.1, AA
+    assert style._contrast(style.ink("#ffffff")) == pytest.approx(4.5, rel=0.1)
+
+
+def test_every_mechanism_has_one_look_and_no_two_share_it():
+    # A mechanism that has no look of its own yet takes its colour and a common mark.
+    names = [name for name in mechanisms.names() if name in style.LOOKS]
+    assert len(names) >= 19
+    looks = [tuple(style.look(name).values()) for name in names]
+    for name in names:
+        color = mechanisms.load(name).color
+        assert style.look(name)["color"] == getattr(style, color.upper())
+    assert len(set(looks)) == len(looks)
+    # In grey the mark alone must tell them apart.
+    assert len({look[1] for look in looks}) == len(looks)
+    assert style.look("gamma_opt") == style.look("darrm_opt")
+
+
+def test_no_two_gamma_families_of_one_figure_share_a_colour():
+    for families in ((*FAMILIES, BOUND), PRIOR_FAMILIES):
+        assert set(families) <= {*style.LOOKS, *style._SAME}
+        assert set(families) <= set(style.LABELS)
+        assert len({style.look(name)["color"] for name in families}) == len(families)

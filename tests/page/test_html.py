@@ -1,0 +1,74 @@
+"""Pieces of the page: numbers, statuses, cells and captions, all of their text escaped."""
+
+import pandas as pd
+
+from private_ensembles.page import html
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+
+def test_what_is_not_for_release_is_shown_as_secret():
+    cells = html.html_table(pd.DataFrame({"release": [NOT_FOR_RELEASE, "free of votes"]}), "t")
+    assert cells.count('<span class="secret">') == 1
+
+
+def test_cells_are_escaped_and_sort_as_their_values_do():
+    table = pd.DataFrame({"a": ["<b>", ""], "x": [1 / 3, float("nan")], "yes": [True, False]})
+    shown = html.html_table(table, "A & B")
+    assert 'aria-label="A &amp; B"' in shown
+    assert "<td>&lt;b&gt;</td>" in shown
+    assert f'data-sort="{1 / 3!r}">0.3333</td>' in shown
+    assert shown.count("<td></td>") == 2
+    assert "<td>yes</td>" in shown
+
+
+def test_captions_keep_code_and_emphasis_only(tmp_path):
+    (tmp_path / "a.rst").write_text("One *word*, **two** and ``code``.\n\nA <second> part.\n")
+    assert html.caption_html(tmp_path / "a.rst") == (
+        '<p class="caption">One <em>word</em>, <strong>two</strong> and <code>code</code>.</p>\n'
+        '<p class="caption">A &lt;second&gt; part.</p>'
+    )
+
+
+def test_a_caption_shows_its_first_sentence_and_folds_the_others(tmp_path):
+    (tmp_path / "a.rst").write_text("First *epsilon_total*. Second.\n\nThird.\n")
+    shown = html.folded_caption(tmp_path / "a.rst")
+    seen, _, folded = shown.partition("<details")
+    assert "First <em>ε total</em>." in seen
+    assert "Second" not in seen
+    assert "<p>Second.</p><p>Third.</p>" in folded
+    (tmp_path / "b.rst").write_text("Only this.\n")
+    assert "<details" not in html.folded_caption(tmp_path / "b.rst")
+
+
+def test_long_texts_that_occur_twice_stand_below_the_table_once():
+    text = "A sentence of more than forty characters, said twice."
+    shown = html.html_table(pd.DataFrame({"note": [text, text, "short"]}), "t")
+    assert shown.count(text) == 1
+    assert shown.count('data-note="1"') == 2
+    assert "<td>short</td>" in shown
+    # What tells rows apart stays where it is.
+    assert html.html_table(pd.DataFrame({"setting": [text, text]}), "t").count(text) == 2
+
+
+def test_headings_have_greek_letters_and_the_column_s_own_name():
+    shown = html.html_table(pd.DataFrame({"epsilon_total": [1.0]}), "t")
+    assert 'title="epsilon_total">ε total</th>' in shown
+
+
+def test_a_number_beside_a_printed_one_is_as_long_as_that():
+    table = pd.DataFrame({"a": [1.23456], "printed a": ["1.2346"], "b": [1.23456]})
+    shown = html.html_table(table, "t")
+    assert ">1.2346</td><td" in shown
+    assert ">1.235</td>" in shown
+
+
+def test_a_long_table_scrolls_below_its_heading_and_a_wide_one_is_printed_across():
+    assert 'class="scroll tall"' in html.html_table(pd.DataFrame({"a": range(30)}), "t")
+    assert 'class="scroll"' in html.html_table(pd.DataFrame({"a": range(3)}), "t")
+    many = pd.DataFrame({str(i): [0] for i in range(13)})
+    assert 'class="table wide"' in html.html_table(many, "t")
+
+
+def test_files_outside_the_page_are_no_links_before_the_script_made_them(tmp_path):
+    named = html.file_name(tmp_path / "a b.csv", tmp_path)
+    assert named == '<a class="file" data-href="a%20b.csv">a b.csv</a>'

@@ -1,0 +1,104 @@
+"""Tables for docs/: readable, complete, and nothing in a cell breaks them."""
+
+import pytest
+
+from private_ensembles.page.markdown import docs_page, table
+from private_ensembles.page.sections import Item, Section
+
+
+def test_table_cuts_long_decimals_and_keeps_short_ones(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,x,n\na,0.26759999999,11272\nb,0.0003,123456789\n")
+    assert table(path).splitlines() == [
+        "| name | x | n |",
+        "| --- | ---: | ---: |",
+        "| a | 0.2676 | 11272 |",
+        "| b | 0.0003 | 123456789 |",
+    ]
+
+
+def test_cells_cannot_break_the_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('note\n"a|b\nc"\n')
+    assert table(path).splitlines()[-1] == r"| a\|b c |"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "must have a header"), ("a,b\n1\n", "line 2 must have 2 values")]
+)
+def test_broken_tables_are_refused(tmp_path, text, message):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        table(tmp_path / "t.csv")
+
+
+def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
+    for name in ("table1", "fewer_labels"):
+        (tmp_path / f"{name}.csv").write_text("a\n1\n")
+    facts = {
+        "versions": {"torch": "2.13.0"},
+        "revision": "abc",
+        "python": "3.11",
+        "machine": "Linux",
+    }
+    items = [
+        Item("figure2", "Figure 2: noise", "figure2", alt="Two lines\nthat cross."),
+        Item("accuracy", "Tables 1 and 6: accuracy", "accuracy", tables=("table1", "table6")),
+    ]
+    page = docs_page(
+        Section("darrm", "DaRRM: private majority", items),
+        tables=[tmp_path / "table1.csv", tmp_path / "fewer_labels.csv"],
+        figures=["x/figure2.png"],
+        command="snakemake publish_docs",
+        facts=facts,
+    )
+    assert page.startswith("# DaRRM: private majority\n")
+    assert "```\nsnakemake publish_docs\n```" in page
+    assert "## Figure 2: noise\n\n![Two lines that cross.](figure2.png)" in page
+    assert "## Table 1: accuracy\n\n[table1.csv](table1.csv)" in page
+    assert "## Fewer labels\n\n[fewer_labels.csv](fewer_labels.csv)" in page
+    assert "torch 2.13.0" in page
+
+
+def test_what_all_rows_say_is_said_once(tmp_path):
+    (tmp_path / "t.csv").write_text("dataset,m,x,empty\nadult,3,1,\nadult,3,2,\n")
+    assert table(tmp_path / "t.csv").splitlines() == [
+        "In all rows: dataset = adult, m = 3.",
+        "",
+        "| x |",
+        "| ---: |",
+        "| 1 |",
+        "| 2 |",
+    ]
+
+
+def test_a_long_table_is_turned_by_the_number_that_it_is_about(tmp_path):
+    rows = [
+        f"{name},{data},{queries},{0.1 * queries:.3f},{queries}"
+        for name in ("gnmax", "ladder")
+        for data in ("mnist", "fashion-mnist")
+        for queries in range(1, 31)
+    ]
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["mechanism,dataset,queries,accuracy_mean,draws", *rows]) + "\n"
+    )
+    _, _, head, _, first, second = table(tmp_path / "t.csv").splitlines()
+    assert head.startswith("| mechanism | MNIST, queries = 1 |")
+    assert first.startswith("| GNMax, published σ | 0.1 | 0.2 |")
+    assert first.count("|") == second.count("|") == 62
+
+
+def test_a_long_table_that_nothing_turns_is_left_to_its_file(tmp_path):
+    lines = ["a,b", *(f"{n},{n * n}" for n in range(250))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert table(tmp_path / "t.csv") == "250 rows of 2 columns: see the file."
+
+
+def test_a_wide_table_stands_on_its_side(tmp_path):
+    names = [f"c{n}" for n in range(20)]
+    rows = [",".join(str(n + k) for n in range(20)) for k in range(2)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]))
+    lines = table(tmp_path / "t.csv").splitlines()
+    assert lines[0] == "|  | 1 | 2 |"
+    assert lines[2] == "| c0 | 0 | 1 |"
+    assert len(lines) == 22

@@ -1,0 +1,135 @@
+"""The page of own votes: the choice, its cost; a rehearsal where noise is not secret."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from private_ensembles.page.own_page import build, profile_words
+from private_ensembles.release.record import Total
+
+TABLE = pd.DataFrame(
+    {
+        "mechanism": ["gnmax", "lnmax"],
+        "name": ["GNMax & more", "LNMax"],
+        "chosen": [True, False],
+        "correct": [2.4, 1.1],
+        "epsilon": [0.98765432, 1.0],
+        "delta": [1e-5, 1e-5],
+        "budget_epsilon": [1.0, 1.0],
+        "privacy_model": "disjoint_shards",
+        "adjacency": "replace_one",
+        "answers": 4.0,
+        "published": [1.5, float("nan")],
+        "parameters": ["sigma1 = 4, sigma2 = 5.5, labels = 4", "scale = 9"],
+        "not_applicable": "",
+    }
+)
+REFUSED = TABLE.assign(chosen=False, not_applicable="for <two> only", parameters="")
+CURVES = pd.DataFrame(
+    {
+        "over": ["labels", "labels", "epsilon", "epsilon", "labels", "epsilon"],
+        "mechanism": ["gnmax"] * 4 + ["lnmax"] * 2,
+        "name": ["GNMax & more, σ"] * 4 + ["LNMax"] * 2,
+        "wanted": [2, 4, 4, 4, 4, 4],
+        "budget_epsilon": [1.0, 1.0, 0.5, 1.0, 1.0, 0.5],
+        "correct": [1.24, 2.44, 1.96, 2.44, 1.1, 0.71],
+    }
+)
+LABELS = pd.DataFrame({"query": [0, 1, 2], "label": [1, 0, 1]})
+
+
+PROFILE = {"easy_share": 0.25, "easy": (9, 1), "hard": (1, 3), "confusion": 1.0}
+FACTS = {"queries": 5, "teachers": 7, "classes": 2, "wanted": 4, "epsilon": 1.0, "delta": 1e-5}
+TOTAL = Total(1.98765, 2e-5, "replace_one")
+
+
+@pytest.fixture
+def made(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"PNG")
+    return lambda noise, name, curves=CURVES, table=TABLE: build(
+        table,
+        curves,
+        LABELS,
+        FACTS | {"noise": noise},
+        PROFILE,
+        figure=tmp_path / "a.png",
+        labels_file=f"results/own/release/{name}",
+        total=TOTAL,
+    )
+
+
+def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
+    page = made("secure", "labels.csv")
+    assert "Your votes: 3 labels released" in page
+    assert (
+        "3 of 4 labels wanted; about 2 expected right on the assumed profile; at most ε = " in page
+    )
+    assert "0.98766, δ = 10⁻⁵ for all of them together, by GNMax &amp; more." in page
+    assert page.count("0.98766") == 2  # once in the table
+    assert "σ₁ = 4, σ₂ = 5.5, labels = 4" in page
+    assert (
+        "5 queries of 7 teachers, 2 classes; a budget of ε = 1, δ = 10⁻⁵; noise from the " in page
+    )
+    assert '<a href="labels.csv">' in page
+
+
+def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
+    page = made("secure", "labels.csv")
+    part = page[page.index("Fewer labels, another budget") : page.index("All mechanisms")]
+    head, *body = re.findall(r"<tr>(.*?)</tr>", part, re.S)
+    assert re.findall(r"<th.*?>(.*?)</th>", head) == [
+        *("budget ε", "labels asked for", "GNMax &amp; more", "LNMax")
+    ]
+    cells = [re.findall(r"<td.*?>(.*?)</td>", row) for row in body]
+    assert cells == [["0.5", "4", "2", "0.7"], ["1", "2", "1.2", ""], ["1", "4", "2.4", "1.1"]]
+    assert "together they cost the sum" in part
+
+
+def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(made):
+    page = made("secure", "labels.csv", table=pd.concat([TABLE, REFUSED]))
+    assert "<li>GNMax &amp; more · LNMax: for &lt;two&gt; only</li>" in page
+    assert page.count('<td title="LNMax">') == 1
+    assert "Not applicable" not in made("secure", "labels.csv")
+
+
+def test_the_figure_is_no_wider_than_a_telephone(made):
+    page = made("secure", "labels.csv")
+    assert '<img style="width: 100%; min-width: 0; max-height: none" alt="Above, bars' in page
+
+
+def test_of_too_many_labels_no_other_choice_is_told(made):
+    page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
+    assert "Not computed for this many labels" in page
+    assert "The lines in numbers" not in page
+
+
+def test_the_page_says_what_all_releases_cost_together(made):
+    page = made("secure", "labels.csv")
+    assert "together cost at most ε = 1.9877, δ = 2·10⁻⁵, if one record is replaced" in page
+
+
+def test_a_rehearsal_says_so_first_and_counts_for_nothing(made):
+    page = made("reproducible", "rehearsal_labels.csv")
+    assert "<h1>A rehearsal, not for release: 3 labels</h1>" in page
+    assert page.index("the noise is from a seed") < page.index("GNMax &amp; more")
+    assert "<title>A rehearsal</title>" in page
+    assert '<a href="rehearsal_labels.csv">' in page
+    assert "On record" not in page
+    assert "rehearsal" not in made("secure", "labels.csv").lower()
+
+
+def test_the_model_is_a_sentence_and_no_code_word(made):
+    page = made("secure", "labels.csv")
+    assert "Holds if each record reached one teacher only. Whoever sees all labels" in page
+    assert "disjoint_shards" not in page
+
+
+@pytest.mark.parametrize(
+    ("confusion", "says"),
+    [(0.1, "nearly all go to one class"), (2, "the same few classes"), (50, "spread evenly")],
+)
+def test_the_profile_is_told_in_words(made, confusion, says):
+    assert "25 % of queries are easy: there 90 % of teachers" in made("secure", "labels.csv")
+    assert says in profile_words(PROFILE | {"confusion": confusion})
+    assert "on the hard ones 25 %" in profile_words(PROFILE)

@@ -1,0 +1,75 @@
+"""The first screen of the page: verdicts in words, cards and findings."""
+
+from html import escape
+
+import pandas as pd
+import pytest
+
+from private_ensembles.page import verdict
+from private_ensembles.page.findings import Finding
+from private_ensembles.published.statuses import STATUSES
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({"match": 3}, "All 3 printed numbers were compared: every one matches."),
+        ({"match": 2, "differs": 1}, "All 3 printed numbers were compared: 2 match and 1 differs."),
+        (
+            {"match": 1, "explained": 2, "differs": 3, "not_run": 4},
+            "6 of 10 printed numbers were compared: 1 matches, 2 are explained and 3 differ. "
+            "4 were not run.",
+        ),
+        (
+            {"not_run": 5},
+            "None of 5 printed numbers could be compared in this run. 5 were not run.",
+        ),
+        (
+            {"match": 1, "not_comparable": 1},
+            "1 of 2 printed numbers were compared: every one matches. "
+            "1 rest on votes that are not the authors'.",
+        ),
+    ],
+)
+def test_counts_are_said_in_words(counts, words):
+    assert verdict.sentence(pd.Series(counts)) == words
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ({"match": 2}, "All 2 relations between them were judged: 2 hold."),
+        (
+            {"match": 1, "explained": 1, "differs": 1, "not_run": 3},
+            "3 of 6 relations between them were judged: 1 holds, 1 is explained and 1 does not.",
+        ),
+        ({"not_run": 4}, "None of 4 relations between them could be judged in this run."),
+    ],
+)
+def test_relations_are_counted_apart(counts, words):
+    assert verdict.relations_sentence(pd.Series(counts)) == words
+    compared = pd.DataFrame({"paper": ["nzc"], "status": ["match"]})
+    status = [status for status, number in counts.items() for _ in range(number)]
+    relations = pd.DataFrame({"paper": "nzc", "status": status})
+    card = verdict.cards(compared, {}, {}, relations=relations)
+    assert f"<p>All 1 printed numbers were compared: every one matches. {words}</p>" in card
+
+
+def test_a_card_links_to_a_paper_that_is_shown_only():
+    compared = pd.DataFrame({"paper": ["darrm", "nzc"], "status": ["match", "not_run"]})
+    titles = {"darrm": "DaRRM: <noise>", "nzc": "NZC"}
+    cards = verdict.cards(compared, titles, {"darrm"})
+    assert '<a href="#darrm">DaRRM: &lt;noise&gt;</a>' in cards
+    assert "<h2>NZC</h2>" in cards
+
+
+def test_a_finding_is_shown_with_its_page(tmp_path):
+    found = [Finding("nzc", "name", "A *title*", "``text``", "docs/no-such-page.md")]
+    shown = verdict.findings_html(found, "nzc", tmp_path)
+    assert "<strong>A <em>title</em>.</strong> <code>text</code>" in shown
+    assert "<code>docs/no-such-page.md</code>" in shown
+    assert verdict.findings_html(found, "pate", tmp_path) == ""
+
+
+def test_every_status_is_explained():
+    assert all(escape(status.meaning) in verdict.legend() for status in STATUSES.values())

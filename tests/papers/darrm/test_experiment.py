@@ -1,0 +1,171 @@
+"""The label experiment: what is released, from which votes, and how accurate it is said to be."""
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import replace_one
+from private_ensembles.configuration.naming import delta_of
+from private_ensembles.darrm.certificate import certify
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.papers.darrm.experiment import (
+    budget_of,
+    claims,
+    expected_accuracy,
+    ones,
+    parameters,
+    run,
+)
+from private_ensembles.pate.gnmax import gnmax_sigma
+from private_ensembles.votes.cache import Votes
+
+K = 5
+SETTINGS = {
+    "stand_in": True,
+    "K": K,
+    "m": 3,
+    "epsilon": 0.1,
+    "Delta": 1e-4,
+    "epsilon_query": 0.3,
+    "delta_query": 3e-4,
+    "delta_gamma": delta_of(3, 1e-4),
+    "queries": [4, 10],
+    "draws": 3,
+    "shards": "permutation",
+    "training_seeds": [0, 1],
+}
+SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic")}
+SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
+PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
+MECHANISMS = [mechanism.name for mechanism in mechanisms.of_one_label()]
+PRIVATE = ("darrm_sub", "darrm_opt", "majority_private", "committee")
+
+
+def cache(seed, n=40):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n)
+    right = rng.random((n, K)) < 0.8
+    return Votes(2, labels, np.where(right, labels[:, None], 1 - labels[:, None]))
+
+
+@pytest.fixture(scope="module")
+def votes():
+    return {"private": [cache(1), cache(1)], "plain": [cache(3), cache(4)]}
+
+
+def test_every_release_has_a_row_and_its_accuracy(votes):
+    rows, arrays = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
+    assert len(rows) == len(MECHANISMS) * 2 * 2 * 3
+    names = list(arrays["mechanisms"])
+    for row in rows:
+        Q = row["queries"]
+        i, j = names.index(row["mechanism"]), row["training_seed"]
+        released = arrays[f"labels_{Q}"][i, j, row["draw"]]
+        index = arrays[f"queries_{Q}"][row["draw"]]
+        kind = "private" if row["mechanism"] in PRIVATE else "plain"
+        truth = votes[kind][j].labels[index]
+        assert row["accuracy"] == np.mean(released == truth)
+
+
+def test_noiseless_majority_is_the_majority_of_the_private_votes(votes):
+    _, arrays = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
+    index = arrays["queries_10"]
+    majority = (2 * votes["private"][0].votes.sum(axis=1) > K)[index]
+    i = list(arrays["mechanisms"]).index("majority_private")
+    assert (arrays["labels_10"][i, 0] == majority).all()
+
+
+def test_adding_a_number_of_queries_changes_no_other_release(votes):
+    _, before = run("digits", SETTINGS, votes, PARAMETERS, seed=0)
+    _, after = run("digits", SETTINGS | {"queries": [10, 20]}, votes, PARAMETERS, seed=0)
+    assert (before["labels_10"] == after["labels_10"]).all()
+    _, other = run("digits", SETTINGS, votes, PARAMETERS, seed=1)
+    assert (before["queries_10"] != other["queries_10"]).any()
+
+
+def test_expected_accuracy_is_the_mean_over_many_releases(votes):
+    _, arrays = run("digits", SETTINGS | {"queries": [40], "draws": 400}, votes, PARAMETERS, 0)
+    index = arrays["queries_40"]
+    for i, name in enumerate(arrays["mechanisms"]):
+        kind = "private" if name in PRIVATE else "plain"
+        caches = votes[kind][0]
+        released = arrays["labels_40"][i, 0]
+        measured = (released == caches.labels[index]).mean()
+        mechanism = mechanisms.load(str(name))
+        probability = mechanism.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
+        exact = expected_accuracy(probability, ones(caches, K), caches.labels)
+        # 16,000 independent labels (every draw holds all queries): below 1e-9 by Hoeffding.
+        assert abs(measured - exact) < np.sqrt(np.log(2e9) / 32_000)
+
+
+def test_votes_of_another_ensemble_are_refused(votes):
+    with pytest.raises(ValueError, match="5 teachers"):
+        ones(votes["private"][0], 11)
+
+
+def test_every_gamma_that_releases_labels_is_certified():
+    gamma = optimize_gamma(K, 3, 0.1, 1e-4).gamma
+    chosen = parameters(budget_of(SETTINGS), gamma, SIGMAS)
+    assert set(chosen) == set(MECHANISMS)
+    for name in ("darrm_sub", "darrm_opt"):
+        assert certify(chosen[name].gamma, 3, 0.1, 1e-4, SETTINGS["delta_gamma"]).holds
+    np.testing.assert_allclose(chosen["darrm_sub"].gamma, gamma_subsampling(K, 3), rtol=1e-10)
+    wrong = {**SETTINGS, "m": 1}
+    with pytest.raises(ValueError, match="must be private"):
+        parameters(budget_of(wrong), gamma, SIGMAS)
+
+
+def test_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match="labels"):
+        ones(Votes(2, np.array([-1]), np.zeros((1, K), int)), K)
+
+
+def test_more_queries_than_images_are_refused(votes):
+    with pytest.raises(ValueError, match="only 40 test images"):
+        run("digits", SETTINGS | {"queries": [41]}, votes, PARAMETERS, seed=0)
+
+
+def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():
+    hashed = claims(budget_of(SETTINGS | {"shards": "keyed_hash"}))["majority_private"]
+    assert hashed["adjacency"] == "add_remove"
+    assert (hashed["epsilon"], hashed["delta"]) == (0.1, 1e-4)
+    cut = claims(budget_of(SETTINGS))["majority_private"]
+    assert cut["adjacency"] == "replace_one"
+    assert cut["epsilon"] == pytest.approx(0.2)
+    assert cut["delta"] > 2e-4
+
+
+def test_experiment_repeats_itself_unless_it_is_secure(votes):
+    def experiment(noise):
+        gamma = PARAMETERS["darrm_opt"].gamma
+        chosen = parameters(budget_of(SETTINGS, noise), gamma, SIGMAS)
+        chosen["darrm_opt"] = chosen["darrm_sub"]  # the optimal one hardly needs noise here
+        return run("digits", SETTINGS | {"queries": [40]}, votes, chosen, 0, noise)
+
+    (_, fixed), (_, again) = experiment("reproducible"), experiment("reproducible")
+    (rows, one), (_, other) = experiment("secure"), experiment("secure")
+    assert np.array_equal(fixed["labels_40"], again["labels_40"])
+    # The queries are public and stay; every noisy mechanism's labels differ.
+    assert np.array_equal(one["queries_40"], fixed["queries_40"])
+    for i, name in enumerate(one["mechanisms"]):
+        alike = np.array_equal(one["labels_40"][i], other["labels_40"][i])
+        assert alike == (name == "majority_private"), name
+    assert replace_one(0.1, 1e-4).epsilon in {row["epsilon"] for row in rows}
+
+
+def test_secure_sigma_is_raised_for_the_analysis_of_continuous_noise_alone():
+    gamma = PARAMETERS["darrm_opt"].gamma
+    tight = {**SIGMAS, "sigma_analytic": gnmax_sigma(0.2676, 3e-4, method="analytic")}
+    settings = SETTINGS | {"epsilon_query": 0.2676}
+    seeded = parameters(budget_of(settings), gamma, tight)
+    secure = parameters(budget_of(settings, "secure"), gamma, tight)
+    assert secure["gnmax_analytic"].sigma > seeded["gnmax_analytic"].sigma
+    for name in ("gnmax", "gnmax_improved", "gnmax_exact"):
+        assert secure[name] == seeded[name]
+
+
+def test_secure_labels_are_not_drawn_at_a_sigma_for_continuous_noise(votes):
+    with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
+        run("digits", SETTINGS, votes, PARAMETERS, seed=0, noise="secure")

@@ -1,0 +1,105 @@
+"""NZC's experiments on small votes: what is asked, claimed, true and right."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from private_ensembles.papers.nzc.experiment import (
+    account,
+    aggregators,
+    ask,
+    claims,
+    figure2,
+    lead_losses,
+)
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
+
+from .conftest import HERE, MECHANISM, SETTINGS
+
+
+def test_every_aggregator_answers_what_it_is_asked(given):
+    votes, labels = given
+    rows, arrays = ask(votes, labels, SETTINGS, **HERE)
+    assert [row["aggregator"] for row in rows] == list(aggregators(SETTINGS))
+    for row in rows:
+        queries, answers = (arrays[f"{row['aggregator']}_{what}"] for what in ("queries", "labels"))
+        assert len(queries) == len(set(queries)) == row["asked"] == len(answers)
+        assert row["correct"] == (answers == labels[queries]).sum()
+        assert row["release"] == NOT_FOR_RELEASE
+    # Fewer queries are the first of more; the truth is the truth.
+    assert (arrays["lnmax-10_queries"] == arrays["lnmax-60_queries"][:10]).all()
+    assert (arrays["truth_labels"] == labels[arrays["truth_queries"]]).all()
+
+
+def test_labels_of_nzc_are_the_clean_ones_noise_and_all(given):
+    _, arrays = ask(*given, SETTINGS, **HERE)
+    for few in ("", "-3"):
+        assert (arrays[f"nzc{few}_labels"] == arrays[f"clean{few}_labels"]).all()
+    last = SETTINGS | {"mechanism": MECHANISM | {"ties": "last"}}
+    _, other = ask(*given, last, **HERE)
+    tied = given[0][20][other["nzc_queries"]]
+    tied = np.sort(tied, axis=1)[:, -1] == np.sort(tied, axis=1)[:, -2]
+    assert ((other["nzc_labels"] != other["clean_labels"]) <= tied).all()
+    assert (other["nzc_labels"] != other["clean_labels"]).any()
+
+
+def test_claims_are_theorem_4s_and_the_truth_is_not():
+    found = claims(MECHANISM, 9000, 1e-5, np.zeros((1, 10), int))
+    assert found["claimed_epsilon"] == pytest.approx(9.1e-8, rel=1e-2)
+    assert found["claimed_epsilon_inverse_scale"] == pytest.approx(3.6e24, rel=1e-6)
+    assert found["true_epsilon"] == pytest.approx(1e90, rel=1e-9)
+    assert found["lemma1_constant"] == pytest.approx(1e10 * math.log(10 / 1e-5))
+    gaussian = claims(MECHANISM | {"noise": "gaussian"}, 1, 1e-5, np.zeros((1, 10), int))
+    assert gaussian["true_epsilon"] > 1e100
+    assert gaussian["lemma1_constant"] == pytest.approx(1e10 * math.sqrt(2 * math.log(20 / 1e-5)))
+
+
+def test_account_says_what_rests_on_votes(given):
+    votes, labels = given
+    rows = account(votes, labels, SETTINGS, **HERE)
+    value = rows.set_index(["aggregator", "quantity"])["value"]
+    assert set(rows["release"]) == {FREE, NOT_FOR_RELEASE}
+    free = rows[rows["release"] == FREE]
+    other = account({K: counts[::-1] for K, counts in votes.items()}, labels, SETTINGS, **HERE)
+    pd.testing.assert_frame_equal(free, other[other["release"] == FREE])
+    # Data-dependent and below what holds for all data sets.
+    for name in ("lnmax-10", "lnmax-60"):
+        assert value[name, "claimed_epsilon"] <= value[name, "independent_moments"] + 1e-9
+        assert value[name, "proven_epsilon"] <= value[name, "independent_moments"]
+    exact = lnmax_distribution(votes[20], 2.0)[np.arange(60), labels].mean()
+    assert value["nzc", "label_accuracy_lnmax"] == pytest.approx(exact, abs=1e-9)
+    clean = (votes[20].argmax(axis=1) == labels).mean()
+    assert value["nzc", "label_accuracy_clean"] == value["nzc", "label_accuracy_first"] == clean
+    rules = [value["nzc", f"label_accuracy_{rule}"] for rule in ("first", "last", "random")]
+    assert min(rules[:2]) <= rules[2] <= max(rules[:2])
+    lead = np.diff(np.sort(votes[20], axis=1)[:, -2:], axis=1)[:, 0]
+    assert value["nzc", "tied"] == (lead == 0).sum()
+    assert value["nzc", "unprotected"] == (lead <= 2).sum()
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
+    settings = {"teachers": [5, 6], "classes": [2, 3], "epsilon": 50}
+    found = lead_losses(settings, MECHANISM | {"noise": noise})
+    assert set(found["ties"]) == {"first", "last", "random"}
+    one, more = found[found["lead"] == 1], found[found["lead"] >= 3]
+    assert (one["delta_least"] == 1).all()
+    assert len(one) == 3 * 3  # two classes and an even number have none
+    assert (more["delta_most"] < 1e-290).all()
+
+
+def test_figure_2_counts_leads(given):
+    votes, labels = given
+    data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
+    size = data[data["panel"] == "teachers"].set_index("teachers")
+    for K, counts in votes.items():
+        ordered = np.sort(counts, axis=1)
+        assert size.loc[K, "qualified"] == (ordered[:, -1] - ordered[:, -2] > 2).mean()
+        assert size.loc[K, "accuracy"] == (counts.argmax(axis=1) == labels).mean()
+    steps = data[data["panel"] == "distance"]
+    assert list(steps["distance"]) == [0, 2, 10]
+    assert steps["qualified"].is_monotonic_decreasing
+    assert set(data["release"]) == {NOT_FOR_RELEASE}

@@ -1,0 +1,40 @@
+"""NZC's tables carry the verdict on every claim."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from private_ensembles.papers.nzc.experiment import account, aggregators, ask
+from private_ensembles.papers.nzc.tables import label_accuracy, students
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+from .conftest import HERE, SETTINGS
+
+
+def test_tables_carry_the_verdict(given):
+    votes, labels = given
+    rows, _ = ask(votes, labels, SETTINGS, **HERE)
+    trained = [
+        {
+            "task": "here",
+            "aggregator": name,
+            "student_seed": seed,
+            "accuracy": 0.5 + seed / 10,
+            "evaluated": 40,
+        }
+        for name in aggregators(SETTINGS)
+        for seed in (0, 1)
+    ]
+    facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
+    privacy = account(votes, labels, SETTINGS, **HERE)
+    table = students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
+    table = table.set_index("aggregator")
+    assert list(table.index) == list(aggregators(SETTINGS))
+    assert list(table.loc[["nzc", "nzc-3"], "verdict"]) == ["fails", "fails"]
+    assert list(table.loc[["clean", "truth"], "verdict"]) == ["", ""]
+    assert table.loc["nzc", "student_accuracy"] == pytest.approx(0.55)
+    assert table.loc["nzc", "student_accuracy_sd"] == pytest.approx(np.std([0.5, 0.6], ddof=1))
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    accuracy = label_accuracy(privacy, facts).set_index("aggregator")
+    assert accuracy.loc["nzc", "verdict"] == "fails"
+    assert accuracy.loc["clean", "label_accuracy"] == accuracy.loc["nzc", "accuracy_first"]

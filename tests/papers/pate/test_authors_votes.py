@@ -1,0 +1,108 @@
+"""The authors' votes, as their public scripts read them: a made-up file of the same format."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from private_ensembles.papers.pate.authors_votes import authors_votes
+from private_ensembles.pate.rdp import gnmax_rdp
+from private_ensembles.published.comparison import compare
+from private_ensembles.published.declarations import paper
+from private_ensembles.published.printed import FOLDER, KEY, read_published
+from private_ensembles.votes.foreign import read_own_votes
+
+ORDERS = {"order_max": 30, "order_step": 0.5}
+PRINTED = {"answers": 286, "order": 14, "beta": 0.0329, "sigma_ss": 6.23}
+MNIST = paper("pate").parameters["mnist"]
+SETTINGS = {"mnist": {**MNIST, "printed": PRINTED, "orders": ORDERS}}
+
+
+def made_up(queries=700, teachers=250):
+    """Counts of an ensemble that mostly agrees, in another order than of how sure it is."""
+    source = np.random.default_rng(0)
+    share = source.beta(6, 1, queries)
+    rows = [[p, *np.full(9, (1 - p) / 9)] for p in share]
+    return np.array([source.multinomial(teachers, row) for row in rows])
+
+
+def account(path):
+    return authors_votes({"mnist": read_own_votes(path, n_classes=10, kind="counts")}, SETTINGS)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float32, np.float64])
+def test_the_first_queries_of_a_file_are_accounted_for_in_its_order(tmp_path, kind):
+    counts = made_up()
+    np.save(tmp_path / "mnist_250_teachers.npy", counts.astype(kind))
+    (row,) = account(tmp_path / "mnist_250_teachers.npy").to_dict("records")
+    asked = counts[:640]
+    chance = stats.norm.sf((200 - asked.max(axis=1)) / 150)
+    assert row["answered"] == pytest.approx(chance.sum())
+    assert row["answered_sd"] == pytest.approx(math.sqrt((chance * (1 - chance)).sum()))
+    orders = np.arange(1.5, 30.5, 0.5)
+    cost = 640 * orders / (2 * 150**2) + chance @ gnmax_rdp(asked, 40, orders)
+    epsilon = cost + math.log(1e5) / (orders - 1)
+    assert row["epsilon"] == pytest.approx(epsilon.min(), rel=1e-9)
+    assert row["order"] == orders[epsilon.argmin()]
+    assert row["rdp"] == pytest.approx(cost[epsilon.argmin()], rel=1e-9)
+
+
+def test_a_threshold_that_is_hardly_in_doubt_costs_next_to_nothing_as_in_the_code(tmp_path):
+    """Glyph's threshold of 1000 votes of 5000 at noise 500: most queries pass almost surely."""
+    source = np.random.default_rng(1)
+    counts = np.array([source.multinomial(5000, [0.7, 0.2, 0.1]) for _ in range(50)])
+    np.save(tmp_path / "glyph.npy", counts)
+    glyph = paper("pate").parameters["glyph"]
+    glyph = {**glyph, "confident": {**glyph["confident"], "queries": 50}}
+    settings = {"glyph": {**glyph, "printed": None, "orders": ORDERS}}
+    votes = {"glyph": read_own_votes(tmp_path / "glyph.npy", n_classes=3, kind="counts")}
+    (row,) = authors_votes(votes, settings).to_dict("records")
+    fixed = 50 * row["order"] / (2 * 500**2)
+    assert row["rdp"] < fixed / 100
+    assert row["epsilon"] < row["epsilon_of_the_text"]
+
+
+def test_another_ensemble_or_too_few_queries_are_refused_by_name(tmp_path):
+    for counts, words in (
+        (made_up(teachers=249), "mnist: the authors' votes have 249 teachers: expected 250"),
+        (made_up(queries=639), "mnist: the authors' votes have 639 queries: expected at least 640"),
+    ):
+        np.save(tmp_path / "x.npy", counts)
+        with pytest.raises(ValueError, match=words):
+            account(tmp_path / "x.npy")
+    uneven = made_up()
+    uneven[5, 0] += 1
+    np.save(tmp_path / "x.npy", uneven)
+    with pytest.raises(ValueError, match=r"x\.npy: "):
+        account(tmp_path / "x.npy")
+
+
+def test_their_votes_are_compared_in_earnest_where_ours_are_not():
+    """Tables 1 and 2 get a verdict from them: equal digits match, others differ."""
+    printed = read_published(FOLDER.glob("pate_*.csv"))
+    row = {"task": "mnist", "stand_in": False, "synthetic": False, "aggregator": "confident"}
+    ours = row | {"answered": 368.0, "answered_sd": 3.0, "epsilon": 1.3, "order": 19.0}
+    ours |= {"smooth_sensitivity": 0.03, "rdp": 0.9, "answered_first": 1, "epsilon_first": 1}
+    ours |= dict.fromkeys(("asked", "student_accuracy", "student_accuracy_sd"), math.nan)
+    ours |= {"student_seeds": 0, "baseline_accuracy": math.nan, "baseline_accuracy_sd": math.nan}
+    ours |= {"baseline_seeds": 0}
+    theirs = {"task": "mnist", "stand_in": False, "aggregator": "confident", "answered": 283.1}
+    theirs |= {"answered_sd": 11.0, "epsilon": 1.999, "order": 14.0, "rdp": 1.113}
+    theirs |= {"smooth_sensitivity": 0.0618}
+    tables = {"table1": pd.DataFrame([ours]), "table2": pd.DataFrame([ours])}
+    places = [("table1", "confident", "answered"), ("table1", "confident", "epsilon")]
+    places += [("table2", "confident", name) for name in ("epsilon", "order")]
+    places += [("table2", "confident", "smooth_sensitivity")]
+    places += [("appendixB.6", "confident", "answered"), ("appendixB.6", "confident", "rdp")]
+
+    def statuses():
+        found = compare(printed, {"pate": tables}, {"pate": {"mnist": MNIST}}, data="paper")
+        found = found.set_index(KEY)["status"]
+        return [found["pate", item, "mnist", row, column] for item, row, column in places]
+
+    assert set(statuses()) == {"not_comparable"}
+    tables["authors_votes"] = pd.DataFrame([theirs])
+    expected = ["match", "differs", "match", "match", "match", "match", "differs"]
+    assert statuses() == expected

@@ -1,0 +1,549 @@
+"""PATE's experiments on small votes: what is asked, what it costs, what rests on the votes."""
+
+import copy
+import itertools
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate, stats
+
+from private_ensembles.noise.secure import MODES
+from private_ensembles.papers.pate import experiment as module
+from private_ensembles.papers.pate.experiment import (
+    account,
+    answering_cost,
+    buy_labels,
+    draw_queries,
+    equal_answers,
+    noise_comparison,
+    order_grid,
+    stated_scores,
+    students_figure,
+    threshold_histogram,
+)
+from private_ensembles.pate.confident import confident_gnmax_privacy
+from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.pate.lnmax_accounting import lnmax_rdp
+from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
+from private_ensembles.pate.release_accounting import release_privacy
+from private_ensembles.pate.rounds import confident_round
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+
+K, POOL, CLASSES, DELTA = 50, 120, 4, 1e-3
+NOISE = {"threshold": 30.0, "sigma1": 15.0, "sigma2": 6.0}
+SETTINGS = {
+    "pool": POOL,
+    "delta": DELTA,
+    "confident": {"queries": 60, **NOISE},
+    "lnmax": {"scale": 3.0, "queries": [20, 40]},
+    "printed": None,
+    "draws": 2,
+    "orders": {"order_max": 6, "order_step": 0.5},
+    "release": {
+        "report": "sanitized",
+        "confidence": 0.95,
+        "target_epsilon": 3,
+        "answer_cap": None,
+    },
+    "two_rounds": None,
+    "answer_cap": None,
+}
+PRINTED = {"answers": 30, "order": 4.0, "beta": 0.05, "sigma_ss": 5.0}
+ROUNDS = {
+    "student_accuracy": 0.7,
+    "student_score": 0.9,
+    "first": {"queries": 40, **NOISE},
+    "second": {"queries": 60, **NOISE},
+    "printed": {"answers": 50, "order": 4.0, "beta": [0.05, 0.04], "sigma_ss": [5.0, 6.0]},
+}
+ORDERS = order_grid(SETTINGS["orders"])
+CHECKS = {
+    "moderate": {"threshold": 30, "sigma1": 10},
+    "aggressive": {"threshold": 45, "sigma1": 10},
+}
+
+
+def votes(seed=0, queries=POOL):
+    """Counts (queries, CLASSES) of K teachers and labels: from unanimous to undecided."""
+    source = np.random.default_rng(seed)
+    labels = source.integers(CLASSES, size=queries)
+    right = source.beta(4, 1, queries)
+    chances = np.full((queries, CLASSES), 1.0) * ((1 - right) / (CLASSES - 1))[:, None]
+    chances[np.arange(queries), labels] = right
+    counts = source.multinomial(K, chances)
+    counts[0] = K * np.eye(CLASSES, dtype=int)[labels[0]]
+    return counts, labels
+
+
+COUNTS, LABELS = votes()
+
+
+def accounted(counts=COUNTS, labels=LABELS, task="digits", seed=0, noise="reproducible", **changes):
+    return account(
+        counts, labels, copy.deepcopy(SETTINGS) | changes, task=task, seed=seed, noise=noise
+    )
+
+
+def quantities(table, aggregator, draw=0):
+    part = table[(table["aggregator"] == aggregator) & (table["draw"] == draw)]
+    assert not part["quantity"].duplicated().any()
+    return dict(zip(part["quantity"], part["value"], strict=True))
+
+
+def converted(total, delta=DELTA, orders=ORDERS):
+    """PATE's Theorem 5 at the best order."""
+    return min(
+        cost + math.log(1 / delta) / (order - 1) for cost, order in zip(total, orders, strict=True)
+    )
+
+
+# Queries and orders ------------------------------------------------------------------------------
+
+
+def test_fewer_queries_are_the_first_of_more():
+    whole = draw_queries(POOL, POOL, 0, "digits", 0)
+    assert sorted(whole) == list(range(POOL))
+    for queries in (1, 17, 119):
+        assert np.array_equal(draw_queries(POOL, queries, 0, "digits", 0), whole[:queries])
+
+
+def test_draws_tasks_and_seeds_have_queries_of_their_own():
+    drawn = [
+        tuple(draw_queries(POOL, POOL, seed, task, draw))
+        for seed, task, draw in ((0, "a", 0), (0, "a", 1), (0, "b", 0), (1, "a", 0))
+    ]
+    assert len(set(drawn)) == 4
+
+
+@pytest.mark.parametrize("queries", [0, POOL + 1])
+def test_more_queries_than_the_pool_has_are_refused(queries):
+    with pytest.raises(ValueError, match=rf"queries = {queries}: must be 1 to the pool's 120"):
+        draw_queries(POOL, queries, 0, "digits", 0)
+
+
+def test_orders_begin_one_step_above_one_and_end_at_the_largest():
+    assert order_grid({"order_max": 3, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
+    assert order_grid({"order_max": 3.2, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
+    grid = order_grid({"order_max": 1.7, "order_step": 0.1})
+    assert (len(grid), grid[-1]) == (7, pytest.approx(1.7))
+
+
+# Figures 4 and 5 ---------------------------------------------------------------------------------
+
+
+def label_chance(row, label, density, survival, scale):
+    """Pr[label wins] = integral of its noise's density times the others' distribution functions."""
+    others = [row[label] - n for j, n in enumerate(row) if j != label]
+
+    def integrand(z):
+        return density(z) * math.prod(survival(z + gap / scale) for gap in others)
+
+    points = sorted({0.0, *(-gap / scale for gap in others)})
+    edges = [-60.0, *points, 60.0]
+    return sum(
+        integrate.quad(integrand, low, high, epsabs=1e-12, limit=200)[0]
+        for low, high in itertools.pairwise(edges)
+    )
+
+
+def test_noise_comparison_equals_sums_and_integrals_of_single_queries():
+    counts, labels = votes(1, 6)
+    small, small_labels = counts // 2, labels
+    small = small + (K // 2 - small.sum(axis=1, keepdims=True)) * np.eye(CLASSES, dtype=int)[labels]
+    scales = {"gnmax": [0.1, 0.2], "lnmax": [0.06]}
+    table = noise_comparison(
+        [(K // 2, small, small_labels), (K, counts, labels)], scales, K, DELTA, ORDERS
+    )
+    found = {(r.mechanism, r.teachers, r.scale): r for r in table.itertuples()}
+    assert set(found) == {
+        ("gnmax", 25, 2.5),
+        ("gnmax", 25, 5.0),
+        ("gnmax", 50, 5.0),
+        ("gnmax", 50, 10.0),
+        ("lnmax", 50, 3.0),
+    }
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    shapes = {
+        "gnmax": (gnmax_rdp, stats.norm.pdf, stats.norm.cdf),
+        "lnmax": (lnmax_rdp, stats.laplace.pdf, stats.laplace.cdf),
+    }
+    for key in (("gnmax", 25, 2.5), ("gnmax", 50, 10.0), ("lnmax", 50, 3.0)):
+        mechanism, teachers, scale = key
+        cost, density, below = shapes[mechanism]
+        matrix = counts if teachers == K else small
+        total = sum(cost(row[None], scale, ORDERS)[0] for row in matrix)
+        assert found[key].epsilon == pytest.approx(converted(total), rel=1e-12)
+        right = [
+            label_chance(row, label, density, below, scale)
+            for row, label in zip(matrix, labels, strict=True)
+        ]
+        assert found[key].accuracy == pytest.approx(np.mean(right), abs=1e-8)
+        assert found[key].epsilon_improved <= found[key].epsilon
+        assert found[key].epsilon_improved <= found[key].data_independent_epsilon * (1 + 1e-12)
+
+
+def test_data_independent_cost_of_gaussian_noise_is_proposition_8s():
+    counts, labels = votes(1, 6)
+    scales = {"gnmax": [0.1], "lnmax": []}
+    row = noise_comparison([(K, counts, labels)], scales, 0, DELTA, ORDERS).iloc[0]
+    best = min(
+        6 * order / 25 + math.log1p(-1 / order) - math.log(DELTA * order) / (order - 1)
+        for order in ORDERS
+    )
+    assert row["data_independent_epsilon"] == pytest.approx(best, rel=1e-12)
+
+
+def test_histogram_counts_every_query_once_and_thresholds_by_their_chance():
+    table = threshold_histogram(COUNTS, CHECKS, 6.0, 4.0)
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    whole = table[table["mechanism"] == "lnmax"]
+    assert whole["answered"].sum() == POOL
+    # The unanimous query is in the last bin, not beyond it.
+    assert whole["answered"].iloc[-1] >= 1
+    most = COUNTS.max(axis=1)
+    costs = gnmax_rdp(COUNTS, 6.0, [4.0])[:, 0]
+    for name, check in CHECKS.items():
+        part = table[table["mechanism"] == name]
+        assert len(part) == 25
+        for row in part.itertuples():
+            last = row.bin_high == K
+            inside = (most >= row.bin_low) & ((most < row.bin_high) | last)
+            chance = stats.norm.sf((check["threshold"] - most[inside]) / check["sigma1"])
+            assert row.answered == pytest.approx(chance.sum(), rel=1e-12, abs=1e-12)
+            if inside.any():
+                assert row.label_rdp == pytest.approx(costs[inside].mean(), rel=1e-12)
+            else:
+                assert math.isnan(row.label_rdp)
+
+
+def test_costs_at_equal_numbers_of_answers_are_direct_sums():
+    """Figure 1 compares what both cost when both have answered as much, not when asked as much."""
+    settings = {"threshold": 30.0, "sigma1": 15.0, "scale": 3.0, "answers": [20, 55]}
+    table = equal_answers(COUNTS, settings, 6.0, DELTA, ORDERS)
+    chance = stats.norm.sf((30 - COUNTS.max(axis=1)) / 15)
+    label, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
+    thresholds = threshold_rdp(COUNTS, 30.0, 15.0, ORDERS)
+
+    def epsilon(cost):
+        return min(cost + math.log(1 / DELTA) / (ORDERS - 1))
+
+    for answers, rows in table.groupby("answers"):
+        rows = rows.set_index("aggregator")
+        asked = next(n for n in range(1, len(COUNTS)) if chance[:n].sum() >= answers)
+        assert rows["asked"].to_dict() == {"lnmax": answers, "confident": asked}
+        cost = thresholds[:asked].sum(axis=0) + chance[:asked] @ label[:asked]
+        assert rows.loc["confident", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
+        cost = laplace[:answers].sum(axis=0)
+        assert rows.loc["lnmax", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
+    assert set(table["label"]) == {"first label", "second label"}
+    # Where the queries do not suffice there is no number.
+    few = equal_answers(COUNTS, settings | {"answers": [20, 10_000]}, 6.0, DELTA, ORDERS)
+    assert few["epsilon"].isna().tolist() == [False, False, True, True]
+
+
+def test_answering_cost_is_a_direct_sum():
+    table = answering_cost(COUNTS, CHECKS, 6.0, 3.0, DELTA, ORDERS, 7)
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    assert table.groupby("mechanism")["asked"].apply(list).iloc[0][-1] == POOL
+    labels, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
+    for row in table.itertuples():
+        answered, total, thresholds = 0.0, np.zeros(len(ORDERS)), np.zeros(len(ORDERS))
+        for i in range(row.asked):
+            if row.mechanism == "lnmax":
+                answered, total = answered + 1, total + laplace[i]
+                continue
+            check = CHECKS[row.mechanism]
+            lead = (COUNTS[i].max() - check["threshold"]) / check["sigma1"]
+            answered += stats.norm.cdf(lead)
+            total = total + stats.norm.cdf(lead) * labels[i]
+            thresholds += ORDERS / (2 * check["sigma1"] ** 2)
+        assert row.answered == pytest.approx(answered, rel=1e-12)
+        assert row.epsilon == pytest.approx(converted(total + thresholds), rel=1e-12)
+        if row.mechanism == "lnmax":
+            assert math.isnan(row.epsilon_selection)
+        else:
+            assert row.epsilon_selection == pytest.approx(converted(thresholds), rel=1e-12)
+
+
+# Labels ------------------------------------------------------------------------------------------
+
+
+def bought(task="digits", seed=0, noise="reproducible", **changes):
+    return buy_labels(COUNTS, LABELS, SETTINGS | changes, task=task, seed=seed, noise=noise)
+
+
+def test_bought_labels_are_counted_against_the_truth():
+    rows, arrays = bought()
+    assert [row["aggregator"] for row in rows] == ["lnmax-20", "lnmax-40", "confident"]
+    for row in rows:
+        asked, released = (arrays[f"{row['aggregator']}_{name}"] for name in ("queries", "labels"))
+        assert (asked.dtype, released.dtype) == (np.int64, np.int64)
+        assert len(asked) == len(released) == row["asked"]
+        assert row["answered"] == (released >= 0).sum()
+        assert row["correct"] == (released == LABELS[asked]).sum()
+    confident = rows[-1]
+    assert 0 < confident["answered"] < confident["asked"]
+    assert all(row["answered"] == row["asked"] for row in rows[:-1])
+
+
+def test_one_number_of_queries_more_changes_no_label_that_was_bought():
+    _, before = bought()
+    _, after = bought(lnmax={"scale": 3.0, "queries": [20, 40, 60]})
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert np.array_equal(after["lnmax-60_labels"][:40], before["lnmax-40_labels"])
+    _, longer = bought(confident={"queries": 80, **NOISE})
+    assert np.array_equal(longer["confident_labels"][:60], before["confident_labels"])
+    assert np.array_equal(longer["lnmax-40_labels"], before["lnmax-40_labels"])
+
+
+def test_tasks_and_seeds_have_noise_of_their_own():
+    labels = [bought()[1], bought(task="other")[1], bought(seed=1)[1]]
+    for one, two in ((0, 1), (0, 2), (1, 2)):
+        name = "confident_labels"
+        assert not np.array_equal(labels[one][name], labels[two][name])
+    assert all(np.array_equal(labels[0][name], bought()[1][name]) for name in labels[0])
+
+
+def test_answers_stop_at_the_cap():
+    rows, arrays = bought(answer_cap=7)
+    assert rows[-1]["answered"] == 7
+    _, free = bought()
+    last = np.flatnonzero(arrays["confident_labels"] >= 0)[-1]
+    assert np.array_equal(
+        arrays["confident_labels"][: last + 1], free["confident_labels"][: last + 1]
+    )
+    assert (arrays["confident_labels"][last + 1 :] == -1).all()
+
+
+def test_secure_noise_asks_the_same_queries_and_repeats_no_answers():
+    runs = [bought(noise="secure")[1] for _ in range(2)]
+    for name in runs[0]:
+        if name.endswith("queries"):
+            assert np.array_equal(runs[0][name], runs[1][name])
+        elif name != "lnmax-20_labels":  # few labels, and noise that seldom decides
+            assert not np.array_equal(runs[0][name], runs[1][name]), name
+    with pytest.raises(ValueError, match="noise = 'loud'"):
+        bought(noise="loud")
+
+
+# Accounts ----------------------------------------------------------------------------------------
+
+
+def test_account_has_the_documented_quantities():
+    text = account.__doc__.split("For `confident`:")[1].split("release_...")[0]
+    documented = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text))
+    assert len(documented) >= 15
+    found = set(quantities(accounted(printed=PRINTED), "confident"))
+    assert documented - found == set()
+    assert {name for name in found if name.startswith("release_")} >= {
+        "release_claimed_epsilon",
+        "release_published_upper",
+        "release_epsilon",
+        "release_exact_data_independent_epsilon",
+    }
+
+
+@pytest.mark.parametrize("changes", [{}, {"printed": PRINTED}, {"two_rounds": ROUNDS}])
+def test_what_is_free_of_votes_is_the_same_for_other_votes(changes):
+    """The mark is a claim: whatever the votes, these numbers do not move by a bit."""
+    one = accounted(**changes)
+    two = accounted(*votes(7), **changes)
+    keys = ["task", "aggregator", "draw", "quantity"]
+    assert one[[*keys, "release"]].equals(two[[*keys, "release"]])
+    assert set(one["release"]) == {FREE, NOT_FOR_RELEASE, SANITIZED}
+    free = one["release"] == FREE
+    pd.testing.assert_frame_equal(one[free], two[free], check_exact=True)
+    private = one[~free & ~one["quantity"].isin(["order", "order_improved"])]
+    moved = private["value"] != two.loc[private.index, "value"]
+    assert moved.mean() > 0.8
+
+
+def test_printed_parameters_are_free_of_votes_and_tuned_ones_are_not():
+    pinned = ("printed_order", "beta", "sigma_ss", "gnss_rdp", "gnss_rdp_paper")
+    for printed, mark in ((PRINTED, FREE), (None, NOT_FOR_RELEASE)):
+        table = accounted(printed=printed)
+        part = table[(table["aggregator"] == "confident") & table["quantity"].isin(pinned)]
+        assert set(part["release"]) == {mark}
+    found = quantities(accounted(printed=PRINTED), "confident")
+    assert [found[name] for name in pinned[:3]] == [4.0, 0.05, 5.0]
+
+
+def test_confident_account_is_the_librarys_at_the_queries_that_were_drawn():
+    table = accounted(printed=PRINTED)
+    for draw in range(2):
+        asked = COUNTS[draw_queries(POOL, 60, 0, "digits", draw)]
+        found = quantities(table, "confident", draw)
+        pinned = {name: PRINTED[name] for name in ("order", "beta", "sigma_ss")}
+        classic = {"conversion": "classic", "formula": "paper"}
+        tuned = confident_gnmax_privacy(asked, **NOISE, delta=DELTA, orders=ORDERS, **classic)
+        paper = confident_gnmax_privacy(asked, **NOISE, delta=DELTA, **classic, **pinned)
+        exact = confident_gnmax_privacy(
+            asked, **NOISE, delta=DELTA, conversion="classic", formula="exact", **pinned
+        )
+        best = confident_gnmax_privacy(asked, **NOISE, delta=DELTA, orders=ORDERS)
+        expected = {
+            "asked": 60,
+            "answered": tuned.expected_answers,
+            "epsilon": tuned.epsilon,
+            "rdp": tuned.threshold_rdp + tuned.label_rdp,
+            "epsilon_improved": best.epsilon,
+            "tuned_beta": tuned.beta,
+            "smooth_sensitivity": paper.smooth_sensitivity,
+            "sanitized_epsilon": paper.sanitized_epsilon,
+            "sanitized_sd": paper.sanitized_sd,
+            "sanitized_epsilon_exact": exact.sanitized_epsilon,
+            "sanitized_upper_exact": exact.sanitized_upper,
+            "best_sanitized_epsilon": best.sanitized_epsilon,
+            "exact_data_independent_epsilon": best.exact_data_independent_epsilon,
+        }
+        assert {name: found[name] for name in expected} == expected
+
+
+def test_expectation_is_what_a_sum_over_queries_gives():
+    asked = COUNTS[draw_queries(POOL, 60, 0, "digits", 0)]
+    chance = stats.norm.cdf((asked.max(axis=1) - NOISE["threshold"]) / NOISE["sigma1"])
+    total = 60 * ORDERS / (2 * NOISE["sigma1"] ** 2)
+    total = total + chance @ gnmax_rdp(asked, NOISE["sigma2"], ORDERS)
+    found = quantities(accounted(), "confident")
+    assert found["answered"] == pytest.approx(chance.sum(), rel=1e-12)
+    assert found["epsilon"] == pytest.approx(converted(total), rel=1e-12)
+
+
+def test_stopping_at_the_printed_answers_costs_one_gaussian_mechanism():
+    found = quantities(accounted(printed=PRINTED), "confident")
+    rho = 60 / (2 * NOISE["sigma1"] ** 2) + PRINTED["answers"] / NOISE["sigma2"] ** 2
+    # mu = sqrt(2 rho) is the sensitivity over the noise; `analytic_epsilon` has sensitivity sqrt 2.
+    expected = analytic_epsilon(1 / math.sqrt(rho), DELTA)
+    name = "exact_data_independent_epsilon_at_printed_answers"
+    assert found[name] == pytest.approx(expected, rel=1e-6)
+    assert found[name] < found["exact_data_independent_epsilon"]
+
+
+def test_release_is_accounted_for_once_on_the_queries_that_are_bought():
+    table = accounted()
+    names = [name for name in quantities(table, "confident") if name.startswith("release_")]
+    assert not [name for name in quantities(table, "confident", 1) if name.startswith("release_")]
+    assert names
+    queries = bought()[1]["confident_queries"]
+    source = module.generator(0, "digits", "publication")
+    one = confident_round(COUNTS[queries], **NOISE)
+    expected = release_privacy(one, DELTA, source, **SETTINGS["release"])
+    found = quantities(table, "confident")
+    assert found["release_claimed_epsilon"] == expected.claimed_epsilon
+    assert found["release_epsilon"] == expected.epsilon
+    assert found["release_published_upper"] == expected.published_upper
+
+
+def test_published_costs_have_secret_noise_where_noise_is_secure():
+    runs = [quantities(accounted(noise="secure", draws=1), "confident") for _ in range(2)]
+    published = {"release_claimed_epsilon", "release_published_epsilon", "release_published_upper"}
+    differing = {name for name in runs[0] if runs[0][name] != runs[1][name]}
+    assert differing == published
+    again = [quantities(accounted(draws=1), "confident") for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_secure_noise_is_accounted_for_on_the_lattice():
+    noise = {"threshold": 30.5, "sigma1": 4.0, "sigma2": 1.5}
+    settings = {
+        "confident": {"queries": 60, **noise},
+        "orders": {"order_max": 2, "order_step": 0.2},
+    }
+    settings["release"] = SETTINGS["release"] | {"order": 1.8}
+    usual, secure = (
+        quantities(accounted(noise=mode, draws=1, **settings), "confident") for mode in MODES
+    )
+    one = confident_round(COUNTS[bought()[1]["confident_queries"]], **noise, noise="secure")
+    expected = release_privacy(one, DELTA, np.random.default_rng(0), order=1.8)
+    assert secure["release_epsilon"] == expected.epsilon
+    assert secure["exact_data_independent_epsilon"] == expected.exact_data_independent_epsilon
+    assert secure["answered"] == pytest.approx(one.answer_probability.sum())
+    for name in ("answered", "rdp", "exact_data_independent_epsilon", "release_epsilon"):
+        assert secure[name] != usual[name]
+
+
+def test_data_independent_report_publishes_no_estimate():
+    release = SETTINGS["release"] | {"report": "data_independent", "answer_cap": 10}
+    found = quantities(accounted(release=release, draws=1), "confident")
+    assert found["release_claimed_epsilon"] == found["release_exact_data_independent_epsilon"]
+    assert math.isnan(found["release_published_epsilon"])
+    assert "release_beta" not in found
+
+
+def test_one_number_of_queries_or_draw_more_changes_no_other_row():
+    before = accounted()
+    after = accounted(lnmax={"scale": 3.0, "queries": [20, 40, 60]}, draws=3)
+    keys = ["aggregator", "draw", "quantity"]
+    kept = after.set_index(keys).loc[before.set_index(keys).index]
+    pd.testing.assert_frame_equal(kept, before.set_index(keys), check_exact=True)
+
+
+def test_two_rounds_add_up_and_ask_different_queries():
+    table = accounted(two_rounds=ROUNDS, draws=1)
+    found = quantities(table, "interactive")
+    assert found["asked"] == 100
+    assert {"beta_1", "beta_2", "sigma_ss_1", "smooth_sensitivity_2", "answered_first"} <= set(
+        found
+    )
+    assert 0 < found["answered_first"] < found["answered"]
+    assert 0 < found["epsilon_first"] < found["epsilon"]
+    alone = accounted(confident={"queries": 40, **NOISE}, draws=1)
+    first = quantities(alone, "confident")
+    assert found["answered_first"] == first["answered"]
+    assert found["epsilon_first"] == first["epsilon"]
+    # The others do not know of it.
+    others = table[table["aggregator"] != "interactive"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(others, accounted(draws=1), check_exact=True)
+
+
+@pytest.mark.parametrize(("accuracy", "low", "high"), [(0.7, 0.66, 0.74), (1, 1, 1), (0, 0, 0)])
+def test_stated_scores_are_right_as_often_as_stated(accuracy, low, high):
+    labels = np.random.default_rng(0).integers(5, size=3000)
+    student = {"student_accuracy": accuracy, "student_score": 0.9}
+    scores = stated_scores(labels, 5, student, np.random.default_rng(1))
+    np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=1e-12)
+    assert set(np.unique(scores.round(12))) == {0.025, 0.9}
+    right = scores.argmax(axis=1) == labels
+    assert low <= right.mean() <= high
+    if accuracy < 1:
+        wrong = (scores.argmax(axis=1) - labels)[~right] % 5
+        shares = np.bincount(wrong, minlength=5)[1:] / len(wrong)
+        assert abs(shares - 0.25).max() < 0.05
+    again = stated_scores(labels, 5, student, np.random.default_rng(1))
+    assert np.array_equal(scores, again)
+
+
+# Figure 1 ----------------------------------------------------------------------------------------
+
+
+def histories():
+    return pd.DataFrame(
+        {"task": "digits", "aggregator": name, "student_seed": 0, "epoch": epoch, "accuracy": 0.5}
+        for name in ("lnmax-20", "lnmax-40", "confident")
+        for epoch in (1, 2)
+    )
+
+
+def test_figure_1_shows_the_longest_lnmax_and_what_was_bought():
+    _, arrays = bought()
+    data = students_figure(COUNTS, arrays, histories(), SETTINGS, points=5, bins=10)
+    assert set(data["release"]) == {NOT_FOR_RELEASE}
+    panels = data.groupby(["panel", "aggregator"]).size().to_dict()
+    assert panels == {
+        ("training", "lnmax"): 2,
+        ("training", "confident"): 2,
+        ("cost", "lnmax"): 5,
+        ("cost", "confident"): 5,
+        ("consensus", "lnmax"): 10,
+        ("consensus", "confident"): 10,
+    }
+    consensus = data[data["panel"] == "consensus"].groupby("aggregator")["labels"].sum()
+    assert consensus["lnmax"] == 40
+    assert consensus["confident"] == (arrays["confident_labels"] >= 0).sum()
+    ends = data[data["panel"] == "cost"].groupby("aggregator").last()
+    found = quantities(accounted(), "confident")
+    assert ends.loc["confident", "epsilon"] == pytest.approx(found["epsilon"], rel=1e-12)
+    assert ends.loc["confident", "answered"] == pytest.approx(found["answered"], rel=1e-12)

@@ -1,0 +1,216 @@
+"""Two rounds with a student in between: who sees what, what it costs, and that this is a bound."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.papers.pate.interactive_students import (
+    first_queries,
+    interactive_students,
+    second_round,
+    summary,
+)
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.mechanisms import confident_gnmax
+from private_ensembles.pate.rounds import certain_epsilon, confident_round
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+POOL, TEACHERS = 40, 20
+CHECK = {"threshold": 12, "sigma1": 2.0, "sigma2": 1.0}
+SETTINGS = {
+    "delta": 1e-4,
+    "confident": {"queries": 30, **CHECK},
+    "answer_cap": None,
+    "orders": {"order_max": 20, "order_step": 1},
+    "first_share": 0.4,
+    "threshold": 8,
+    "confidence": 0.6,
+    "student": {
+        "method": "vat",
+        "pool": POOL,
+        "parameters": {"epochs": 12, "learning_rate": 0.01, "widths": (4, 4, 4)},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    """70 test images of two classes, bright on the left or on the right."""
+    source = np.random.default_rng(0)
+    labels = source.integers(2, size=70).astype(np.uint8)
+    images = source.integers(0, 4, (70, 8, 8)).astype(np.uint8)
+    images[labels == 0, :, :4] += 10
+    images[labels == 1, :, 4:] += 10
+    arrays = {"train": images[:0], "train_labels": labels[:0]}
+    return arrays | {"test": images, "test_labels": labels}
+
+
+@pytest.fixture(scope="module")
+def counts(inputs):
+    """Votes of teachers who are right with probability 0.8."""
+    right = np.random.default_rng(1).binomial(TEACHERS, 0.8, POOL)
+    truth = inputs["test_labels"][:POOL]
+    return np.where(truth[:, None] == np.arange(2), right[:, None], TEACHERS - right[:, None])
+
+
+@pytest.fixture(scope="module")
+def bought(counts):
+    queries = np.random.default_rng(2).permutation(POOL)[:30]
+    noise = np.random.default_rng(3)
+    return queries, confident_gnmax(counts[queries], **CHECK, generator=noise)
+
+
+def run(inputs, counts, bought, **changes):
+    settings = SETTINGS | changes
+    facts = {"n_classes": 2, "pixel_max": 16}
+    where = {"task": "small", "student_seed": 0, "seed": 0}
+    return interactive_students(inputs, facts, counts, bought, settings, **where)
+
+
+@pytest.fixture(scope="module")
+def rows(inputs, counts, bought):
+    return run(inputs, counts, bought).set_index("aggregator")
+
+
+def test_both_ways_ask_the_same_queries_at_the_same_cost(rows, bought):
+    assert list(rows.index) == ["first", "interactive", "confident"]
+    assert rows["asked"].tolist() == [12, 30, 30]
+    labels = bought[1]
+    assert rows["answered"]["first"] == (labels[:12] >= 0).sum()
+    assert rows["answered"]["confident"] == (labels >= 0).sum()
+    certain = rows["certain_epsilon"]
+    rho = [n / (2 * 2.0**2) + n / 1.0**2 for n in (12, 30)]
+    for name, total in zip(("first", "confident"), rho, strict=True):
+        assert certain[name] == pytest.approx(exact_data_independent_epsilon(total, 1e-4))
+    assert certain["interactive"] == certain["confident"] > certain["first"]
+    assert set(rows["release"]) == {NOT_FOR_RELEASE}
+    assert (rows["student_evaluated"] == 30).all()
+
+
+def test_right_labels_and_students_are_counted(rows, inputs, bought):
+    truth = inputs["test_labels"][bought[0]]
+    assert rows["right"]["confident"] == (bought[1] == truth).sum()
+    assert rows["right"]["first"] == (bought[1] == truth)[:12].sum()
+    released = rows["answered"] + rows["reinforced"]
+    assert (rows["right"] <= released).all()
+    accuracy = (rows["student_correct"] / 30).tolist()
+    assert rows["student_accuracy"].tolist() == pytest.approx(accuracy)
+    # They learnt something: 63 % are of one class.
+    assert rows["student_accuracy"]["first"] > 0.9
+    assert rows["reinforced"].drop("interactive").tolist() == [0, 0]
+
+
+def test_students_do_not_see_votes_that_were_not_released(rows, inputs, counts, bought):
+    """Other votes, the same labels bought: the same students of round one and of one round."""
+    other = run(inputs, counts[:, ::-1], bought).set_index("aggregator")
+    for name in ("first", "confident"):
+        assert other["student_correct"][name] == rows["student_correct"][name]
+        assert other["answered"][name] == rows["answered"][name]
+    assert other["right"]["interactive"] < rows["right"]["interactive"]
+
+
+def test_a_cap_on_answers_is_shared_by_both_rounds(inputs, counts, bought, rows):
+    queries, labels = bought
+    cap = int((labels >= 0).sum()) // 2 + 1
+    kept = np.where(np.cumsum(labels >= 0) <= cap, labels, -1)
+    capped = run(inputs, counts, (queries, kept), answer_cap=cap).set_index("aggregator")
+    assert capped["answered"].max() <= cap
+    assert capped["answered"]["interactive"] >= capped["answered"]["first"]
+    certain = capped["certain_epsilon"]
+    assert certain["interactive"] == certain["confident"] < rows["certain_epsilon"]["confident"]
+    rho = 30 / (2 * 2.0**2) + cap / 1.0**2
+    assert certain["confident"] == pytest.approx(exact_data_independent_epsilon(rho, 1e-4))
+    spent = int((kept[:12] >= 0).sum())
+    scores = np.tile([1.0, 0.0], (len(counts), 1))
+    stream = np.random.default_rng(0)
+    options = SETTINGS | {"answer_cap": cap, "threshold": -100}
+    answers, own = second_round(counts, scores, options, answered=spent, stream=stream)
+    assert ((answers >= 0) & ~own).sum() == cap - spent
+
+
+def test_a_student_that_knows_reinforces_and_one_that_does_not_asks(counts):
+    truth = counts.argmax(axis=1)
+    certain = np.eye(2)[truth]
+    stream = np.random.default_rng(0)
+    calm = SETTINGS | {"confident": SETTINGS["confident"] | {"sigma1": 0.1, "sigma2": 0.1}}
+    labels, own = second_round(counts, certain, calm, answered=0, stream=stream)
+    assert own[counts.max(axis=1) > 13].all()
+    assert np.array_equal(labels[own], truth[own])
+    labels, own = second_round(counts, certain[:, ::-1], calm, answered=0, stream=stream)
+    assert not own[counts.max(axis=1) > 9].any()
+    assert np.array_equal(labels, truth)
+
+
+def test_secure_noise_is_taken_for_both_rounds(inputs, counts, bought):
+    facts = {"n_classes": 2, "pixel_max": 16}
+    where = {"task": "small", "student_seed": 0, "seed": 0, "noise": "secure"}
+    found = interactive_students(inputs, facts, counts, bought, SETTINGS, **where)
+    one = confident_round(counts[bought[0]], **CHECK, noise="secure")
+    assert found["certain_epsilon"][1] == certain_epsilon([one], 1e-4)
+
+
+def test_first_round_has_its_share_and_each_round_a_query():
+    assert first_queries(300, 0.5) == 150
+    assert first_queries(10, 0.01) == 1
+    assert first_queries(10, 0.99) == 9
+
+
+def test_summary_is_over_seeds(rows):
+    one = rows.reset_index()
+    two = one.assign(student_seed=1, student_accuracy=one["student_accuracy"] + 0.1)
+    table = summary(pd.concat([one, two]), {"small": {"stand_in": True, "K": 20}})
+    assert table["aggregator"].tolist() == ["first", "interactive", "confident"]
+    assert table["student_seeds"].tolist() == [2, 2, 2]
+    expected = (one["student_accuracy"] + 0.05).tolist()
+    assert table["student_accuracy"].tolist() == pytest.approx(expected)
+    assert table["student_accuracy_sd"].tolist() == pytest.approx([0.1 / math.sqrt(2)] * 3)
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    assert table["teachers"].tolist() == [20, 20, 20]
+
+
+# The claim itself: two queries, of which the second's scores depend on the first's answer. ------
+K, SIGMA1, SIGMA2, DELTA = 3, 3.0, 2.0, 1e-2
+# The student's score for class 1 after no answer, answer 0 and answer 1.
+SCORES = {-1: 0.5, 0: 0.1, 1: 0.9}
+
+
+def outcomes(lead, votes):
+    """Probabilities of no answer, 0 and 1, where `votes` of K are for class 1."""
+    passes = ndtr((lead - 1.5) / SIGMA1)
+    one = ndtr((2 * votes - K) / (SIGMA2 * math.sqrt(2)))
+    return {-1: 1 - passes, 0: passes * (1 - one), 1: passes * one}
+
+
+def joint(first, second):
+    """Probability of each pair of outcomes, for votes on both queries."""
+    found = {}
+    for a, p in outcomes(max(first, K - first), first).items():
+        excess = max(second - K * SCORES[a], K - second - K * (1 - SCORES[a]))
+        for b, q in outcomes(excess, second).items():
+            found[a, b] = p * q
+    return np.array([found[key] for key in itertools.product(SCORES, SCORES)])
+
+
+def exact_delta(epsilon):
+    """The largest hockey-stick divergence over all votes and all neighbours of both queries."""
+    worst = 0.0
+    for votes in itertools.product(range(K + 1), repeat=2):
+        for moves in itertools.product((-1, 0, 1), repeat=2):
+            moved = tuple(v + m for v, m in zip(votes, moves, strict=True))
+            if min(moved) >= 0 and max(moved) <= K:
+                gap = joint(*votes) - math.exp(epsilon) * joint(*moved)
+                worst = max(worst, gap.clip(0).sum())
+    return worst
+
+
+def test_what_is_certain_bounds_two_rounds_whose_scores_depend_on_the_first():
+    counts = np.array([[1, 2], [2, 1]])
+    one = confident_round(counts, 1.5, SIGMA1, SIGMA2)
+    epsilon = certain_epsilon([one], DELTA)
+    assert exact_delta(epsilon) <= DELTA
+    # A label tells less than what is accounted for, but a quarter of it is no bound.
+    assert exact_delta(epsilon / 4) > DELTA

@@ -1,0 +1,53 @@
+"""The study of many labels: equal totals, by the account of the labels and by others."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.planner.many_labels import LIMIT, study
+
+SETTINGS = {
+    "mechanisms": ["gnmax", "gnmax_analytic", "gnmax_exact", "confident_gnmax", "exponential"],
+    "delta": 1e-5,
+    "many_labels": {"teachers": 51, "lead": 21, "epsilon": 1.0, "labels": [1, 20, 100]},
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return study(SETTINGS)
+
+
+def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(table):
+    assert list(table["labels"].unique()) == [1, 20, 100]
+    assert set(table["mechanism"]) == set(SETTINGS["mechanisms"]) - {"confident_gnmax"}
+    assert len(table) == 12
+    assert ((table["right"] > 0.5) & (table["right"] < 1)).all()
+
+
+def test_rows_are_what_the_mechanism_gives(table):
+    row = table[(table["mechanism"] == "gnmax_exact") & (table["labels"] == 20)].iloc[0]
+    wanted = Task(1.0, 1e-5, 20, 20, 51, 2)
+    mechanism = mechanisms.load("gnmax_exact")
+    parameters = mechanism.calibrate(wanted)
+    assert row["sigma"] == parameters.sigma <= 19.55
+    chance = mechanism.distribution(np.array([[15, 36]]), parameters)[0, 1]
+    assert row["right"] == chance
+    # The right class wins where a standard normal stays below the lead over sqrt(2) sigma.
+    assert chance == pytest.approx((1 + math.erf(21 / (2 * parameters.sigma))) / 2, rel=1e-12)
+
+
+def test_the_ratio_falls_towards_its_limit(table):
+    found = table[table["mechanism"] == "gnmax_exact"].set_index("labels")["ratio"]
+    assert found[1] > 0.99 > 0.83 > found[20] > found[100] > LIMIT
+    assert (table.loc[table["mechanism"] == "gnmax_analytic", "ratio"] == 1).all()
+    assert table.loc[table["mechanism"] == "exponential", "ratio"].isna().all()
+    assert (table["limit"] == math.sqrt(2 / math.pi)).all()
+
+
+def test_labels_right_more_often_for_the_same_total(table):
+    right = table[table["labels"] == 100].set_index("mechanism")["right"]
+    assert right["gnmax_exact"] > right["gnmax_analytic"] > right["gnmax"]

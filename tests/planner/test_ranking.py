@@ -1,0 +1,189 @@
+"""The planner: never beaten by a brute-force grid, and honest about looking at private votes."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.label_account import LabelAccount
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.sources import Seeded
+from private_ensembles.planner import ranking
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+PROFILES = {
+    "mostly easy": ConsensusProfile(2, 0.9, (20, 2), (2, 2), 1.0),
+    "half hopeless": ConsensusProfile(3, 0.5, (30, 1), (1, 3), 0.5),
+    "many classes": ConsensusProfile(12, 0.4, (15, 5), (2, 4), 3.0),
+}
+TASK = Task(epsilon=2.0, delta=1e-5, queries=120, labels=60, n_teachers=81, n_classes=2)
+
+
+def votes(name, task, seed=0):
+    profile = PROFILES[name]
+    task = replace(task, n_classes=profile.n_classes)
+    generator = np.random.default_rng(seed)
+    return task, *synthetic_counts(profile, task.n_teachers, task.queries, generator)
+
+
+def grid(mechanism, number, least_cap):
+    ends = dict(mechanism.free)
+    if "cap" in ends:
+        ends["cap"] = max(least_cap, ends["cap"][0]), ends["cap"][1]
+    axes = [np.linspace(*between, number) for between in ends.values()]
+    names = list(ends)
+    return [dict(zip(names, map(float, p), strict=True)) for p in itertools.product(*axes)]
+
+
+# Points along each parameter, by the number of parameters; the finer grid, which is slow, at every
+# budget.
+COARSE, FINE = {0: 1, 1: 25, 2: 5, 3: 4}, {0: 1, 1: 60, 2: 9, 3: 9}
+GRIDS = [
+    *((0.5, "mostly easy", COARSE), (4.0, "half hopeless", COARSE), (0.5, "many classes", COARSE)),
+    *(
+        pytest.param(epsilon, profile, FINE, marks=pytest.mark.slow)
+        for epsilon in (0.5, 4.0)
+        for profile in PROFILES
+    ),
+]
+# Labels of many classes that are charged together: a few take long, and one label, the least cap,
+# the longest. Here 18 labels or all; on the finer grid one as well.
+TOGETHER = {25: (0.3, 2), 5: (0.3, 2), 4: (0.3, 2), 60: (0.02, 5), 9: (0.02, 3)}
+
+
+@pytest.mark.parametrize(("epsilon", "profile", "points"), GRIDS)
+def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, profile, points):
+    task, counts, labels = votes(profile, replace(TASK, epsilon=epsilon))
+    plans = {plan.mechanism: plan for plan in ranking.plan(task, counts, labels)}
+    best = max(plan.correct for plan in plans.values())
+    for name, plan in plans.items():
+        if plan.refusal is not None:
+            continue
+        mechanism = mechanisms.load(name)
+        number, least_cap = points[len(mechanism.free)], 0.0
+        together = isinstance(mechanism, LabelAccount) or name == "confident_gnmax_exact"
+        if together and task.n_classes > 2:
+            least_cap, number = TOGETHER[number]
+        for free in grid(mechanism, number, least_cap):
+            parameters = mechanism.calibrate(task, **free)
+            correct = mechanism.expected(counts, labels, task, parameters)[1]
+            assert correct <= 1.01 * plan.correct, (name, free)
+            assert correct <= 1.01 * best
+
+
+def test_plans_are_ranked_and_those_that_do_not_apply_come_last_with_a_reason():
+    task, counts, labels = votes("half hopeless", TASK)
+    plans = ranking.plan(task, counts, labels)
+    usable = [plan for plan in plans if plan.refusal is None]
+    assert [plan.correct for plan in usable] == sorted(
+        (plan.correct for plan in usable), reverse=True
+    )
+    assert {plan.mechanism for plan in plans[len(usable) :]} == {
+        "ladder",  # three classes
+        "optimal_label",  # too many sorted histograms
+        *("majority_private", "committee", "darrm_opt", "darrm_sub"),  # no private teachers
+    }
+    for plan in usable:
+        assert plan.epsilon <= task.epsilon
+        assert plan.correct <= plan.answers <= task.labels + 1e-9
+
+
+def test_one_line_a_family_with_its_least_noise_beside_the_published():
+    task, counts, labels = votes("half hopeless", TASK)
+    plans = {plan.mechanism: plan for plan in ranking.plan(task, counts, labels)}
+    looser = {"gnmax", "gnmax_analytic", "lnmax_improved", "lnmax_analytic", "lnmax_pure"}
+    assert not looser & set(plans)
+    confident = "confident_gnmax_exact", "confident_gnmax"
+    laplace = "lnmax_exact", "lnmax_pure"
+    for best, paper in (("gnmax_exact", "gnmax"), laplace, confident):
+        (alone,) = ranking.plan(task, counts, labels, [paper])
+        assert plans[best].published == alone.correct < plans[best].correct
+        assert math.isnan(alone.published)
+    assert math.isnan(plans["exponential"].published)
+    assert math.isnan(plans["ladder"].published)
+
+
+def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often():
+    # All 60 labels would drown in noise; a part of them does not.
+    task = replace(TASK, n_classes=500, epsilon=1.0, queries=60)
+    counts = np.zeros((60, 500), int)
+    counts[:, 0] = 81
+    labels = np.zeros(60, int)
+    (plan,) = ranking.plan(task, counts, labels, ["gnmax_analytic"])
+    assert plan.parameters.labels < 60
+    mechanism = mechanisms.load("gnmax_analytic")
+    everything = mechanism.calibrate(task)
+    assert plan.correct > 1.05 * mechanism.expected(counts, labels, task, everything)[1]
+
+
+def test_expected_labels_are_those_of_simulated_releases():
+    task, counts, labels = votes("mostly easy", replace(TASK, epsilon=8.0))
+    for plan in ranking.plan(task, counts, labels):
+        if plan.refusal is not None:
+            continue
+        mechanism = mechanisms.load(plan.mechanism)
+        generator = np.random.default_rng(5)
+        right = []
+        for _ in range(150):
+            order = generator.permutation(task.queries)  # queries come in random order
+            released = mechanism.release(counts[order], plan.parameters, Seeded(generator))
+            right.append((released == labels[order]).sum())
+        error = np.std(right) / np.sqrt(len(right))
+        assert abs(np.mean(right) - plan.correct) < 5 * error + 0.01 * plan.correct, plan
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"counts": np.full((120, 3), 1)}, "must be queries x 2 classes"),
+        ({"counts": np.full((120, 2), 1)}, "every row must add up to 81"),
+        ({"labels": np.full(120, -1)}, "must be known for every query"),
+        ({"names": ["unheard_of"]}, "must be one of"),
+    ],
+)
+def test_votes_that_do_not_fit_the_task_are_refused(change, message):
+    task, counts, labels = votes("mostly easy", TASK)
+    given = {"counts": counts, "labels": labels, "names": None} | change
+    with pytest.raises(ValueError, match=message):
+        ranking.plan(task, given["counts"], given["labels"], given["names"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_classes": 100_000}, "n_classes = 100000: must be at most 10,000"),
+        ({"n_teachers": 2**31}, "n_teachers = 2147483648: must be at most 1,000,000"),
+    ],
+)
+def test_more_than_can_be_planned_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(TASK, **change)
+
+
+def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(monkeypatch):
+    known = ranking.best_parameters
+
+    def refuse(mechanism, *given):
+        if mechanism.name == "gnmax":
+            raise ValueError("no noise of gnmax is proven for the budget")
+        return known(mechanism, *given)
+
+    monkeypatch.setattr(ranking, "best_parameters", refuse)
+    task = replace(TASK, queries=20, labels=20, n_teachers=100, n_classes=3)
+    counts, labels = np.tile([[60, 30, 10]], (20, 1)), np.zeros(20, dtype=int)
+    first, last = ranking.plan(task, counts, labels, ["gnmax", "lnmax_pure"])
+    assert (first.mechanism, first.refusal) == ("lnmax_pure", None)
+    assert last.refusal == "no noise of gnmax is proven for the budget"
+
+
+def test_time_is_estimated_by_what_takes_it():
+    task, about = replace(TASK, n_classes=10, secure=True), ranking.about_seconds
+    assert about(replace(task, n_classes=1000)) > about(task)
+    assert about(replace(TASK, n_teachers=100_000)) > 10 + about(TASK)
+    drawn = about(task, release=True) - about(task)
+    assert drawn == pytest.approx(15e-6 * 120 * 10)
+    rehearsal = replace(task, secure=False)
+    assert about(rehearsal, release=True) == about(rehearsal)

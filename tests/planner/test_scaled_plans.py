@@ -1,0 +1,125 @@
+"""Scaled plans keep their budget by a proof of their own, and give nearly what a plan does."""
+
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.planner import ranking, scaled_plans, study
+from private_ensembles.planner.scaled_plans import Scaled, scale
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+PROFILE = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
+TASK = Task(1.0, 1e-5, queries=60, labels=40, n_teachers=60, n_classes=3, profile=PROFILE)
+CHANGES = [{"labels": 8}, {"epsilon": 0.5}, {"epsilon": 2.0}]
+QUICK = ["gnmax", "gnmax_analytic", "lnmax_exact", "exponential", "permute_and_flip"]
+CASES = [(name, False, change) for name in QUICK for change in CHANGES] + [
+    ("gnmax_analytic", True, {"labels": 8}),
+    ("gnmax_exact", True, {"epsilon": 0.5}),
+    ("gnmax_exact", False, {"labels": 16}),
+    ("confident_gnmax", False, {"labels": 8}),
+    ("confident_gnmax_exact", True, {"epsilon": 0.5}),
+]
+
+
+def planned(name, task):
+    votes = study.profile_votes(task, 0)
+    (plan,) = ranking.plan(task, *votes, [name])
+    assert plan.refusal is None
+    return Scaled(task, plan), votes
+
+
+@pytest.mark.parametrize(("name", "secure", "change"), CASES)
+def test_a_scaled_plan_keeps_its_budget_and_is_near_a_plan_of_its_own(name, secure, change):
+    task = replace(TASK, secure=secure)
+    known, votes = planned(name, task)
+    wanted = replace(task, **change)
+    found = scale(known, wanted, *votes)
+    mechanism, parameters = mechanisms.load(name), found.plan.parameters
+    # Asked anew, of the parameters alone.
+    assert mechanism.cost(wanted, parameters).claimed <= wanted.epsilon
+    assert mechanism.cost(wanted, parameters).claimed <= found.plan.epsilon * (1 + 1e-9)
+    assert parameters.labels <= wanted.labels
+    answers, right = mechanism.expected(*votes, wanted, parameters)
+    assert (answers, right) == (found.plan.answers, found.plan.correct)
+    own = planned(name, wanted)[0].plan.correct
+    assert 0.93 * own <= right <= own * 1.01
+
+
+def test_a_mechanism_without_noise_to_scale_serves_fewer_labels_and_no_smaller_budget():
+    task = replace(TASK, teacher_epsilon=0.2, n_teachers=61)
+    known, votes = planned("majority_private", task)
+    fewer = scale(known, replace(task, labels=10), *votes)
+    assert fewer.plan.parameters.labels == 10
+    assert fewer.plan.epsilon == known.plan.epsilon
+    assert scale(known, replace(task, epsilon=0.5), *votes) is None
+
+
+def test_noise_that_costs_nothing_is_left_as_it_is(monkeypatch):
+    task = replace(TASK, epsilon=60.0)
+    known, votes = planned("gnmax_analytic", task)
+    monkeypatch.setattr(scaled_plans, "_within", lambda *_: pytest.fail("a proof"))
+    fewer = scale(known, replace(task, labels=8), *votes)
+    assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
+    with pytest.raises(pytest.fail.Exception, match="a proof"):
+        scale(Scaled(task, known.plan), replace(task, epsilon=1.0), *votes)
+
+
+def test_noise_of_which_nothing_is_proven_is_not_used(monkeypatch):
+    known, votes = planned("gnmax_analytic", TASK)
+    monkeypatch.setattr(scaled_plans, "_SPARE", (0.5,))
+    assert scale(known, replace(TASK, epsilon=0.5), *votes) is None
+    fewer = scale(known, replace(TASK, labels=8), *votes)
+    assert fewer.plan.parameters.sigma == known.plan.parameters.sigma
+
+
+def test_more_budget_or_more_labels_never_give_fewer_right_ones():
+    tasks = [replace(TASK, epsilon=epsilon) for epsilon in (4.0, 1.0, 2.0)]
+    votes = study.profile_votes(TASK, 0)
+    names = ["gnmax_analytic", "permute_and_flip", "ladder"]
+    plans = [(task, ranking.plan(task, *votes, names)) for task in tasks]
+    table = scaled_plans.fewer_labels(plans, *votes)
+    assert set(table["mechanism"]) == {"gnmax_analytic", "permute_and_flip"}
+    assert sorted(set(table["wanted"])) == [8, 16, 40]
+    assert (table["epsilon"] <= table["budget_epsilon"]).all()
+    wide = table.pivot(index=["mechanism", "budget_epsilon"], columns="wanted", values="correct")
+    assert wide.notna().all(axis=None)
+    assert (wide.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
+    assert (wide.groupby("mechanism").diff().dropna() >= 0).all(axis=None)
+    whole = {(t.epsilon, p.mechanism): p.correct for t, ranked in plans for p in ranked[:2]}
+    for (mechanism, epsilon), right in wide[40].items():
+        assert right >= whole[epsilon, mechanism]
+
+
+def test_around_a_plan_are_fewer_labels_and_other_budgets():
+    votes = study.profile_votes(TASK, 0)
+    plans = ranking.plan(TASK, *votes, ["gnmax_analytic", "lnmax_exact"])
+    rows = scaled_plans.around(plans, TASK, *votes)
+    for plan in plans:
+        mine = [row for row in rows if row["mechanism"] == plan.mechanism]
+        by_labels = [row for row in mine if row["over"] == "labels"]
+        assert [row["wanted"] for row in by_labels] == [8, 16, 40]
+        assert {row["budget_epsilon"] for row in by_labels} == {1.0}
+        by_epsilon = [row for row in mine if row["over"] == "epsilon"]
+        assert [row["budget_epsilon"] for row in by_epsilon] == [0.5, 1.0, 2.0]
+        assert {row["wanted"] for row in by_epsilon} == {40}
+        assert by_labels[-1]["correct"] == by_epsilon[1]["correct"] == plan.correct
+
+
+def test_plans_of_very_many_labels_stand_alone(monkeypatch):
+    monkeypatch.setattr(scaled_plans, "MOST", 39)
+    votes = study.profile_votes(TASK, 0)
+    plans = ranking.plan(TASK, *votes, ["gnmax_analytic"])
+    rows = scaled_plans.around(plans, TASK, *votes)
+    assert [(row["over"], row["wanted"]) for row in rows] == [("labels", 40), ("epsilon", 40)]
+    assert scaled_plans.fewer_labels([(TASK, plans)], *votes)["wanted"].tolist() == [40]
+
+
+def test_at_another_budget_thresholds_are_searched_for_anew():
+    votes = study.profile_votes(TASK, 0)
+    (first,) = ranking.plan(TASK, *votes, ["confident_gnmax"])
+    rows = scaled_plans.around([first], TASK, *votes)
+    (row,) = [row for row in rows if row["budget_epsilon"] == 0.5]
+    (own,) = ranking.plan(replace(TASK, epsilon=0.5), *votes, ["confident_gnmax"])
+    assert row["correct"] == own.correct

@@ -1,0 +1,96 @@
+"""The planner's tables: a row per mechanism and budget, and every label's exact audit."""
+
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.gaussian import GaussianNoise
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.planner import study
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+SETTINGS = {
+    "mechanisms": ["gnmax", "permute_and_flip", "ladder", "majority_private"],
+    "privacy_model": "disjoint_shards",
+    "adjacency": "replace_one",
+    "teacher_epsilon": None,
+    "teacher_Delta": 0,
+    "teachers": 20,
+    "n_classes": 3,
+    "queries": 40,
+    "labels": 20,
+    "delta": 1e-5,
+    "profile": {"easy_share": 0.7, "easy": [20, 2], "hard": [2, 2], "confusion": 1},
+}
+
+
+def test_the_audit_catches_half_the_noise(monkeypatch):
+    mechanism = mechanisms.load("permute_and_flip")
+    honest = type(mechanism).rate
+    monkeypatch.setattr(type(mechanism), "rate", lambda self, p: 2 * honest(self, p))
+    task = replace(BASE, queries=1, labels=1)
+    assert study.audit_row("permute_and_flip", task)["verdict"] == "fails"
+
+
+def test_the_ladder_is_exactly_as_private_as_it_says():
+    row = study.audit_row("ladder", replace(BASE, queries=1, labels=1))
+    assert row["exact"] == pytest.approx(row["claimed"], rel=1e-3)
+
+
+def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
+    table = study.plan_table(SETTINGS, [0.5, 2.0], seed=1)
+    assert set(table["mechanism"]) == set(SETTINGS["mechanisms"])
+    for epsilon, rows in table.groupby("budget_epsilon"):
+        applies = rows["not_applicable"] == ""
+        assert applies.tolist() == [True, True, False, False]
+        assert rows.loc[applies, "correct"].is_monotonic_decreasing
+        assert (rows.loc[applies, "epsilon"] <= epsilon).all()
+    assert set(table["wanted"]) == {20}
+    gnmax = table[table["mechanism"] == "gnmax"].iloc[0]
+    assert gnmax["name"] == mechanisms.load("gnmax").label
+    assert gnmax["parameters"].startswith("sigma = ")
+    assert table["published"].isna().all()  # one mechanism a family
+    both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}
+    (row,) = study.plan_table(both, [2.0], seed=1).to_dict("records")
+    assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
+
+
+def test_votes_of_the_profile_are_of_the_task_s_size_and_the_seed_s():
+    task = study.task(SETTINGS, 1.0, 1e-5, n_teachers=7)
+    counts, labels = study.profile_votes(task, seed=1)
+    assert counts.shape == (40, 3)
+    assert set(counts.sum(axis=1)) == {7}
+    assert labels.shape == (40,)
+    again, _ = study.profile_votes(task, seed=1)
+    other, _ = study.profile_votes(task, seed=2)
+    assert again.tolist() == counts.tolist() != other.tolist()
+
+
+def test_every_label_is_audited_or_says_why_not():
+    table = study.audit_table(SETTINGS).set_index(["mechanism", "classes"])
+    assert table.loc[("gnmax", 2), "verdict"] == table.loc[("gnmax", 3), "verdict"] == "holds"
+    assert table.loc[("ladder", 3), "verdict"] == "for two classes only"
+    assert "needs teachers" in table.loc[("majority_private", 2), "verdict"]
+    known = table[table["verdict"] == "holds"]
+    assert (known["exact"] <= known["claimed"] * (1 + 1e-9)).all()
+
+
+def test_parameters_are_words_of_four_digits():
+    assert study.words(GaussianNoise(12.34567, 286)) == "sigma = 12.35, labels = 286"
+    assert study.words(None) == ""
+
+
+def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
+    names = {"mechanisms": ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]}
+    table = study.plan_table(SETTINGS | names, [2.0], seed=1, noise="secure")
+    refused = table["not_applicable"] != ""
+    assert table.loc[refused, "mechanism"].tolist() == ["permute_and_flip"]
+    assert (table.loc[~refused, "epsilon"] <= 2.0).all()
+    audit = study.audit_table(SETTINGS | names, noise="secure")
+    verdicts = audit.set_index(["mechanism", "classes"])["verdict"].to_dict()
+    assert verdicts["permute_and_flip", 2] == "holds"
+    assert "noise: secure" in verdicts["permute_and_flip", 3]
+    assert {verdicts[name, C] for name in names["mechanisms"][:2] for C in (2, 3)} == {"holds"}

@@ -1,0 +1,234 @@
+"""Nothing that may be published depends on the votes but by the outcome of the mechanism itself.
+
+Two neighbouring vote files, the same coins, the script of the rule as it is: every byte of the
+release and of its provenance is equal, wall clock and inodes aside, unless the mechanism draws
+other labels; and then it is equal once it is made to draw the same.
+"""
+
+import pickle
+import random
+import re
+import runpy
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
+from private_ensembles.configuration import files
+from private_ensembles.configuration.check import check
+from private_ensembles.figures import own_votes as own_figure
+from private_ensembles.figures import style
+from private_ensembles.noise import secure
+from private_ensembles.planner import ranking
+from private_ensembles.release import own_votes
+
+QUERIES = 6
+# Teachers and classes: as usual, and all ends of what is accepted.
+USUAL = 7, 2
+ENDS = [(2, 2), (MOST_TEACHERS, 2), (2, MOST_CLASSES), (MOST_TEACHERS, MOST_CLASSES)]
+DRAWN = ("gnmax", "darrm_opt")
+DRAW, DRAW_FIGURE = own_votes.release, own_figure.draw_own
+CLOCK = rb'\d{4}-\d\d-\d\dT[\d:]+\+00:00|"(?:inode|mtime_ns)": \d+'
+
+
+class FixedCoins:
+    """Stands for `secrets`, `os` and OpenDP's sampler in `noise.secure`: coins from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.randbelow, self.choice = self.random.randrange, self.random.choice
+        self.SystemRandom = lambda: self.random
+        self.token_bytes = self.urandom = self.random.randbytes
+
+    def gaussian(self, sigma):
+        return lambda counts: [each + round(self.random.gauss(0, sigma)) for each in counts]
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory):
+    """Return a folder with two files of votes: one teacher votes otherwise on every query."""
+    known = {}
+
+    def of(teachers, classes):
+        if (teachers, classes) not in known:
+            known[teachers, classes] = folder = tmp_path_factory.mktemp("votes")
+            generator = np.random.default_rng(0)
+            votes = (generator.random((QUERIES, teachers)) < 0.6).astype(np.uint16)
+            if (teachers, classes) != USUAL:  # all votes, a tie, one vote, and a power of two
+                first = [teachers, teachers // 2 + 1, 1, min(teachers, 1 << 16)]
+                votes[:4] = np.arange(teachers) >= np.array(first)[:, None]
+                votes[4:, 0] = classes - 1
+            other = votes.copy()
+            other[:, 0] = votes[:, 0] == 0
+            truth = generator.integers(0, classes, QUERIES)
+            for name, array in {"one": votes, "two": other}.items():
+                (folder / name).mkdir()
+                np.savez(folder / name / "votes.npz", votes=array, labels=truth)
+        return known[teachers, classes]
+
+    return of
+
+
+def settings_for(name, size):
+    """The checked configuration in which this mechanism alone serves the votes; None if it none."""
+    config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
+    config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2}
+    mechanism = mechanisms.load(name)
+    private = mechanism.teachers == "private"
+    config["planner"] |= {
+        "mechanisms": [name],
+        "privacy_model": sorted(mechanism.privacy_models)[0],
+        "adjacency": "add_remove" if private else "replace_one",
+        "teacher_epsilon": 0.3 if private else None,
+    }
+    config["labels_wanted"] = 3
+    if mechanism.refusal(_task(config, size)) is not None:
+        config["labels_wanted"] = 1
+    if mechanism.refusal(_task(config, size)) is not None:
+        return None
+    return check(config)
+
+
+def _task(config, size):
+    return own_votes.study.task(
+        config["planner"],
+        config["epsilon"],
+        config["delta"],
+        queries=QUERIES,
+        labels=config["labels_wanted"],
+        n_teachers=size[0],
+        n_classes=size[1],
+        secure=True,
+    )
+
+
+@pytest.fixture
+def drawn_once(request, tmp_path):
+    """Draw the figure of each content once; copy it where that content is drawn again.
+
+    Of most mechanisms its content stands for the figure, which then would show any difference in
+    it: the drawing itself knows nothing else, and figures/test_own_votes.py says that it is the
+    same for the same content.
+    """
+    known = {}
+
+    def draw(table, curves, profile, *paths):
+        given = pickle.dumps((table.to_dict("list"), curves.to_dict("list"), dict(profile)))
+        if request.getfixturevalue("name") not in DRAWN:
+            for path in paths:
+                Path(path).write_bytes(given)
+            return
+        if given not in known:
+            DRAW_FIGURE(table, curves, profile, *paths)
+            known[given] = [shutil.copy(path, tmp_path / Path(path).name) for path in paths]
+            return
+        for kept, path in zip(known[given], paths, strict=True):
+            shutil.copy(kept, path)
+
+    return draw
+
+
+@pytest.fixture
+def searched_once(monkeypatch):
+    """Search for a mechanism's best parameters once for each task and votes to plan by.
+
+    Were these the votes that came from somebody, each file of them would be searched by itself.
+    """
+    known, search = {}, ranking.best_parameters
+
+    def best_parameters(mechanism, *given):
+        key = pickle.dumps((mechanism.name, *given))
+        if key not in known:
+            known[key] = search(mechanism, *given)
+        return known[key]
+
+    monkeypatch.setattr(ranking, "best_parameters", best_parameters)
+
+
+@pytest.fixture
+def published(searched_once, drawn_once, root, neighbours, fake_snakemake, monkeypatch):
+    """Run the script on one of the files; return what may leave, by name, and the outcome."""
+
+    def publish(name, which, outcome=None, size=USUAL):
+        folder = neighbours(*size) / which
+        monkeypatch.chdir(folder)
+        settings = settings_for(name, size)
+        own = files.own_votes(settings)
+        assert own["page"].startswith("results/own/release/")  # secure noise is the default
+        params = {
+            "code": "",
+            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+            "settings": settings.planner.plain(),
+            "seed": settings.seed,
+            "labels_file": own["labels"],
+        }
+        snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
+        snakemake.output = type(snakemake.output)(**own)
+        snakemake.config = settings.plain() | {"again": True}
+        coins = FixedCoins(1)
+        monkeypatch.setattr(secure, "secrets", coins)
+        monkeypatch.setattr(secure, "os", coins)
+        monkeypatch.setattr(secure, "_gaussian", coins.gaussian)
+        kept = []
+
+        def release(*given):
+            kept.append(DRAW(*given) if outcome is None else outcome)
+            return kept[0]
+
+        monkeypatch.setattr(own_votes, "release", release)
+        # Letters drawn one by one: to cut fonts for PDFs would take most of the time. A figure of
+        # what has been drawn before is copied: figures/test_own_votes.py says that it is the same.
+        monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
+        monkeypatch.setattr(own_figure, "draw_own", drawn_once)
+        script = root / "workflow" / "scripts" / "apply_votes.py"
+        runpy.run_path(str(script), {"snakemake": snakemake})
+        left = [*Path("results/own/release").iterdir(), *Path("results/provenance").rglob("*.json")]
+        found = {str(path): re.sub(CLOCK, b"", path.read_bytes()) for path in left}
+        shutil.rmtree("results/own")  # as in a new folder
+        return found, kept[0]
+
+    return publish
+
+
+def check_published(publish, name, size=USUAL):
+    """Compare what two neighbours publish, byte for byte."""
+    one, outcome = publish(name, "one", size=size)
+    two, other = publish(name, "two", size=size)
+    if not np.array_equal(outcome, other):
+        assert one != two
+        two, _ = publish(name, "two", outcome, size=size)
+    names = {Path(path).name for path in one}
+    assert {"index.html", "labels.csv", "mechanisms.csv", "mechanisms.png", "releases.csv"} < names
+    assert set(one) == set(two)
+    assert [path for path in one if one[path] != two[path]] == []
+
+
+@pytest.mark.parametrize("name", mechanisms.offered())
+def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
+    check_published(published, name)
+
+
+# The whole job, which also plans and draws, for laws of noise and the ladder; the others take many
+# minutes here. tests/mechanisms/test_ends.py has the releases of all mechanisms at all ends.
+AT_THE_ENDS = [
+    name
+    for name in mechanisms.offered()
+    if name.startswith(("gnmax", "lnmax", "exponential", "permute", "ladder"))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ENDS, ids=str)
+@pytest.mark.parametrize("name", AT_THE_ENDS)
+def test_nor_do_they_at_the_ends_of_what_is_accepted(
+    published, neighbours, monkeypatch, name, size
+):
+    """Who refuses an ensemble refuses it by its size: whatever the votes, all others publish."""
+    monkeypatch.chdir(neighbours(*size) / "one")
+    if settings_for(name, size) is not None:
+        check_published(published, name, size)

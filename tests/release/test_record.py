@@ -1,0 +1,122 @@
+"""The record of releases: whole or refused, on the disk before it counts, added up."""
+
+import csv
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from private_ensembles.release import record
+from private_ensembles.release.record import Release, Total, append, read, together
+
+MODEL = ("disjoint_shards", "replace_one")
+ONE = Release("2026-01-01T00:00:00+00:00", "gnmax", 0.1, 1e-5, *MODEL, "a")
+TWO = Release("2026-01-02T00:00:00+00:00", "ladder", 0.2, 1e-6, *MODEL, "b")
+
+
+@pytest.fixture
+def path(tmp_path):
+    folder = tmp_path / "release"
+    folder.mkdir(mode=0o755)
+    return folder / "releases.csv"
+
+
+def test_what_was_appended_is_read_back(path):
+    assert read(path) == []
+    append(ONE, path)
+    append(TWO, path)
+    assert read(path) == [ONE, TWO]
+    assert [one.name for one in path.parent.iterdir()] == ["releases.csv"]
+    assert path.stat().st_mode & 0o777 == 0o644  # as its folder
+    with open(path) as file:
+        assert next(csv.reader(file)) == [
+            *("time", "mechanism", "epsilon", "delta", "privacy_model", "adjacency"),
+            "labels_sha256",
+        ]
+
+
+HEADER = "time,mechanism,epsilon,delta,privacy_model,adjacency,labels_sha256\n"
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "", "\0", "\xff", HEADER])
+def test_a_record_that_cannot_be_read_or_holds_no_release_is_refused(path, text):
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"releases\.csv: ") as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_record_that_is_a_link_is_refused(path, there):
+    """An addition would replace the link; what it leads to, if anything, would not be charged."""
+    other = path.with_name("elsewhere.csv")
+    if there:
+        append(ONE, other)
+    path.symlink_to(other)
+    for use in (read, lambda place: append(TWO, place)):
+        with pytest.raises(ValueError, match=r"releases\.csv: is a link to .*elsewhere\.csv: must"):
+            use(path)
+    assert path.is_symlink()
+    assert other.exists() == there
+
+
+def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_labels(
+    path, tmp_path, monkeypatch
+):
+    """What is written tells the hash of labels that are not charged yet."""
+    events, workshop = [], tmp_path / "private"
+    workshop.mkdir()
+    replace, synced = os.replace, record.synced
+
+    def watched(source, target):
+        assert {one.name for one in path.parent.iterdir()} <= {"releases.csv"}
+        events.append(("replace", Path(source).parent))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    monkeypatch.setattr(
+        record, "synced", lambda place: (events.append(("sync", Path(place).name)), synced(place))
+    )
+    append(ONE, path, workshop=workshop)
+    assert events == [("sync", ".releases.part.csv"), ("replace", workshop), ("sync", "release")]
+    assert list(workshop.iterdir()) == []
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.stat().st_mtime_ns % 10**9 == 0  # how long the draw took is nobody's business
+
+
+@pytest.mark.parametrize(
+    "change", [("0.1", "-0.1"), ("0.1", "nan"), ("0.1", "inf"), ("1e-05", "2"), (",a\n", "\n")]
+)
+def test_a_row_that_is_no_release_is_named(path, change):
+    append(ONE, path)
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(ValueError, match=r"line 2 is not a release: restore the file"):
+        read(path)
+
+
+def test_costs_add_up_and_are_rounded_up():
+    total = together([ONE, TWO])
+    assert total.adjacency == "replace_one"
+    assert Fraction(total.epsilon) >= Fraction(0.1) + Fraction(0.2)
+    assert total.epsilon == pytest.approx(0.3, rel=1e-15)
+    assert Fraction(total.delta) >= Fraction(1e-5) + Fraction(1e-6)
+    assert str(total) == "epsilon = 0.30001 and delta = 1.1001e-05 (replace_one)"
+    assert together([Total(1, 0.7, "add_remove")] * 2) == Total(2, 1.0, "add_remove")
+
+
+def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
+    total = together([ONE, Total(0.5, 1e-5, "add_remove")])
+    assert total.adjacency == "replace_one"
+    assert total.epsilon == pytest.approx(1.1)  # two steps of add_remove for one replaced
+    assert total.delta >= 1e-5 + (1 + 2.718281828**0.5) * 1e-5
+
+
+def test_a_release_names_its_file_by_its_hash(tmp_path):
+    (tmp_path / "labels.csv").write_bytes(b"x")
+    row = {"mechanism": "m", "epsilon": 1, "delta": 1e-5}
+    row |= {"privacy_model": "disjoint_shards", "adjacency": "add_remove", "answers": 3}
+    found = record.release_of(row, tmp_path / "labels.csv")
+    assert found.labels_sha256.startswith("2d711642b726b044")
+    assert found.time.endswith("+00:00")
+    assert (found.mechanism, found.epsilon, found.adjacency) == ("m", 1.0, "add_remove")

@@ -1,0 +1,90 @@
+"""The figure of the study of many labels: right labels, ratios of noise, and PATE's votes."""
+
+import pandas as pd
+from matplotlib.ticker import PercentFormatter
+
+from private_ensembles.figures import style
+from private_ensembles.figures.planner import family, look
+
+# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
+# Of PATE's tasks the first ones are drawn, paler one after the other.
+_TASKS = 2
+
+
+def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
+    """Draw the frame of `planner.many_labels.study` and save it under every path.
+
+    equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
+    number of labels; None if there are no votes.
+    """
+    with style.figure(2, 2, size=(7.8, 7.0)) as (drawn, ((first, second), (third, words))):
+        _right(study, first)
+        _ratios(study, second)
+        if equal_budget is None:
+            third.set_visible(False)
+        else:
+            _votes(equal_budget, third)
+        words.axis("off")
+        words.legend(*first.get_legend_handles_labels(), loc="center")
+        style.save(drawn, *paths)
+
+
+def _right(study: pd.DataFrame, axis) -> None:
+    """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
+    families: dict[str, list[str]] = {}
+    for name in dict.fromkeys(study["mechanism"]):
+        families.setdefault(family(name), []).append(name)
+    for members in families.values():
+        for name in dict.fromkeys((members[0], members[-1])):
+            part = study[study["mechanism"] == name]
+            axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **look(name))
+    first = study.iloc[0]
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel=f"right labels, {first['lead']} votes ahead of {first['teachers']}",
+        title=f"ε = {first['epsilon']:g}, δ = {style.number(first['delta'])} for all labels",
+    )
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _ratios(study: pd.DataFrame, axis) -> None:
+    for name in ACCOUNTS:
+        part = study[study["mechanism"] == name]
+        axis.plot(part["labels"], part["ratio"], **look(name))
+    axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
+    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
+    axis.set(
+        xscale="log",
+        xlabel="labels Q",
+        ylabel="σ as a share of what the counts need",
+        title="GNMax: noise by three accounts",
+    )
+
+
+def _votes(table: pd.DataFrame, axis) -> None:
+    most = table.groupby("task")["queries"].transform("max")
+    table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
+    tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
+    for place, task in enumerate(tasks):
+        rows = table[table["task"] == task].sort_values("epsilon")
+        for name in ACCOUNTS:
+            part = rows[rows["mechanism"] == name]
+            axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.5 * place})
+        last = rows[rows["epsilon"] == rows["epsilon"].max()]
+        delta = style.number(last["delta"].iloc[0])
+        words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels, δ = {delta}"
+        at = last["epsilon"].iloc[0], last["accuracy"].max()
+        # Lines of the other task pass behind the words.
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
+        axis.annotate(words, at, (0, 6), textcoords="offset points", ha="right", bbox=box)
+    axis.set(
+        xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
+    )
+    axis.margins(y=0.12)
+    ticks = sorted(set(table["epsilon"]))
+    axis.set_xticks(ticks, [f"{one:g}" for one in ticks])
+    axis.xaxis.set_minor_locator(style.plt.NullLocator())
+    axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

@@ -1,0 +1,88 @@
+"""The figure of somebody's own votes: the ranking, what else could be asked for, the profile."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from private_ensembles.figures import style
+from private_ensembles.figures.planner import look, rank, short
+
+# Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
+# without bound at an end stays finite.
+_SHARES = (np.arange(400) + 0.5) / 400
+
+
+def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths: str) -> None:
+    """Draw `rank`, right labels over labels and over budgets, and the profile; save everywhere.
+
+    table: one budget's plans with `chosen`. curves: of `release.own_votes.curves_table`.
+    profile: easy_share, easy, hard.
+    """
+    heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
+    size, ratios = (4.4, sum(heights)), {"height_ratios": heights}
+    with style.figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
+        rank(top, table)
+        for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
+            _curve(axis, curves[curves["over"] == over], column, words)
+        both[1].set_xscale("log")
+        style.plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
+        both[0].legend(loc="upper left")
+        _profile(below, profile)
+        style.save(drawn, *paths)
+
+
+# What a panel has on its axis: the column of `curves`, and words.
+_OVER = {
+    "labels": ("wanted", "labels asked for, at the budget"),
+    "epsilon": ("budget_epsilon", r"budget $\varepsilon$ of all labels together"),
+}
+
+
+def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
+    """Draw right labels, a line for each mechanism; the chosen one's is the thicker one."""
+    for name, part in rows.assign(label=short(rows)).groupby("mechanism", sort=False):
+        part = part.sort_values(column)
+        width = 2.4 if part["chosen"].iloc[0] else 1.2
+        line = look(name) | {"linewidth": width, "linestyle": "-"}
+        axis.plot(part[column], part["correct"], label=part["label"].iloc[0], **line)
+    axis.set(xlabel=words, ylabel="right labels", ylim=(0, None))
+
+
+def _profile(axis: Axes, profile: Mapping) -> None:
+    share = profile["easy_share"]
+    parts = [
+        (1 - share, profile["hard"], "hard queries", style.VERMILION, "//"),
+        (share, profile["easy"], "easy queries", style.BLUE, None),
+    ]
+    floor = np.zeros_like(_SHARES)
+    for weight, shape, name, color, hatch in parts:
+        density = weight * _beta(*shape)
+        axis.fill_between(
+            100 * _SHARES,
+            floor,
+            floor + density,
+            label=f"{name} ({weight:.0%})",
+            facecolor=color,
+            edgecolor="white",
+            alpha=0.75,
+            hatch=hatch,
+            linewidth=0,
+        )
+        floor = floor + density
+    axis.set(
+        xlabel="teachers that are right on a query, % (profile, not votes)",
+        ylabel="queries",
+        yticks=[],
+        xlim=(0, 100),
+        ylim=(0, None),
+    )
+    axis.legend(loc="upper left")
+
+
+def _beta(a: float, b: float) -> np.ndarray:
+    """The density of a Beta distribution at the shares drawn, summed to one."""
+    logs = (a - 1) * np.log(_SHARES) + (b - 1) * np.log1p(-_SHARES)
+    found = np.exp(logs - logs.max())
+    return found / found.sum()

@@ -1,0 +1,234 @@
+"""One look for all figures: fonts, sizes, and one colour per mechanism and gamma family.
+
+Colours are Okabe and Ito's, which every common kind of colour blindness tells apart, except
+yellow, which white hides; marks and dashes tell them apart in grey. Files are byte-stable: no
+dates, a fixed salt for SVG identifiers.
+"""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib import colors
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter
+from matplotlib.transforms import offset_copy
+
+from private_ensembles.figures import names
+
+# It warns in the terminal of a run that the dates of matplotlib's fonts are old.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
+
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+WARNING = "#8a1f11"
+DOTS = (0, (1, 2))
+
+# A mechanism and the gamma it uses share a colour, mark and dash in every figure.
+LOOKS: dict[str, dict[str, object]] = {
+    "darrm_opt": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "darrm_sub": {"color": VERMILION, "marker": "s", "linestyle": "--"},
+    "darrm_const": {"color": GREEN, "marker": "^", "linestyle": "-."},
+    "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
+    "gnmax_analytic": {"color": PURPLE, "marker": "v", "linestyle": "--"},
+    "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
+    "committee": {"color": BLACK, "marker": "4", "linestyle": "--"},
+    "lnmax": {"color": GREEN, "marker": "^", "linestyle": "-."},
+    "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
+    "interactive_gnmax": {"color": SKY, "marker": "X", "linestyle": "--"},
+    # One colour a family: its tight variants have marks of their own.
+    "gnmax_improved": {"color": PURPLE, "marker": "d", "linestyle": "--"},
+    "gnmax_exact": {"color": PURPLE, "marker": "8", "linestyle": ":"},
+    "confident_gnmax_exact": {"color": SKY, "marker": "H", "linestyle": ":"},
+    "lnmax_pure": {"color": GREEN, "marker": "<", "linestyle": "-"},
+    "lnmax_improved": {"color": GREEN, "marker": "1", "linestyle": "--"},
+    "lnmax_analytic": {"color": GREEN, "marker": "2", "linestyle": "-."},
+    "dpbag": {"color": ORANGE, "marker": "3", "linestyle": "-"},
+    "lnmax_exact": {"color": GREEN, "marker": ">", "linestyle": ":"},
+    "exponential": {"color": ORANGE, "marker": "p", "linestyle": "--"},
+    "permute_and_flip": {"color": VERMILION, "marker": "h", "linestyle": "-"},
+    "ladder": {"color": BLACK, "marker": "P", "linestyle": "-"},
+    "optimal_label": {"color": BLACK, "marker": "|", "linestyle": "-."},
+    "nzc": {"color": VERMILION, "marker": "+", "linestyle": ":"},
+    "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
+    "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "aggressive": {"color": VERMILION, "marker": "v", "linestyle": "--"},
+    "gamma_dsub": {"color": SKY, "marker": "D", "linestyle": (0, (3, 1.5))},
+    "gamma_opt_P": {"color": ORANGE, "marker": "v", "linestyle": (0, (6, 1))},
+    "worst_data_set_bound": {"color": BLACK, "marker": "", "linestyle": DOTS},
+}
+# Names that share another's look: a gamma is drawn as the mechanism that uses it.
+_SAME = {
+    "confident": "confident_gnmax",
+    "gamma_opt": "darrm_opt",
+    "gamma_opt_U": "darrm_opt",  # Figure 9: the paper's usual prior
+    "gamma_sub": "darrm_sub",
+    "gamma_const": "darrm_const",
+}
+LABELS = {
+    "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
+    "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
+    "gamma_const": r"$\gamma_{\mathrm{const}}$ (randomised response)",
+    "gamma_dsub": r"$\gamma_{\mathrm{dsub}}$ (double subsampling)",
+    "gamma_opt_U": r"$\gamma_{\mathrm{opt}\mathrm{-}U}$ (optimised for $\mathcal{T}_U$)",
+    "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
+    "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
+    "lnmax": "LNMax (Laplace)",
+    "gnmax": "GNMax (Gaussian)",
+    "confident": "Confident-GNMax",
+    "moderate": "Confident-GNMax, moderate",
+    "aggressive": "Confident-GNMax, aggressive",
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+    "svhn": "SVHN",
+    "adult": "UCI Adult",
+    "glyph": "Glyph-like votes",
+    "digits": "scikit-learn's digits",
+}
+# Sizes, rounds and other things in order, by place: one hue that darkens.
+SEQUENCE = (
+    {"color": "#4f93cc", "marker": "^", "linestyle": ":"},
+    {"color": "#2a6fb0", "marker": "s", "linestyle": "-."},
+    {"color": "#154b85", "marker": "o", "linestyle": "--"},
+    {"color": "#0a2547", "marker": "D", "linestyle": "-"},
+)
+_FALLBACK = {"color": GREEN, "marker": "^", "linestyle": "-."}
+
+RC = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same everywhere
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "private-ensembles",
+    "pdf.fonttype": 42,  # text stays text
+}
+
+
+def look(name: str) -> dict[str, object]:
+    """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
+    return dict(LOOKS.get(_SAME.get(name, name), _FALLBACK))
+
+
+def label(name: str) -> str:
+    """Return the name as figures print it; an unknown one as it is."""
+    return LABELS.get(name, name)
+
+
+def short_label(name: str) -> str:
+    """Return the label without what is in brackets."""
+    return label(name).split(" (")[0]
+
+
+def ink(color: object) -> tuple[float, float, float]:
+    """Return a colour darkened until words in it can be read on white (contrast of WCAG AA: 4.5).
+
+    >>> ink(BLACK), ink(BLUE) == colors.to_rgb(BLUE)
+    ((0.0, 0.0, 0.0), True)
+    """
+    dark = colors.to_rgb(color)
+    while _contrast(dark) < 4.5:
+        dark = tuple(0.97 * channel for channel in dark)
+    return dark
+
+
+def _contrast(rgb: tuple[float, float, float]) -> float:
+    """Return the contrast with white, by WCAG 2.1's formula."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb]
+    return 1.05 / (0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+
+
+def number(value: float) -> str:
+    """Write a small or plain number as people do.
+
+    >>> number(1e-05), number(0.0003), number(2.5e-07), number(1)
+    ('10⁻⁵', '0.0003', '2.5·10⁻⁷', '1')
+    """
+    return names.powers(f"{value:g}")
+
+
+def line(axis: Axes, x, y, name: str, **options) -> None:
+    """Draw one line of a mechanism, gamma family or data set in its look, named in the legend."""
+    axis.plot(x, y, label=label(name), **(look(name) | options))
+
+
+def band(axis: Axes, x, one, other, color: object, alpha: float) -> None:
+    """Shade what is between two lines."""
+    axis.fill_between(x, one, other, color=color, alpha=alpha, linewidth=0)
+
+
+def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool = False) -> None:
+    """Put one legend for all panels, of one panel's lines, above (upper) or below them (lower)."""
+    step = -1 if reverse else 1
+    handles, names = (found[::step] for found in axis.get_legend_handles_labels())
+    drawn.legend(handles, names, loc=f"outside {place} center", ncols=ncols)
+
+
+def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap: float) -> None:
+    """Write each line's name to the right of its end, in its colour, names at least `gap` apart.
+
+    ends: (x, y, name, colour). gap: in units of a linear vertical axis; names are pushed down.
+    """
+    right = max(x for x, *_ in ends)
+    place = offset_copy(axis.transData, axis.figure, x=8, y=0, units="points")
+    last = float("inf")
+    for _, y, name, color in sorted(ends, key=lambda end: -end[1]):
+        last = min(y, last - gap)
+        axis.text(right, last, name, transform=place, va="center", color=ink(color))
+
+
+def plain_ticks(axis: Axis, places) -> None:
+    """Put ticks at these places of a logarithmic axis only, as plain numbers."""
+    axis.set_major_locator(FixedLocator(places))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def warn(drawn: Figure, text: str) -> None:
+    """Say below the panels what must be known of the data, such as that it is not for release."""
+    drawn.supxlabel(text, fontsize=8, color=WARNING)
+
+
+@contextlib.contextmanager
+def figure(*shape: int, size: tuple[float, float], **options) -> Iterator[tuple[Figure, object]]:
+    """Open a figure in the shared style, ``shape`` and options as in ``plt.subplots``; close it."""
+    with matplotlib.rc_context(RC):
+        drawn, axes = plt.subplots(*shape, figsize=size, layout="constrained", **options)
+        try:
+            yield drawn, axes
+        finally:
+            plt.close(drawn)
+
+
+def save(drawn: Figure, *paths: Path | str) -> None:
+    """Write the figure once per path, by suffix (png, pdf, svg); equal figures, equal bytes."""
+    for path in map(Path, paths):
+        metadata = {
+            ".png": {"Software": None},
+            ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+            ".svg": {"Date": None},
+        }.get(path.suffix)
+        if metadata is None:
+            raise ValueError(f"figure {path}: suffix must be .png, .pdf or .svg")
+        drawn.savefig(path, metadata=metadata)
+        drawn.set_layout_engine("none")  # the next one has the same places

@@ -1,0 +1,106 @@
+"""Figures of the sweeps over K, m, epsilon and Delta, which go beyond DaRRM."""
+
+from itertools import cycle
+
+import matplotlib.colors as colors
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import ScalarFormatter
+
+from private_ensembles.figures import style
+
+COMPARED = ("gamma_sub", "gamma_dsub", "gamma_const")
+# An expected error below this is what scaling for the certificate leaves of no noise at all.
+_NOTHING = 1e-9
+
+
+def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
+    """Draw how much larger the error of each family is than that of gamma_opt.
+
+    data: rows of ``papers.darrm.simulations.sweep``. One column per (epsilon, Delta), one row per
+    family; x = m, y = its expected error over that of gamma_opt, one line per K, darker for larger
+    K. A line ends where gamma_opt adds no noise at all, and the ratio has no bound.
+    """
+    costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
+    sizes = sorted(data["K"].unique())
+    shown = data.pivot_table(
+        index=["K", "m", "epsilon", "Delta"], columns="family", values="expected_error"
+    ).reset_index()
+    shown = shown[shown["gamma_opt"] > _NOTHING]
+    allowances = sorted(data["m"].unique())
+    with style.figure(
+        len(COMPARED),
+        len(costs),
+        size=(2.6 * len(costs) + 0.8, 2.5 * len(COMPARED) + 0.7),
+        squeeze=False,
+        sharey="row",
+        sharex=True,
+    ) as (drawn, axes):
+        for line, family in zip(axes, COMPARED, strict=True):
+            shades = _shades(style.look(family)["color"], len(sizes))
+            for axis, (epsilon, Delta) in zip(line, costs, strict=True):
+                part = shown[(shown["epsilon"] == epsilon) & (shown["Delta"] == Delta)]
+                for K, shade in zip(sizes, shades, strict=True):
+                    of_size = part[part["K"] == K].sort_values("m")
+                    ratio = of_size[family] / of_size["gamma_opt"]
+                    looks = {"color": shade, "marker": "o", "markersize": 3}
+                    axis.plot(of_size["m"], ratio, label=f"K = {K}", **looks)
+                axis.axhline(1, color=style.BLACK, linewidth=0.8, linestyle=":")
+                axis.set(xscale="log", yscale="log")
+                style.plain_ticks(axis.xaxis, allowances)
+                axis.tick_params(axis="x", labelsize=7)
+            best = style.short_label("gamma_opt")
+            line[0].set_ylabel(f"error of {style.short_label(family)}\n/ error of {best}")
+            line[-1].legend(
+                loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7, handlelength=1.2
+            )
+        for axis, (epsilon, Delta) in zip(axes[0], costs, strict=True):
+            axis.set_title(rf"$\varepsilon$ = {epsilon:g}, $\Delta$ = {Delta:g}")
+        for axis in axes[-1]:
+            axis.set_xlabel("privacy allowance $m$")
+        style.save(drawn, *paths)
+
+
+def draw_noiseless(data: pd.DataFrame, *paths: str) -> None:
+    """Draw from which m on no noise is needed, over K.
+
+    data: columns K, epsilon, Delta, noise, m: the least m at which gamma = 1 - noise is private.
+    """
+    data = data.dropna(subset="m")
+    costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)
+    # Not the colours of gamma families: one per epsilon, one mark and dash per Delta.
+    colors_of = dict(zip(sorted(data["epsilon"].unique()), cycle((style.PURPLE, style.ORANGE))))
+    marks_of = dict(zip(sorted(data["Delta"].unique()), cycle((("o", "-"), ("s", "--")))))
+    with style.figure(1, 1, size=(6.4, 4.2)) as (drawn, axis):
+        exact = data[data["noise"] == 0].sort_values("K")
+        first = exact.drop_duplicates("K")
+        words = "no noise at all"
+        if (exact["m"] * 2 == exact["K"] + 1).all():
+            words += ": $m = (K+1)/2$"
+        axis.plot(first["K"], first["m"], color=style.BLACK, marker="x", linestyle="-", label=words)
+        for epsilon, Delta in costs:
+            marker, dash = marks_of[Delta]
+            part = data[(data["epsilon"] == epsilon) & (data["Delta"] == Delta)]
+            for noise, group in part[part["noise"] > 0].groupby("noise"):
+                group = group.sort_values("K")
+                looks = {"color": colors_of[epsilon], "marker": marker, "linestyle": dash}
+                if dash != "-":
+                    looks |= {"markerfacecolor": "none", "markersize": 8}
+                words = (
+                    rf"a coin in {1 / noise:g} releases: $\varepsilon$ = {epsilon:g}, "
+                    rf"$\Delta$ = {Delta:g}"
+                )
+                axis.plot(group["K"], group["m"], label=words, **looks)
+        sizes = sorted(data["K"].unique())
+        axis.set(xscale="log", yscale="log", xlabel="teachers $K$", ylabel="privacy allowance $m$")
+        style.plain_ticks(axis.xaxis, sizes)
+        axis.yaxis.set_major_formatter(ScalarFormatter())
+        axis.legend(loc="upper left", fontsize=8)
+        style.save(drawn, *paths)
+
+
+def _shades(color: str, number: int) -> list[tuple[float, float, float]]:
+    """From a light to a dark shade of one colour, so that a family keeps its colour."""
+    base = np.array(colors.to_rgb(color))
+    shares = np.linspace(-0.6, 0.45, number) if number > 1 else [0.0]
+    return [tuple(base + (1 - base) * -s if s < 0 else base * (1 - s)) for s in shares]

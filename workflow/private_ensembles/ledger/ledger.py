@@ -1,0 +1,382 @@
+"""The privacy ledger: what every mechanism of the papers claims, what is proven, what is true.
+
+Nothing here looks at votes. A verdict is made of two numbers, each worked out on its own, or names
+the proof that takes the place of the second (`row.verdict`).
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import replace_one
+from private_ensembles.audit.bounds import epsilon_bounds
+from private_ensembles.configuration.naming import delta_of, multiply
+from private_ensembles.dpbag.plain import plain_epsilon
+from private_ensembles.ledger.finite_labels import gaussian_columns
+from private_ensembles.ledger.row import GAUSSIAN, LedgerRow, ledger_row
+from private_ensembles.mechanisms.dpbag import BaggingNoise
+from private_ensembles.mechanisms.families.audited import Audited
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.task import Budget, Task
+from private_ensembles.nzc.claims import claimed_readings
+from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
+
+# With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
+PRINTED = {"noise": 2, "delta": 1e-5}
+_ROW = re.compile(r"(?P<name>SAA|DPBag) n=(?P<n>\d+)(?: k=(?P<k>\d+))?")
+_COLUMN = re.compile(r"labels epsilon=(?P<epsilon>[\d.]+)")
+_REPLACED = "audit.md#a-record-that-is-replaced"
+
+
+def ledger(
+    settings: Mapping, gammas: Mapping[str, np.ndarray], published: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the rows of results/privacy_ledger.csv, columns of `row.LedgerRow`.
+
+    settings: of `configuration.nzc.audit`. gammas: by budget, DaRRM's optimised noise (K + 1,).
+    published: `published.read_published` of PATE's Table 1 (of tasks that run with its parameters)
+    and DPBag's tables of labels. Raises ValueError if a gamma is not private at its budget.
+    """
+    rows: list[LedgerRow] = []
+    for name, budget in settings["budgets"].items():
+        rows += _of_budget(name, budget, gammas[name])
+    for name, task in settings["pate"].items():
+        noise = {**task, "student_score": settings["student_score"]}
+        rows += at_noise(name, noise, 2)
+        rows += _of_table(name, task, published)
+        if task["n_classes"] > 2:
+            rows += at_noise(name, noise, task["n_classes"])
+    rows += of_bagging(settings["dpbag"], published[published["paper"] == "dpbag"])
+    for name, task in settings["nzc"].items():
+        rows += _of_nzc(name, task, settings["mechanism"])
+    frame = pd.DataFrame(rows)
+    numbers = [name for name in frame if name.endswith("_epsilon") or name in GAUSSIAN]
+    frame[numbers] = frame[numbers].astype(np.float64)  # not None: whole columns may be empty
+    frame["data_dependent"] = frame["data_dependent"].map({True: "yes", False: "no"})
+    frame["release"] = frame["release"].map({True: "for release", False: "not for release"})
+    return frame
+
+
+@dataclass(frozen=True)
+class Given:
+    """A budget, and every mechanism's parameters of one label within it."""
+
+    budget: Budget
+    parameters: Mapping[str, Parameters]
+
+
+def setting(budget: Mapping, gamma: np.ndarray) -> Given:
+    """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
+
+    gamma: (K + 1,), the optimised one; ValueError if it is not private.
+    """
+    K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
+    cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
+    one = Budget(K, m, epsilon, Delta, *cost)
+    found = {"gamma": np.asarray(gamma, dtype=np.float64)}
+    parameters = {
+        mechanism.name: mechanism.for_budget(one, found) for mechanism in mechanisms.of_one_label()
+    }
+    return Given(one, parameters)
+
+
+def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
+    """One label of two classes by every mechanism that a budget can be spent on."""
+    given = setting(budget, gamma)
+    where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
+    for mechanism in mechanisms.of_one_label():
+        task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        trained = _as_trained(mechanism, task, budget, task.adjacency)
+        proven = mechanism.cost(trained, parameters).proven
+        yield ledger_row(
+            mechanism.name,
+            where,
+            delta=task.delta,
+            privacy_model=task.privacy_model,
+            adjacency=task.adjacency,
+            claimed_epsilon=task.epsilon,
+            proven_epsilon=proven,
+            **_audit(mechanism.audited(trained, parameters), task.delta),
+        )
+    yield from _replaced(where, budget, given)
+
+
+def _audit(audited: Audited, delta: float) -> dict[str, object]:
+    """What the audit says of one label at delta itself: the exact epsilon, or what it is at least.
+
+    With an exact epsilon come mu and how often a neighbour is missed.
+
+    A leak that uses up delta to its last bit, and probabilities that underflow, leave floats unable
+    to tell a large epsilon from an infinite one.
+    """
+    if audited.assumed:
+        return {}
+    found = audited.worst(delta).epsilon
+    if math.isfinite(found):
+        return {"exact_epsilon": found} | gaussian_columns(audited)
+    least = audited.at_least(delta)
+    return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
+
+
+def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
+    """The same claims of private teachers if one record is replaced: two changes to a teacher.
+
+    DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
+    costs then follows from add_remove by group privacy of two: of what is stated of the teacher,
+    and of the accountant's whole curve if the budget says how the teachers are trained. Bounds
+    only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
+    """
+    private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
+    group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
+    ways = {"group privacy": (group.epsilon, group.delta)}
+    if budget.get("teachers"):
+        cost = _trained(budget, "replace_one", Delta), Delta
+        ways["group privacy of the accountant's curve"] = cost
+    for way, cost in ways.items():
+        for mechanism in private:
+            yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, given)
+    if budget.get("teachers"):
+        cost = _unproven(budget), Delta
+        for mechanism in private:
+            if mechanism.costs_once:
+                words = f"{where}, teachers by the replace-one accountant"
+                yield _of_replaced(mechanism, words, cost, budget, given)
+
+
+def _of_replaced(
+    mechanism: Mechanism, words: str, cost: tuple[float, float], budget: Mapping, given: Given
+) -> LedgerRow:
+    """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
+    # If everything leaks, a task has no budget; a bit less is as good.
+    Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
+    stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
+    spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
+    teacher = replace(given.budget, **stated, delta=spent, delta_gamma=leak)
+    task = mechanism.terms(teacher)
+    trained = _as_trained(mechanism, task, budget, "replace_one")
+    proven = mechanism.audited_bound(trained, given.parameters[mechanism.name])
+    return ledger_row(
+        mechanism.name,
+        words,
+        delta=task.delta,
+        privacy_model=task.privacy_model,
+        claimed_epsilon=task.epsilon,
+        proven_epsilon=proven,
+        proof=_REPLACED,
+    )
+
+
+def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: str) -> Task:
+    """The task with what its teachers' training proves of one, if labels cost no more than that.
+
+    DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
+    """
+    if not (mechanism.costs_once and budget.get("teachers")):
+        return task
+    return replace(task, teacher_epsilon=_trained(budget, adjacency, task.teacher_Delta))
+
+
+def _trained(budget: Mapping, adjacency: str, Delta: float) -> float:
+    """What one teacher is proven to cost at Delta, by its training.
+
+    Rounded up to nine decimals: the last bits differ from machine to machine.
+    """
+    from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld
+
+    if adjacency == "add_remove":
+        found = epsilon_pld(*_training(budget), Delta)
+    else:
+        found = epsilon_group(*_training(budget), Delta)
+    return math.ceil(found * 1e9) / 1e9
+
+
+def _unproven(budget: Mapping) -> float:
+    """What the replace-one accountant says of one teacher; nobody has proven its pair the worst."""
+    from private_ensembles.teachers.accounting import epsilon_pld  # late: slow
+
+    found = epsilon_pld(*_training(budget), budget["Delta"], "replace_one")
+    return math.ceil(found * 1e9) / 1e9
+
+
+def _training(budget: Mapping) -> tuple[float, float, int]:
+    """Noise multiplier, sample rate and steps of one teacher."""
+    from private_ensembles.teachers.schedule import poisson_schedule
+
+    stated = budget["teachers"]
+    plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
+    return stated["noise_multiplier"], plan.sample_rate, plan.steps
+
+
+def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
+    """One query at the noise of one of PATE's tasks, by each of its aggregators.
+
+    noise: K, delta and the task's sections, and student_score. exact or lower: the audit's, by
+    whether all histograms could be looked at. The bound of one query is the same for all votes;
+    data-dependent are the totals.
+    """
+    # What it may cost is not limited, so that any epsilon serves.
+    one = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
+    for mechanism in mechanisms.aggregators():
+        parameters = mechanism.at_noise(noise, n_classes)
+        if parameters is None:
+            continue
+        cost = mechanism.cost_at_noise(one, parameters)
+        row = ledger_row(
+            mechanism.name,
+            one_query(name, n_classes, one.n_teachers),
+            delta=one.delta,
+            claimed_epsilon=cost.claimed,
+            **_bounds(mechanism, one, parameters, cost.proven),
+        )
+        yield replace(row, data_dependent=False)
+
+
+def one_query(name: str, n_classes: int, n_teachers: int) -> str:
+    """The setting of a row of `at_noise`."""
+    words = "two classes" if n_classes == 2 else f"{n_classes} classes"
+    return f"{name}: one query, {words}, K = {n_teachers}"
+
+
+def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: float) -> dict:
+    """What is proven of one query and what the audit says of it."""
+    K, C = one.n_teachers, one.n_classes
+    if C == 2:
+        return {"proven_epsilon": proven} | _audit(mechanism.audited(one, parameters), one.delta)
+    found = epsilon_bounds(
+        lambda counts: mechanism.outcomes(counts, parameters),
+        K,
+        C,
+        one.delta,
+        upper=proven,
+        **mechanism.error(K, C, parameters),
+    )
+    return {
+        "proven_epsilon": proven,
+        "exact_epsilon": found.upper if found.exact else None,
+        "lower_epsilon": None if found.exact else found.lower,
+    }
+
+
+def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    """The published total of a task: data-dependent, an expectation; proven: for all data sets."""
+    table = published[
+        (published["paper"] == "pate")
+        & (published["item"] == "table1")
+        & (published["dataset"] == name)
+        & (published["column"] == "epsilon")
+    ]
+    totals = {
+        row: (mechanism.name, *cost)
+        for mechanism in mechanisms.aggregators()
+        for row, cost in mechanism.printed_totals(task).items()
+    }
+    # Interactive-GNMax's rounds can be left out.
+    for cell in table[table["row"].isin(list(totals))].to_dict("records"):
+        mechanism, queries, proven = totals[cell["row"]]
+        row = ledger_row(
+            mechanism,
+            published_total(name, queries, task["K"]),
+            delta=task["delta"],
+            claimed_epsilon=float(cell["published"]),
+            proven_epsilon=proven,
+        )
+        yield replace(row, release=False)  # a cost that tells about the votes
+
+
+def published_total(name: str, queries: int, n_teachers: int) -> str:
+    """The setting of a row of PATE's Table 1."""
+    return f"{name}: {queries} queries, K = {n_teachers}, published total"
+
+
+def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    """One label of SAA, of DPBag, and of DPBag for a record whose teachers are split evenly.
+
+    settings: n, k, noise (lambda = noise / n), delta. published: DPBag's tables of labels, whose
+    rows for n shards follow; they are claims about the printed delta and lambda only. Proven: the
+    labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
+    """
+    n, delta = settings["n"], settings["delta"]
+    bagged = mechanisms.load("dpbag")
+    for setting, noise in bagging(settings).items():
+        partitions, share = noise.k, noise.share
+        task = Task(1.0, delta, 1, 1, partitions * n, 2)
+        cost = bagged.cost(task, noise)
+        row = ledger_row(
+            "dpbag",
+            setting,
+            delta=delta,
+            claimed_epsilon=cost.claimed,
+            proven_epsilon=cost.proven,
+            **_audit(bagged.audited(task, noise), delta),
+        )
+        # A personal cost tells how a record's teachers vote; the others hold for all votes.
+        personal = share < 1
+        yield replace(row, data_dependent=personal, release=row.release and not personal)
+    if {key: settings[key] for key in PRINTED} == PRINTED:
+        yield from _of_labels(n, settings["noise"] / n, published)
+
+
+def bagging(settings: Mapping) -> dict[str, BaggingNoise]:
+    """The noise of one label of SAA, of DPBag, and of a record whose teachers are split evenly."""
+    n, k, rate = settings["n"], settings["k"], settings["noise"] / settings["n"]
+    ways = ((1, 1.0, "SAA"), (k, 1.0, "DPBag"), (k, 0.5, "DPBag, m = 1/2"))
+    return {
+        f"{who}: one label, n = {n}, k = {partitions}": BaggingNoise(n, partitions, rate, share)
+        for partitions, share, who in ways
+    }
+
+
+def printed_labels(n: int, published: pd.DataFrame) -> Iterator[tuple[str, int, int | None, float]]:
+    """Setting, labels, partitions (None: SAA) and epsilon of each count printed for n shards."""
+    for cell in published[published["dataset"] == "adult"].to_dict("records"):
+        row, column = _ROW.fullmatch(cell["row"]), _COLUMN.fullmatch(cell["column"])
+        if row is None or column is None or int(row["n"]) != n:
+            continue
+        labels, k = int(cell["published"]), row["k"]
+        setting = f"adult, {cell['item']}: {labels} labels, {cell['row']}, printed"
+        yield setting, labels, None if k is None else int(k), float(column["epsilon"])
+
+
+def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
+    for setting, labels, partitions, claimed in printed_labels(n, published):
+        personal = partitions is not None
+        found = ledger_row(
+            "dpbag",
+            setting,
+            delta=PRINTED["delta"],
+            claimed_epsilon=claimed,
+            proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
+        )
+        # When a personal budget is spent, and so how many labels there are, depends on the votes.
+        yield replace(found, data_dependent=personal, release=found.release and not personal)
+
+
+def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:
+    """Rows for both readings of gamma, for one label and for all, which cost no less than one."""
+    constant, printed, delta = mechanism["constant"], mechanism["gamma"], task["delta"]
+    noise = mechanism["noise"]
+    for reading, scale in (("scale", printed), ("inverse_scale", 1 / printed)):
+        for queries in (1, task["pool"]):
+            true = lead_one_epsilon(constant, scale, delta, noise=noise)
+            proven = proven_epsilon(constant, scale, noise=noise, delta=delta / queries)
+            claimed = claimed_readings(printed, queries, delta, noise=noise)[reading]
+            yield ledger_row(
+                "nzc",
+                read_gamma(name, queries, printed, reading),
+                delta=delta,
+                claimed_epsilon=claimed,
+                proven_epsilon=queries * proven,
+                exact_epsilon=true if queries == 1 else None,
+                lower_epsilon=None if queries == 1 else true,
+            )
+
+
+def read_gamma(name: str, queries: int, printed: float, reading: str) -> str:
+    """The setting of a row of NZC, whose gamma is read as a scale or an inverse_scale."""
+    words = "a scale" if reading == "scale" else "an inverse scale"
+    return f"{name}: labels: {queries}, gamma = {printed:g} read as {words}"

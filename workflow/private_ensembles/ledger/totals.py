@@ -1,0 +1,113 @@
+"""What Q labels of every mechanism cost together: four compositions side by side.
+
+``general`` is what the papers publish, ``optimal`` the best for labels of which only (epsilon,
+delta) is known, ``pld`` composes each mechanism's exact curve delta(epsilon), ``label`` follows
+what an adversary can do with all of them. Nothing here looks at votes.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive import Pairs, adaptive_epsilon
+from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
+from private_ensembles.accounting.composition import general, optimal_homogeneous
+from private_ensembles.accounting.root import bisect
+from private_ensembles.ledger.ledger import Given
+from private_ensembles.mechanisms.families.task import Task
+
+Curve = Callable[[NDArray], NDArray]
+FRESH = "fresh noise for every label"
+ONCE = "teachers published once, any number of labels"
+RETRAINED = "teachers trained anew for every label"
+# Points of one label's privacy loss, on either side of 0.
+POINTS = 1000
+# Curves end where so little is left, which counts as a certain loss of privacy; far beyond it only
+# leaks are left.
+_LEFT = 1e-13
+_FAR = 60.0
+
+
+def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float) -> pd.DataFrame:
+    """Total epsilons over Q labels at one delta for all mechanisms, a row per budget, mechanism, Q.
+
+    settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
+    in DaRRM's Table 2: delta_total = 1 - (1 - delta)^Q (1 - delta_prime). Columns: budget,
+    mechanism, queries, epsilon and delta (one label's claim), delta_total, general, optimal, pld,
+    label (NaN if neighbours are not listed: private teachers), teachers_once (publishing all
+    private teachers, which answers any number of queries; NaN for plain ones), privacy_model,
+    adjacency, holds_for: what the compositions suppose. Labels of teachers that are trained once
+    and vote on every query share those teachers' randomness, which is all of it with DaRRM: there
+    teachers_once is what is proven (docs/privacy.md).
+    """
+    rows = []
+    for name, given in settings.items():
+        for mechanism in mechanisms.of_one_label():
+            task = mechanism.terms(given.budget)
+            audited = mechanism.audited(task, given.parameters[mechanism.name])
+            curve, pairs = _remembered(audited.curve), audited.label_pairs()
+            for Q in queries:
+                rows.append(
+                    {"budget": name, "mechanism": mechanism.name, "queries": Q}
+                    | {"epsilon": task.epsilon, "delta": task.delta}
+                    | _together(task, curve, pairs, Q, delta_prime, mechanism.costs_once)
+                )
+    return pd.DataFrame(rows)
+
+
+def _together(
+    task: Task, curve: Curve, pairs: Pairs | None, Q: int, delta_prime: float, costs_once: bool
+) -> dict[str, object]:
+    """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
+    total = general(task.epsilon, task.delta, Q, delta_prime)
+    delta, once, holds = total.delta, np.nan, FRESH
+    found = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
+    if costs_once:
+        delta, once, holds = task.delta, task.epsilon, ONCE
+    elif delta == 1:  # which everything keeps
+        found = dict.fromkeys(found, 0.0)
+    else:
+        found |= total_budgets(task.epsilon, task.delta, Q, delta)
+        found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
+        if pairs is not None:
+            found["label"] = min(found["pld"], adaptive_epsilon(pairs, Q, delta).upper)
+    if task.privacy_model == "shared_data" and not costs_once:
+        holds = RETRAINED
+        teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
+        once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
+    return {
+        "delta_total": delta,
+        **found,
+        "teachers_once": once,
+        "privacy_model": task.privacy_model,
+        "adjacency": task.adjacency,
+        "holds_for": holds,
+    }
+
+
+def _remembered(curve: Curve) -> Curve:
+    """The same curve, worked out once for each of the grids of all Q."""
+    known = functools.cache(lambda epsilons: curve(np.frombuffer(epsilons)))
+    return lambda epsilons: known(epsilons.tobytes())
+
+
+def _pld(task: Task, curve: Curve, Q: int, delta: float) -> float:
+    # Cutting a long thin tail off spends delta and saves grid points: both are upper bounds.
+    ends = {largest_loss(curve), 4 * task.epsilon}
+    return min(
+        pld_epsilon(curve, Q, delta, largest_epsilon=end, interval=end / POINTS) for end in ends
+    )
+
+
+def largest_loss(curve: Curve) -> float:
+    """Where a label's curve delta(epsilon) ends, except for a leak that no epsilon covers."""
+    leak = float(curve(np.array([_FAR]))[0])
+
+    def ends(epsilon: float) -> bool:
+        return float(curve(np.array([epsilon]))[0]) <= leak + _LEFT
+
+    return bisect(ends, 0.0, _FAR, relative=1e-3)

@@ -1,0 +1,238 @@
+"""Tables turned so that they can be read: what the rows of a long one say, side by side."""
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+
+from private_ensembles.figures import names
+from private_ensembles.page.beside import beside_printed, note_on_stars
+from private_ensembles.page.cells import format_number, of_column
+from private_ensembles.page.html import html_table
+from private_ensembles.published.statuses import STATUSES
+
+# What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
+# beside it if the paper has one.
+_TABLE2 = {
+    "asked": "queries asked",
+    "answered": "answered, expected",
+    "data_independent_epsilon": "ε whatever the votes",
+    "epsilon": "ε expected of these votes",
+    "order": "Rényi order of it",
+    "smooth_sensitivity": "smooth sensitivity",
+    "sigma_ss": "noise on it (σ ss)",
+    "sanitized_epsilon": "sanitised ε, the paper's estimate",
+    "sanitized_sd": "its standard deviation",
+    "sanitized_epsilon_exact": "sanitised ε at its exact cost",
+    "sanitized_upper_exact": "its upper bound, at the stated confidence",
+    "release": "may be released",
+}
+_NEVER = 1e-200  # what rounding leaves open if delta is 0
+
+
+def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return expected right labels, mechanism by budget, with a control that ranks them at one.
+
+    tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
+    printed: not looked at. What does not apply is said in one sentence.
+    """
+    table = tables["planner"]
+    offered = table[table["correct"] > 0]
+    if offered.empty:
+        return _without(table)
+    offered = offered.assign(mechanism=_families(offered))
+    wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
+    wide = wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
+    wanted = format_number(float(table["wanted"].iloc[0]))
+    delta = names.powers(format_number(float(table["delta"].iloc[0])))
+    shown = html_table(last(wide.reset_index(), _KEPT[1:]), _RIGHT, decimals=1)
+    shown = (
+        f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>{shown}'
+    )
+    budget = "Budget ε for all labels together"
+    if "fewer_labels" in tables:
+        control = _control("labels right", budget, "Labels wanted, Q")
+        choices = _by_labels(tables["fewer_labels"])
+    else:
+        control, choices = _control(f"of {wanted} labels right", budget), ""
+    folds = f'<div class="folds">{choices}{_without(table)}</div>'
+    return f'<div class="chooser">{control}{shown}{folds}</div>'
+
+
+_RIGHT = "Expected right labels by mechanism and budget"
+
+
+def _by_labels(fewer: pd.DataFrame) -> str:
+    """Return expected right labels, mechanism and budget by number of labels wanted, folded."""
+    rows = fewer[fewer["correct"] > 0].rename(columns={"budget_epsilon": "ε"})
+    full = rows["mechanism"].map(names.mechanism)
+    rows = rows.assign(mechanism=full.str.partition(",")[0])
+    wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
+    wide = last(
+        wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
+    )
+    caption = (
+        "Each plan with its noise scaled to fewer labels, and proven to keep the budget. A plan "
+        "made for that number alone would have a few more of them right."
+    )
+    shown = html_table(
+        wide, "Expected right labels by mechanism, budget and labels wanted", decimals=1
+    )
+    return (
+        f'<details class="rows"><summary>Right labels if fewer are wanted</summary>'
+        f'<p class="caption">{caption}</p>{shown}</details>'
+    )
+
+
+_KEPT = ["mechanism", "privacy_model", "adjacency"]
+
+
+def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return a table with these columns at its end."""
+    return table[[*(name for name in table if name not in columns), *columns]]
+
+
+def _families(offered: pd.DataFrame) -> pd.Series:
+    """Return each mechanism's name without how its noise is found, if only one row has that name.
+
+    The planner shows the best proven noise of each alone, at one budget or another.
+    """
+    full = offered["mechanism"].map(names.mechanism)
+    family = full.str.partition(",")[0]
+    rows = pd.DataFrame({"family": family, "budget": offered["budget_epsilon"]})
+    several = set(rows["family"][rows.duplicated()])
+    return family.where(~family.isin(several), full)
+
+
+def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return how often a label is right, mechanism by number of labels, with the same control."""
+    (table,) = tables.values()
+    rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
+    if "analysis" in rows:
+        rows = rows[rows["epsilon"] == rows["epsilon"].iloc[0]]
+    wide = rows.pivot(index="mechanism", columns="labels", values="right")
+    wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
+    wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
+    control = _control("% of labels right", "Labels that share the budget, Q")
+    title = "Share of right labels by number of labels"
+    shown = html_table(wide.reset_index(), title, decimals=2)
+    shown = f"<details><summary>The same as a table</summary>{shown}</details>"
+    first = rows.iloc[0]
+    return (
+        f'<p class="caption">Right labels in per cent: ε = {format_number(first["epsilon"])} and '
+        f"δ = {names.powers(format_number(first['delta']))} for all Q labels together, "
+        f"{format_number(first['teachers'])} teachers, two classes, the right one "
+        f"{format_number(first['lead'])} votes ahead.</p>"
+        f'<div class="chooser">{control}{shown}</div>'
+    )
+
+
+def _control(unit: str, *labels: str) -> str:
+    """Return sliders over the last table beside them; hidden until ``page.js`` runs.
+
+    labels: of one slider, over the columns with an "="; of two, the first over the values in the
+    second column. unit: of what is ranked.
+    """
+    sliders = "".join(
+        f'<label>{escape(label)} <input type="range" min="0" step="1"></label>' for label in labels
+    )
+    return (
+        f'<div class="control" data-unit="{escape(unit)}" hidden>{sliders}'
+        # What it says is the sliders' own value, too: it should be heard once.
+        '<output aria-live="off"></output><ol class="ranking"></ol></div>'
+    )
+
+
+def _without(table: pd.DataFrame) -> str:
+    """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
+    column = "not_applicable"
+    if column not in table or table[column].isna().all():
+        return ""
+    rows = table[table[column].notna()].drop_duplicates("mechanism")
+    reasons = []
+    for reason, group in rows.groupby(column, sort=False):
+        who = ", ".join(names.mechanism(name) for name in group["mechanism"])
+        reasons.append(f"{who} ({names.reason(str(reason))})")
+    number = rows["mechanism"].nunique()
+    summary = f"Left out here: {number} mechanism{'s' * (number > 1)}"
+    return (
+        f'<details class="rows"><summary>{summary}</summary>'
+        f'<p class="caption">{escape("; ".join(reasons))}.</p></details>'
+    )
+
+
+def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return the accuracy of answers, mechanism by task, queries and total ε."""
+    (table,) = tables.values()
+    table = table[table["accuracy"].notna()]
+    headings = [
+        f"{names.dataset(row['task'])}{' (synthetic)' if row['synthetic'] else ''}"
+        f"{' (stand-in)' if row['stand_in'] else ''}, "
+        f"Q = {row['queries']:g}, ε = {row['epsilon']:g}"
+        for row in table.to_dict("records")
+    ]
+    order = list(dict.fromkeys(table["mechanism"]))
+    kept = [*_KEPT, "release"]
+    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values="accuracy")
+    wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
+    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
+    return html_table(last(wide, kept[1:]), "Accuracy at equal totals", decimals=4)
+
+
+def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
+
+    The rules for ties are put together: the largest of them counts.
+    """
+    (table,) = tables.values()
+    rows = []
+    for (teachers, classes), group in table.groupby(["teachers", "classes"]):
+        row = {"teachers": teachers, "classes": classes}
+        for words, among in _leads(group["lead"]):
+            chosen = group[among]
+            worst = float(chosen["delta_most"].max()) if len(chosen) else float("nan")
+            row[f"δ, lead {words}"] = 0.0 if worst < _NEVER else worst
+        rows.append(row | {"at ε": group["epsilon"].iloc[0]})
+    return html_table(pd.DataFrame(rows), "Largest delta of one label by its lead")
+
+
+def _leads(lead: pd.Series):
+    return [(f"{k}", lead == k) for k in range(3)] + [("3 or more", lead >= 3)]
+
+
+def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+    """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
+
+    The printed number is beside ours if the paper has one.
+    """
+    (table,) = tables.values()
+    rows = beside_printed("table2", table, printed, "pate").to_dict("records")
+    headings = []
+    for row in rows:
+        task, space, mark = row["task"].partition(" ")
+        headings.append(f"{names.dataset(task)}{space}{mark}, {row['aggregator']}")
+    known = {name: words for name, words in _TABLE2.items() if name in table}
+    out = pd.DataFrame({"quantity": list(known.values())})
+    for heading, row in zip(headings, rows, strict=True):
+        out[heading] = [_with_printed(row, name) for name in known]
+    return (
+        '<p class="caption">In brackets: the printed number and how ours compares with it.</p>'
+        f"{html_table(out, 'Table 2, turned')}{note_on_stars(out)}"
+    )
+
+
+def _with_printed(row: Mapping, name: str) -> str:
+    """Return our number and, in brackets, the printed one and what became of it."""
+    value, words = row[name], row.get(f"printed {name}")
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return ""
+    if not words:
+        return of_column(name, value)
+    ours = format_number(value, 4)
+    digits, _, status = words.partition(", ")
+    return f"{ours} ({digits} {STATUSES[status or 'match'].sign})"

@@ -1,0 +1,228 @@
+"""The paper's tables, from released labels, privacy parameters and noise scales.
+
+Every function takes data frames or plain mappings and returns a data frame; columns are only added,
+never renamed (DESIGN, section 4). epsilon in nats, accuracies as fractions.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from private_ensembles import mechanisms
+from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
+from private_ensembles.configuration.naming import multiply
+from private_ensembles.papers.standard_errors import Part, standard_error
+from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
+
+ACCURACY_KEY = [
+    "dataset",
+    "stand_in",
+    "m",
+    "queries",
+    "mechanism",
+    "privacy_model",
+    "adjacency",
+    "epsilon",
+    "delta",
+]
+_TRAINING_KEY = ["dataset", "stand_in", "m", "mechanism", "training_seed"]
+# Why the least total holds, in plain words.
+_EVERYTHING = (
+    "Publishing all {K} private teachers costs no more than this, once, and answers any "
+    "number of queries: labels made from them are post-processing. For DaRRM, not for "
+    "GNMax on plain teachers."
+)
+# What a search for sigma must have found.
+_SIGMAS = (
+    "order_rdp",
+    "sigma_rdp",
+    "order_improved_rdp",
+    "sigma_improved_rdp",
+    "sigma_analytic",
+    "sigma_exact",
+)
+
+
+def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the accuracy of released labels: Tables 1, 6, 8, 10 of DaRRM.
+
+    labels: rows of ``results/darrm/labels/*.csv``, one per data set, mechanism, training seed,
+    number of queries and draw. Returns one row per ACCURACY_KEY with
+
+    accuracy_mean, accuracy_sd   over all draws of all training seeds
+    sd_queries                   over draws within a training seed (root mean square over seeds)
+    sd_training                  of ``expected_accuracy`` over training seeds
+    standard_error, freedom      of accuracy_mean less the mean of another training's draws, without
+                                 those draws' own, and its degrees of freedom (`standard_errors`):
+                                 missing for one training seed
+    expected_accuracy            exact, over all test images; mean over training seeds
+    draws, training_seeds        how many (draws: per seed)
+
+    Standard deviations have n - 1 in the denominator and are missing for n = 1. Raises ValueError
+    for missing columns, missing values, accuracies outside [0, 1] or unequal numbers of draws.
+    """
+    _require(labels, [*ACCURACY_KEY, "training_seed", "draw", "accuracy", "expected_accuracy"])
+    for column in ("accuracy", "expected_accuracy"):
+        # Written so that NaN is refused as well.
+        if not labels[column].between(0, 1).all():
+            raise ValueError(f"labels: {column} must be in [0, 1]")
+    rows = []
+    for key, group in labels.groupby(ACCURACY_KEY, sort=False, dropna=False):
+        by_seed = group.groupby("training_seed")
+        draws = by_seed["draw"].nunique()
+        if draws.nunique() != 1 or draws.sum() != len(group):
+            raise ValueError(f"labels: {key} has {dict(draws)} draws, must be equally many")
+        expected = by_seed["expected_accuracy"].mean()
+        row = dict(zip(ACCURACY_KEY, key, strict=True))
+        row["accuracy_mean"] = group["accuracy"].mean()
+        row["accuracy_sd"] = group["accuracy"].std()
+        row["sd_queries"] = math.sqrt(by_seed["accuracy"].var().mean())
+        row["sd_training"] = expected.std()
+        row["standard_error"], row["freedom"] = standard_error(
+            [
+                Part(row["sd_queries"] ** 2 / len(group), len(group) - len(draws)),
+                Part((1 + 1 / len(draws)) * row["sd_training"] ** 2, len(draws) - 1),
+            ]
+        )
+        row["expected_accuracy"] = expected.mean()
+        row["draws"] = int(draws.iloc[0])
+        row["training_seeds"] = len(draws)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    # Data sets as they come, mechanisms in their order.
+    rank = {
+        "dataset": list(table["dataset"].unique()),
+        "mechanism": list(mechanisms.every()),
+    }
+    return table.sort_values(
+        ["dataset", "queries", "mechanism"],
+        key=lambda column: column.map(rank[column.name].index) if column.name in rank else column,
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+def accuracy_by_training(labels: pd.DataFrame) -> pd.DataFrame:
+    """Return what labels of each training are expected to achieve, over all test images.
+
+    For differences of mechanisms whose teachers are the same (`published.relations`). labels: as
+    `label_accuracy` takes them; the number of queries and the draw do not matter. Columns:
+    _TRAINING_KEY and expected_accuracy. Raises ValueError for missing columns.
+    """
+    _require(labels, [*_TRAINING_KEY, "expected_accuracy"])
+    rows = labels[[*_TRAINING_KEY, "expected_accuracy"]]
+    return rows.drop_duplicates(_TRAINING_KEY, ignore_index=True)
+
+
+def _require(labels: pd.DataFrame, wanted: Iterable[str]) -> None:
+    missing = [column for column in wanted if column not in labels]
+    if missing:
+        raise ValueError(f"labels: lacks the columns {', '.join(missing)}")
+
+
+def privacy_loss(
+    datasets: Iterable[Mapping[str, object]],
+    *,
+    K: int,
+    m: int,
+    queries: Sequence[int],
+    delta_prime: float,
+    order_max: float = 500,
+    order_step: float = 0.5,
+) -> pd.DataFrame:
+    """Total privacy loss over Q queries: Tables 2, 5, 7, 9 of DaRRM, with tighter totals beside.
+
+    datasets: mappings with ``name``, ``stand_in``, ``epsilon``, ``Delta`` (one private teacher's).
+    A label costs (m epsilon, m Delta). ``epsilon_total``, ``delta_total`` are as published: general
+    composition with delta'. All other totals hold at that same ``delta_total``:
+
+    epsilon_total_optimal      the best for Q mechanisms of that cost (Kairouz et al., Theorem 3.3)
+    epsilon_all_teachers       publishing all K private teachers: every label, for any Q, is their
+                               post-processing
+    epsilon_total_gnmax        Q labels of GNMax with the paper's sigma on plain teachers (Gaussian
+                               mechanisms compose into one)
+    epsilon_disjoint_shards    one teacher's own cost, for replace_one (group privacy): what a
+                               neighbour changes if every record reaches one private teacher
+                               only, by any fixed partition; any Q
+    epsilon_committee          m of the teachers, drawn once, answer all queries by majority: their
+                               composition at delta_committee, for any Q (`mechanisms.committee`)
+
+    ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
+    teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
+    teachers that are trained again for every label (docs/darrm-many-labels.md).
+    Raises ValueError for m, Q or K not integers >= 1.
+    """
+    rows = []
+    for dataset in datasets:
+        epsilon, Delta = float(dataset["epsilon"]), float(dataset["Delta"])
+        per_query = multiply(m, epsilon), multiply(m, Delta)
+        one_teacher = replace_one(epsilon, Delta)
+        committee = optimal_homogeneous(epsilon, Delta, min(m, K), per_query[1])
+        sigma = gnmax_sigma(*per_query, method="rdp", order_max=order_max, order_step=order_step)
+        for Q in queries:
+            total = general(*per_query, Q, delta_prime)
+            optimal = optimal_homogeneous(*per_query, Q, total.delta)
+            everything = optimal_homogeneous(epsilon, Delta, K, total.delta)
+            rows.append(
+                {
+                    "dataset": dataset["name"],
+                    "stand_in": bool(dataset["stand_in"]),
+                    "queries": Q,
+                    "m": m,
+                    "privacy_model": "shared_data",
+                    "adjacency": "add_remove",
+                    "epsilon_query": per_query[0],
+                    "delta_query": per_query[1],
+                    "epsilon_total": total.epsilon,
+                    "delta_total": total.delta,
+                    "epsilon_total_optimal": optimal.epsilon,
+                    "epsilon_all_teachers": everything.epsilon,
+                    "delta_all_teachers": everything.delta,
+                    "epsilon_total_gnmax": analytic_epsilon(sigma, total.delta, labels=Q),
+                    "epsilon_disjoint_shards": one_teacher.epsilon,
+                    "delta_disjoint_shards": one_teacher.delta,
+                    "tightest": everything.epsilon,
+                    "tightest_reason": _EVERYTHING.format(K=K),
+                    "epsilon_committee": committee.epsilon,
+                    "delta_committee": committee.delta,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def gnmax_sigmas(
+    settings: Iterable[Mapping[str, object]], searches: Mapping[tuple[float, float], pd.DataFrame]
+) -> pd.DataFrame:
+    """GNMax's noise scales, the paper's and tighter ones: Table 4 of DaRRM.
+
+    settings: mappings with ``name``, ``stand_in``, ``m``, ``epsilon_query``, ``delta_query`` (of
+    one label). searches: (epsilon, delta) of one label -> frame with ``quantity`` and ``value``, as
+    ``search_gnmax_sigma`` writes. ``order_least`` is the paper's lambda_min. Raises ValueError
+    naming a setting without a search or a quantity that is missing.
+    """
+    rows = []
+    for setting in settings:
+        m = setting["m"]
+        budget = float(setting["epsilon_query"]), float(setting["delta_query"])
+        if budget not in searches:
+            raise ValueError(f"{setting['name']}, m = {m}: no search for (epsilon, delta) {budget}")
+        search = searches[budget]
+        values = dict(zip(search["quantity"], search["value"], strict=True))
+        missing = [name for name in _SIGMAS if name not in values]
+        if missing:
+            raise ValueError(f"{setting['name']}, m = {m}: lacks {', '.join(missing)}")
+        rows.append(
+            {
+                "dataset": setting["name"],
+                "stand_in": bool(setting["stand_in"]),
+                "m": m,
+                "privacy_model": "disjoint_shards",
+                "adjacency": "replace_one",
+                "epsilon": budget[0],
+                "delta": budget[1],
+                "order_least": 1 - math.log(budget[1]) / budget[0],
+            }
+            | {name: float(values[name]) for name in _SIGMAS}
+        )
+    return pd.DataFrame(rows)

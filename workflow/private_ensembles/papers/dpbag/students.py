@@ -1,0 +1,89 @@
+"""Students of bagged teachers: trained on noisy labels until the budget is spent, then tested."""
+
+import numpy as np
+
+from private_ensembles.dpbag.mechanism import release
+from private_ensembles.noise.streams import generator
+from private_ensembles.papers.dpbag.experiment import noise_of
+from private_ensembles.student.ranking import areas
+
+METRICS = ("accuracy", "auroc", "auprc")
+
+
+def student_metrics(features, labels, test, model, training):
+    """Train a student on labelled queries and measure it on the test third.
+
+    The student is of its teachers' kind. features (T, d), labels (T,): what it may know. test:
+    (features, labels). Returns METRICS as floats. With no label there is no student: all are NaN.
+    With one class only, the student says that class everywhere.
+    """
+    if not len(labels):
+        return dict.fromkeys(METRICS, np.nan)
+    if labels.min() == labels.max():
+        scores = np.full(len(test[1]), float(labels[0]))
+    elif model == "logistic":
+        from private_ensembles.teachers.logistic import fit_shards
+
+        student = fit_shards(features, labels, np.arange(len(labels))[None], features, **training)
+        margins = test[0] @ student.coefficients[0] + student.intercepts[0]
+        scores = 0.5 * np.tanh(margins / 2) + 0.5
+    else:
+        from private_ensembles.teachers import boosted_trees
+
+        scores = boosted_trees.scores(boosted_trees.fit(features, labels, training), test[0])
+    accuracy = float(((scores > 0.5) == test[1]).mean())
+    return dict(zip(METRICS, (accuracy, *areas(test[1], scores)), strict=True))
+
+
+def run(thirds, model, training, settings, accounts, seed, path, progress=None):
+    """Train and test every student of one model and split: SAA, DPBag, DPBag- and NPB.
+
+    settings: as for `experiment.account`, and draws (of the noise). accounts: n -> (rows,
+    arrays) as `account` returns them. The noise of one (n, k, draw) is the same for every budget
+    and for DPBag and DPBag-, which differ in how many of its labels they may use: as many as are
+    `releasable`. Not part of any claim: the number of labels of DPBag is a function of the votes.
+
+    Returns rows: method, n, k, epsilon, delta, plain_epsilon, draw, labels, label_accuracy and
+    METRICS.
+    """
+    rows = [_baseline(thirds, model, training)]
+    for n, (counts, arrays) in accounts.items():
+        noise = noise_of(settings, n)
+        for place, k in enumerate(int(size) for size in arrays["k"]):
+            ones = arrays["ones"][place]
+            for draw in range(settings["draws"]):
+                source = generator(seed, *path, "noise", n, k, draw)
+                labels = release(ones, n, k, noise, source)
+                for method, count in _methods(counts, k):
+                    facts = {"method": method, "n": n, "k": k, "draw": draw}
+                    for name in ("epsilon", "delta", "plain_epsilon"):
+                        facts[name] = count[name]
+                    # A file that has rows without it holds floats.
+                    used = min(int(count["releasable"]), len(labels))
+                    rows.append(facts | _test(thirds, labels[:used], model, training))
+            if progress is not None:
+                progress(f"n = {n}, k = {k}: {len(rows)} students")
+    return rows
+
+
+def _methods(counts, k):
+    """(method, row of the label count) of what k partitions serve."""
+    free = [row for row in counts if row["accounting"] == "data_independent"]
+    if k == 1:
+        return [("saa", row) for row in free]
+    own = [row for row in counts if row["accounting"] == "personalised" and row["k"] == k]
+    return [("dpbag", row) for row in own] + [("dpbag_minus", row) for row in free]
+
+
+def _test(thirds, labels, model, training):
+    features, truth = (array[: len(labels)] for array in thirds.queries)
+    right = float((labels == truth).mean()) if len(labels) else np.nan
+    facts = {"labels": len(labels), "label_accuracy": right}
+    return facts | student_metrics(features, labels, thirds.test, model, training)
+
+
+def _baseline(thirds, model, training):
+    """NPB: one model on the true labels of all private records."""
+    facts = {"method": "npb", "n": 1, "k": 1, "draw": 0, "epsilon": None, "delta": None}
+    used = {"plain_epsilon": None, "labels": len(thirds.teachers[1]), "label_accuracy": 1.0}
+    return facts | used | student_metrics(*thirds.teachers, thirds.test, model, training)

@@ -1,0 +1,208 @@
+"""DPBag's tables: what students achieve, how many labels a budget buys, and what they truly cost.
+
+Every function takes data frames or plain values and returns a data frame; columns are only added,
+never renamed. epsilon in nats, metrics as fractions.
+"""
+
+import math
+from collections.abc import Iterable
+from itertools import product
+
+import pandas as pd
+
+from private_ensembles.dpbag.budget import data_independent_count
+from private_ensembles.dpbag.plain import plain_epsilon, plain_label_count
+from private_ensembles.papers.dpbag.students import METRICS
+from private_ensembles.papers.standard_errors import Part, StandardError, standard_error
+
+_PLAIN = "(epsilon, delta)-DP for everyone"
+# What a number in these tables promises; shown beside it.
+GUARANTEES = {
+    "dpbag": (
+        "personalised (epsilon, delta), weaker than DP: each record's cost, and when to stop, "
+        "depend on the data; plain_epsilon holds for everyone after as many labels"
+    ),
+    "dpbag_minus": _PLAIN,
+    "saa": _PLAIN,
+    "npb": "none",
+}
+# One record is in one shard of each partition; the shards are cut from permutations.
+_MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one"}
+# Splits of the data behind a printed number, with one draw of the noise each: the authors' code.
+_PRINTED_SPLITS = 5
+_ACCURACY_KEY = ["dataset", "stand_in", "model", "method", "n", "k", "epsilon", "delta"]
+_LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon", "delta"]
+
+
+def student_accuracy(students: pd.DataFrame) -> pd.DataFrame:
+    """Summarise students over splits of the data and draws of the noise: Tables 5 and 7.
+
+    students: rows of ``results/dpbag/students/*/*.csv``. Returns one row per _ACCURACY_KEY with
+
+    labels, label_accuracy       means of the number of labels and the share of right ones
+    plain_epsilon                largest of the splits: what as many labels cost everyone
+    <metric>_mean, <metric>_sd   over all splits and draws (n - 1; missing for one)
+    <metric>_sd_splits           of the means of each split
+    <metric>_error, _freedom     standard error of the difference to a printed mean and its degrees
+                                 of freedom (`error_of_difference`); missing for one split
+    splits, draws                how many; draws of all splits together
+    privacy_model, adjacency, guarantee    what epsilon and delta promise
+
+    Raises ValueError for missing columns or a metric outside [0, 1].
+    """
+    _require(students, [*_ACCURACY_KEY, "seed", "labels", "plain_epsilon", *METRICS], "students")
+    for metric in METRICS:
+        if not (students[metric].isna() | students[metric].between(0, 1)).all():
+            raise ValueError(f"students: {metric} must be in [0, 1]")
+    rows = []
+    for key, group in students.groupby(_ACCURACY_KEY, sort=False, dropna=False):
+        row = dict(zip(_ACCURACY_KEY, key, strict=True))
+        for name in ("labels", "label_accuracy"):
+            row[name] = group[name].mean()
+        row["plain_epsilon"] = group["plain_epsilon"].max()
+        for metric in METRICS:
+            row[f"{metric}_mean"] = group[metric].mean()
+            row[f"{metric}_sd"] = group[metric].std()
+            by_split = group.groupby("seed")[metric]
+            row[f"{metric}_sd_splits"] = by_split.mean().std()
+            row[f"{metric}_error"], row[f"{metric}_freedom"] = error_of_difference(by_split)
+        row["splits"], row["draws"] = group["seed"].nunique(), len(group)
+        rows.append(row | _MODEL | {"guarantee": GUARANTEES[row["method"]]})
+    return pd.DataFrame(rows)
+
+
+def students_by_split(students: pd.DataFrame) -> pd.DataFrame:
+    """Return what each student achieved, for differences of students on the same split.
+
+    students: as `student_accuracy` takes them. Columns: _ACCURACY_KEY, seed (the split), draw (of
+    the noise) and METRICS. Raises ValueError for missing columns.
+    """
+    columns = [*_ACCURACY_KEY, "seed", "draw", *METRICS]
+    _require(students, columns, "students")
+    return students[columns]
+
+
+def counts_by_split(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return how many labels a budget buys on each split, for differences on the same split.
+
+    counts: as `label_counts` takes them. Columns: _LABEL_KEY, seed (the split), releasable and
+    first_exceeding, missing where a split's queries end first. Raises ValueError for missing
+    columns.
+    """
+    columns = [*_LABEL_KEY, "seed", "releasable", "first_exceeding"]
+    _require(counts, columns, "counts")
+    return counts[columns]
+
+
+def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame:
+    """Summarise how many labels a budget buys over splits of the data: Tables 6 and 8.
+
+    counts: rows of ``results/dpbag/privacy/*/*.csv``. affordable: `affordable_labels`. Returns one
+    row per _LABEL_KEY with
+
+    releasable_mean, _sd         most labels within the budget; missing if the accounting is
+                                 `conjectured`, which releases nothing
+    first_exceeding_mean, _sd    the first number beyond it, which the paper prints; missing if
+                                 a split's queries end first
+    first_exceeding_error, _freedom    standard error of the difference to a printed mean and its
+                                 degrees of freedom (`error_of_difference`); missing for one split
+    gain                         releasable_mean over the data-independent releasable
+    rms_m                        of the record that the labels cost most, mean over splits
+    plain_epsilon                largest of the splits: what as many labels cost everyone
+    plain_labels                 labels that are (epsilon, delta)-DP for everyone, by exact
+                                 composition, whatever the votes
+    splits, privacy_model, adjacency, release
+
+    Raises ValueError for missing columns.
+    """
+    _require(counts, [*_LABEL_KEY, "seed", "releasable", "first_exceeding"], "counts")
+    plain = affordable.set_index(["n", "epsilon", "delta"])
+    rows = []
+    for key, group in counts.groupby(_LABEL_KEY, sort=False):
+        row = dict(zip(_LABEL_KEY, key, strict=True))
+        best = plain.loc[(row["n"], row["epsilon"], row["delta"])]
+        for name in ("releasable", "first_exceeding"):
+            whole = group[name].notna().all()
+            row[f"{name}_mean"] = group[name].mean() if whole else None
+            row[f"{name}_sd"] = group[name].std() if whole else None
+        by_split = group.groupby("seed")["first_exceeding"]
+        error = error_of_difference(by_split) if whole else (None, None)
+        row["first_exceeding_error"], row["first_exceeding_freedom"] = error
+        free = best["data_independent"]
+        known = free and row["releasable_mean"] is not None
+        row["gain"] = row["releasable_mean"] / free if known else None
+        row["rms_m"] = group["rms_m"].mean()
+        row["plain_epsilon"] = group["plain_epsilon"].max()
+        row["plain_labels"] = int(best["plain"])
+        row["splits"] = group["seed"].nunique()
+        rows.append(row | _MODEL | {"release": group["release"].iloc[0]})
+    return pd.DataFrame(rows).sort_values(
+        ["dataset", "model", "accounting", "n", "k", "delta", "epsilon"], kind="stable"
+    )
+
+
+def error_of_difference(by_split) -> StandardError:
+    """Return the standard error of our mean less a mean of five other splits, one draw each.
+
+    by_split: pandas groups of one column by split, as many draws d in each of S splits. A draw has
+    the variance v + w: v of the splits, w of the noise. The means of our splits have the variance V
+    = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w) / 5. V and
+    w are estimated from ours, with S - 1 and S (d - 1) degrees of freedom: what is printed is taken
+    to vary as ours does. NaN for one split.
+
+    >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
+    >>> size, freedom = error_of_difference(draws.groupby("split")["x"])
+    >>> round(size**2, 9)  # 8 / 2 + (8 + 2 / 2) / 5, with 1 and 2 degrees of freedom
+    5.8
+    >>> round(freedom, 4)
+    1.072
+    """
+    splits, draws = by_split.ngroups, by_split.size().mean()
+    if splits == 1:
+        return StandardError(math.nan, math.nan)
+    between = (1 / splits + 1 / _PRINTED_SPLITS) * by_split.mean().var()
+    parts = [Part(between, splits - 1)]
+    if draws > 1:
+        within = by_split.var().mean()
+        parts.append(Part((1 - 1 / draws) * within / _PRINTED_SPLITS, splits * (draws - 1)))
+    return standard_error(parts)
+
+
+def affordable_labels(
+    shards: Iterable[int],
+    epsilons: Iterable[float],
+    deltas: Iterable[float],
+    *,
+    noise: float,
+    order_max: int,
+) -> pd.DataFrame:
+    """How many labels everyone's budget buys whatever the data are: SAA, DPBag-, and exactly.
+
+    noise: lambda times the number of shards. Columns: n, noise (lambda), epsilon, delta,
+    data_independent (most labels within the budget by the papers' moments accountant),
+    first_exceeding (one more, as the papers print), plain (most labels by the whole loss),
+    plain_epsilon (what data_independent labels cost exactly). Nothing here is private.
+    """
+    rows = []
+    for n, delta, epsilon in product(shards, deltas, epsilons):
+        scale = noise / n
+        count = data_independent_count(epsilon, scale, delta, order_max)
+        rows.append(
+            {
+                "n": n,
+                "noise": scale,
+                "epsilon": epsilon,
+                "delta": delta,
+                "data_independent": count.releasable,
+                "first_exceeding": count.published,
+                "plain": plain_label_count(epsilon, scale, delta),
+                "plain_epsilon": plain_epsilon(count.releasable, scale, delta),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _require(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ValueError(f"{name}: lacks the columns {', '.join(missing)}")

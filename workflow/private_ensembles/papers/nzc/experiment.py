@@ -1,0 +1,226 @@
+"""NZC's experiments on votes: which labels are asked, what is claimed and true, what is right.
+
+Takes votes and parameters and returns rows; drawing is in `figures.nzc`. Nothing here is for
+release: NZC's labels are not private (docs/nzc.md), and accuracies are measured on exact votes.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.noise.streams import generator
+from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
+from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
+from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
+from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
+from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+from private_ensembles.pate.mechanisms import lnmax
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
+
+# Lemma 1's failure probability tau, which the paper leaves open ("close to 0").
+FAILURE = 1e-5
+# Labels that need no noise: the exact plurality, and what is true.
+CLEAN, TRUTH = "clean", "truth"
+
+
+def aggregators(settings: Mapping) -> dict[str, tuple[int, int]]:
+    """Return what labels queries, by name: (teachers, queries); truth has no teachers (0).
+
+    settings: K, few, pool, lnmax.
+    """
+    K, few, pool = settings["K"], settings["few"], settings["pool"]
+    found = {f"lnmax-{queries}": (K, queries) for queries in settings["lnmax"]["queries"]}
+    for name in ("nzc", CLEAN):
+        found |= {name: (K, pool), f"{name}-{few}": (few, pool)}
+    return found | {TRUTH: (0, pool)}
+
+
+def ask(
+    votes: Mapping[int, np.ndarray],
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
+    """Ask every aggregator of a task for labels, once: what its students learn from.
+
+    votes: counts (pool, C) by number of teachers; labels (pool,). settings: K, few, pool, lnmax,
+    mechanism (constant, gamma, noise, ties). Returns rows (task, aggregator, teachers, asked,
+    correct, release) and arrays `<aggregator>_queries`, `<aggregator>_labels`.
+    """
+    rows, arrays = [], {}
+    for name, (teachers, queries) in aggregators(settings).items():
+        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        stream = generator(seed, task, "labels", name.partition("-")[0], teachers)
+        if name == TRUTH:
+            given = labels[asked]
+        elif name.startswith(CLEAN):
+            given = votes[teachers][asked].argmax(axis=1)
+        elif name.startswith("nzc"):
+            mechanism = _mechanism(settings["mechanism"])
+            given = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
+        else:
+            given = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
+        row = {"task": task, "aggregator": name, "teachers": teachers, "asked": queries}
+        row["correct"] = int((given == labels[asked]).sum())
+        rows.append(row | {"release": NOT_FOR_RELEASE})
+        arrays |= {f"{name}_queries": asked, f"{name}_labels": given.astype(np.int64)}
+    return rows, arrays
+
+
+def account(
+    votes: Mapping[int, np.ndarray],
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+) -> pd.DataFrame:
+    """Claimed and true cost of every aggregator, and Table 2's accuracy of labels.
+
+    Arguments as for :func:`ask`, and settings["delta"]. One row per quantity: task, aggregator,
+    quantity, value, release. For LNMax:
+
+    claimed_epsilon                 data-dependent, as PATE 2017 computes it
+    independent_moments             PATE 2017's bound for all data sets
+    proven_epsilon                  optimal composition of labels that are 2 / scale-DP
+
+    For NZC: claimed_epsilon (Theorem 4, or PATE's bound for Gaussian noise; gamma read as a scale),
+    claimed_epsilon_inverse_scale (as defined), true_epsilon (of a single label: the exact value at
+    a lead of one vote), lemma1_constant. For NZC and `clean`: label_accuracy (expected, over the
+    whole pool), label_accuracy_<ties> for each rule, tied (queries), unprotected (queries with a
+    lead of at most 2).
+    """
+    rows = []
+
+    def add(aggregator, release, **quantities):
+        for quantity, value in quantities.items():
+            what = {"task": task, "aggregator": aggregator, "quantity": quantity}
+            rows.append(what | {"value": float(value), "release": release})
+
+    scale, delta = settings["lnmax"]["scale"], settings["delta"]
+    for name, (teachers, queries) in aggregators(settings).items():
+        if name.startswith("lnmax"):
+            asked = votes[teachers][draw_queries(settings["pool"], queries, seed, task, 0)]
+            claimed = lnmax_as_published(asked, scale, delta).epsilon
+            add(name, NOT_FOR_RELEASE, claimed_epsilon=claimed)
+            proven = optimal_homogeneous(2 / scale, 0.0, queries, delta).epsilon
+            moments = claimed_epsilon(1 / scale, queries, delta)
+            add(name, FREE, independent_moments=moments, proven_epsilon=proven)
+        elif name.startswith("nzc"):
+            add(name, FREE, **claims(settings["mechanism"], queries, delta, votes[teachers]))
+            add(name, NOT_FOR_RELEASE, **_accuracy(votes[teachers], labels, settings))
+    return pd.DataFrame(rows)
+
+
+def claims(
+    mechanism: Mapping, queries: int, delta: float, counts: np.ndarray | None = None
+) -> dict[str, float]:
+    """What NZC claims for `queries` labels, and what one label costs; both readings of gamma.
+
+    mechanism: constant, gamma, noise, ties. counts: any of the votes, for the number of classes.
+    """
+    readings = claimed_readings(mechanism["gamma"], queries, delta, noise=mechanism["noise"])
+    scale, constant = mechanism["gamma"], mechanism["constant"]
+    found = {
+        "claimed_epsilon": readings["scale"],
+        "claimed_epsilon_inverse_scale": readings["inverse_scale"],
+        "true_epsilon": lead_one_epsilon(constant, scale, delta, noise=mechanism["noise"]),
+    }
+    if counts is not None:
+        noise = "gamma" if mechanism["noise"] == "laplace" else "sigma"
+        given = 1 / scale if noise == "gamma" else scale
+        found["lemma1_constant"] = immutability_constant(counts.shape[1], FAILURE, **{noise: given})
+    return found
+
+
+def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
+    """delta of one NZC label by lead and rule for ties, over all histograms (no data needed).
+
+    settings: teachers and classes (lists), epsilon. Columns teachers, classes, ties, lead,
+    histograms, delta_least, delta_most, epsilon; for both kinds of noise the same.
+    """
+    given = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
+    rows = []
+    for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
+        for one in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **given):
+            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": one.lead}
+            row["histograms"] = one.histograms
+            row["delta_least"], row["delta_most"] = one.least, one.most
+            rows.append(row | {"epsilon": one.epsilon})
+    return pd.DataFrame(rows)
+
+
+def figure2(
+    votes: Mapping[int, np.ndarray], labels: np.ndarray, shares: list[float], *, task: str
+) -> pd.DataFrame:
+    """The data behind Figures 2a-c for one task.
+
+    votes: counts (pool, C) by number of teachers. shares: distances of Figure 2b, of the largest
+    ensemble's size. Rows: task, panel `teachers` (teachers, accuracy of the plurality, qualified:
+    share of queries with a lead above 2, qualified_wrong: those of them that are wrong) and panel
+    `distance` (teachers, distance n, qualified: share with a lead above n), release.
+    """
+    curve = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
+    largest = max(votes)
+    distances = sorted({round(share * largest) for share in shares})
+    qualified = distance_shares(votes[largest], distances)
+    steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
+    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
+    data = pd.concat(parts, ignore_index=True)
+    data.insert(0, "task", task)
+    return data.assign(release=NOT_FOR_RELEASE)
+
+
+def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:
+    """Table 2's share of right labels over the pool: NZC by every rule for ties, LNMax, clean."""
+    given = _mechanism(settings["mechanism"])
+    distributions = {ties: label_distribution(counts, **given | {"ties": ties})[0] for ties in TIES}
+    distributions["lnmax"] = lnmax_distribution(counts, settings["lnmax"]["scale"])
+    right = label_accuracies(counts, labels, distributions)
+    lead = leads(counts)
+    return {
+        "label_accuracy": right[given["ties"]],
+        **{f"label_accuracy_{name}": right[name] for name in (*TIES, "lnmax", CLEAN)},
+        "tied": int((lead == 0).sum()),
+        "unprotected": int((lead <= 2).sum()),
+    }
+
+
+def _mechanism(settings: Mapping) -> dict[str, object]:
+    """The configuration's words as `nzc.mechanism` has them: gamma as printed is a scale."""
+    given = dict(settings)
+    return {"noise_scale": given.pop("gamma")} | given
+
+
+def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`ask` of the task `name` on the votes of `many` and of `few` teachers.
+
+    Raises ValueError for secure noise: nothing here has an exact sampler.
+    """
+    _check_noise(noise)
+    return ask(*_pools(inputs, settings), settings, task=name, seed=seed)
+
+
+def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`account` of the task `name` on the votes of `many` and of `few` teachers."""
+    _check_noise(noise)
+    return account(*_pools(inputs, settings), settings, task=name, seed=seed)
+
+
+def _pools(inputs: Mapping, settings: Mapping) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Return the pool's counts by number of teachers, and its labels."""
+    pool = slice(settings["pool"])
+    many, few = inputs["many"], inputs["few"]
+    counts = {settings["K"]: many.histogram()[pool], settings["few"]: few.histogram()[pool]}
+    return counts, many.labels[pool]
+
+
+def _check_noise(noise: str) -> None:
+    if noise != "reproducible":
+        raise ValueError(f"noise = {noise!r}: must be reproducible, NZC has no exact sampler")

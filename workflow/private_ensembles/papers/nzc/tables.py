@@ -1,0 +1,83 @@
+"""NZC's tables, from claims, labels and students; columns are only ever added."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.ledger.row import verdict
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+_CLAIMS = (
+    "claimed_epsilon",
+    "claimed_epsilon_inverse_scale",
+    "independent_moments",
+    "proven_epsilon",
+    "true_epsilon",
+)
+_RULES = ("first", "last", "random")
+
+
+def students(
+    privacy: pd.DataFrame,
+    labels: pd.DataFrame,
+    students: pd.DataFrame,
+    tasks: Mapping[str, Mapping[str, object]],
+) -> pd.DataFrame:
+    """Students and what their labels cost: Table 1 of NZC, one row per task and aggregator.
+
+    privacy: rows of results/nzc/privacy (task, aggregator, quantity, value). labels: of
+    results/nzc/labels. students: of results/nzc/students. tasks: by name, stand_in, K, few.
+
+    claimed_epsilon is what the paper says: of LNMax data-dependent, of NZC Theorem 4 with gamma
+    read as a scale. true_epsilon is the audit's, of one NZC label; proven_epsilon holds for LNMax
+    on all data sets. Accuracies are fractions; sd over training seeds, missing for one.
+    """
+    quantities = privacy.set_index(["task", "aggregator", "quantity"])["value"]
+    rows = []
+    for cell in labels.to_dict("records"):
+        task, name = cell["task"], cell["aggregator"]
+        row = {"task": task, "stand_in": tasks[task]["stand_in"], "aggregator": name}
+        row["teachers"], row["queries"] = cell["teachers"], cell["asked"]
+        for key in _CLAIMS:
+            row[key] = quantities.get((task, name, key), np.nan)
+        # Without any noise a label is exactly what NZC releases; the truth is not a mechanism.
+        claimed, proven, true = (
+            None if np.isnan(row[f"{which}_epsilon"]) else row[f"{which}_epsilon"]
+            for which in ("claimed", "proven", "true")
+        )
+        row["verdict"] = "" if claimed is None else verdict(claimed, proven, true)
+        row["label_accuracy"] = cell["correct"] / cell["asked"]
+        got = students[(students["task"] == task) & (students["aggregator"] == name)]
+        row["student_accuracy"] = got["accuracy"].mean()
+        row["student_accuracy_sd"] = got["accuracy"].std()
+        row["student_seeds"] = len(got)
+        row["evaluated"] = int(got["evaluated"].iloc[0])
+        rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
+def label_accuracy(
+    privacy: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]
+) -> pd.DataFrame:
+    """Expected accuracy of the labels of the large ensemble on its whole pool: Table 2 of NZC.
+
+    Rows lnmax, nzc, clean of each task. accuracy_first, _last, _random: by rule for ties, of which
+    there are `tied` queries: all that can make NZC's labels differ from clean ones. unprotected:
+    queries with a lead of at most 2, on which one vote can change an NZC label.
+    """
+    quantities = privacy.set_index(["task", "aggregator", "quantity"])["value"]
+    rows = []
+    for task, facts in tasks.items():
+        values = quantities[task, "nzc"]
+        for name in ("lnmax", "nzc", "clean"):
+            key = "label_accuracy" if name == "nzc" else f"label_accuracy_{name}"
+            row = {"task": task, "stand_in": facts["stand_in"], "aggregator": name}
+            row["teachers"], row["label_accuracy"] = facts["K"], values[key]
+            if name == "nzc":
+                for rule in _RULES:
+                    row[f"accuracy_{rule}"] = values[f"label_accuracy_{rule}"]
+                row["tied"], row["unprotected"] = int(values["tied"]), int(values["unprotected"])
+                row["verdict"] = verdict(values["claimed_epsilon"], None, values["true_epsilon"])
+            rows.append(row | {"release": NOT_FOR_RELEASE})
+    return pd.DataFrame(rows)

@@ -1,0 +1,61 @@
+"""Tables 1 and 2 of PATE from the votes of the paper's own ensembles, where somebody has them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.papers.pate.experiment import confident_account, noise_of, order_grid
+from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
+from private_ensembles.pate.rounds import confident_round
+from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+
+def authors_votes(
+    votes: Mapping[str, Votes], settings: Mapping[str, Mapping[str, object]]
+) -> pd.DataFrame:
+    """Account for Confident-GNMax on an ensemble's first queries, one row per task.
+
+    votes: by task. settings: by task, K, delta, confident, printed, orders. The paper's code takes
+    the first `queries` rows of a file and expects over the thresholds alone, so nothing is drawn.
+    It also bounds what a threshold costs by the votes (`threshold_rdp`), which the text does not.
+
+    Columns: task, stand_in, aggregator, answered (expected) and its standard deviation, and every
+    quantity of `pate.account` for a confident aggregator. epsilon, order and rdp are the code's,
+    epsilon_of_the_text has thresholds of a fixed cost. Raises ValueError naming the task for
+    another number of teachers, and for fewer queries.
+    """
+    rows = []
+    for task, ensemble in votes.items():
+        chosen = settings[task]
+        queries = chosen["confident"]["queries"]
+        place = f"{task}: the authors' votes have"
+        if ensemble.n_teachers != chosen["K"]:
+            found = f"{ensemble.n_teachers} teachers"
+            raise ValueError(f"{place} {found}: expected {chosen['K']}")
+        if ensemble.n_queries < queries:
+            found = f"{ensemble.n_queries} queries"
+            raise ValueError(f"{place} {found}: expected at least {queries}")
+        asked = ensemble.histogram()[:queries]
+        confident = confident_round(asked, **noise_of(chosen["confident"]))
+        quantities = confident_account([confident], chosen, chosen["printed"])
+        row = {"task": task, "stand_in": False, "aggregator": "confident"}
+        row |= {name: value for name, (value, _) in quantities.items()}
+        chance = confident.answer_probability
+        row["answered_sd"] = float(np.sqrt((chance * (1 - chance)).sum()))
+        row["epsilon_of_the_text"] = row["epsilon"]
+        row |= _as_the_code(asked, chance, chosen)
+        rows.append(row | {"release": NOT_FOR_RELEASE})
+    return pd.DataFrame(rows)
+
+
+def _as_the_code(counts: np.ndarray, chance: np.ndarray, settings: Mapping) -> dict[str, float]:
+    """Epsilon, its order and the Rényi cost at it, each expected over the thresholds."""
+    orders, confident = order_grid(settings["orders"]), settings["confident"]
+    check = {name: confident[name] for name in ("threshold", "sigma1")}
+    cost = threshold_rdp(counts, **check, orders=orders).sum(axis=0)
+    cost = cost + chance @ gnmax_rdp(counts, confident["sigma2"], orders)
+    epsilon, order = rdp_to_dp(orders, cost, settings["delta"], "classic")
+    return {"epsilon": epsilon, "order": order, "rdp": float(cost[orders == order][0])}

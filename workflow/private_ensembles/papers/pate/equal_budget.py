@@ -1,0 +1,73 @@
+"""Every mechanism on the same votes at the same total budget: how often is a label right?
+
+Each of `mechanisms` spends all of (epsilon, delta) on Q labels at its default parameters, by an
+analysis that is free of the votes. PATE's own rows spend data-dependent budgets, which no other
+mechanism can be given.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.papers.pate.experiment import draw_queries
+from private_ensembles.planner.study import words
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+
+def compare(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> pd.DataFrame:
+    """Expected accuracy of Q labels by every mechanism, for every Q and total epsilon of a task.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, queries (list),
+    epsilon (list). The queries are those that PATE's students ask (draw 0). Columns: task, queries,
+    epsilon, delta, mechanism, parameters, privacy_model, adjacency, answers (expected), accuracy
+    (expected, of the answers), release. Mechanisms that do not apply, or whose privacy is not that
+    of noise on the votes, have no row. noise: `secure` is accounted for as the discrete noise that
+    it is.
+    """
+    rows = []
+    for queries in settings["queries"]:
+        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        for epsilon in settings["epsilon"]:
+            wanted = Task(
+                epsilon=epsilon,
+                delta=settings["delta"],
+                queries=queries,
+                labels=queries,
+                n_teachers=int(counts[0].sum()),
+                n_classes=counts.shape[1],
+                secure=check_mode(noise) == "secure",
+            )
+            for name, mechanism in mechanisms.every().items():
+                if mechanism.refusal(wanted) or not mechanism.hides_votes:
+                    continue
+                parameters = mechanism.calibrate(wanted)
+                given = counts[asked], labels[asked]
+                answers, correct = mechanism.expected(*given, wanted, parameters)
+                rows.append(
+                    {
+                        "task": task,
+                        "queries": queries,
+                        "epsilon": epsilon,
+                        "delta": wanted.delta,
+                        "mechanism": name,
+                        "parameters": words(parameters),
+                        "privacy_model": wanted.privacy_model,
+                        "adjacency": wanted.adjacency,
+                        "answers": answers,
+                        "accuracy": correct / answers if answers else np.nan,
+                        "release": NOT_FOR_RELEASE,
+                    }
+                )
+    return pd.DataFrame(rows)

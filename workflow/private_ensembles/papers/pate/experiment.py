@@ -1,0 +1,510 @@
+"""PATE's experiments on a vote matrix: which queries are asked, what they cost, what is right.
+
+Everything here takes votes and parameters and returns rows; drawing is in `figures.pate`.
+Costs that depend on the votes are not for release (PATE, appendix B).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.mechanisms.gnmax import MECHANISM as GNMAX
+from private_ensembles.mechanisms.lnmax import MECHANISM as LNMAX
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.streams import generator, system_generator
+from private_ensembles.pate.confident import compose_rounds
+from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.lnmax_accounting import (
+    PAPER_ORDERS,
+    lnmax_independent_rdp,
+    lnmax_privacy,
+    lnmax_rdp,
+)
+from private_ensembles.pate.lnmax_quadrature import lnmax_right
+from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
+from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability, threshold_rdp
+from private_ensembles.pate.release_accounting import release_privacy
+from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
+from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
+
+
+def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
+    """Which of the pool's queries are asked, (queries,) distinct indices in the order asked.
+
+    One permutation of the pool per draw, cut off: fewer queries are the first of more. Raises
+    ValueError if the pool has too few.
+    """
+    if not 1 <= queries <= pool:
+        raise ValueError(f"queries = {queries}: must be 1 to the pool's {pool}")
+    return generator(seed, task, "queries", draw).permutation(pool)[:queries]
+
+
+def order_grid(settings: Mapping[str, float]) -> np.ndarray:
+    """Rényi orders 1 + step, 1 + 2 step, ... up to order_max."""
+    step = settings["order_step"]
+    # A quotient that rounding left just below a whole number counts as that number.
+    steps = int((settings["order_max"] - 1) / step + 1e-9)
+    return 1 + step * np.arange(1, steps + 1)
+
+
+def noise_comparison(
+    ensembles: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    scales: Mapping[str, Sequence[float]],
+    laplace_teachers: int,
+    delta: float,
+    orders: np.ndarray,
+) -> pd.DataFrame:
+    """Privacy against accuracy of LNMax and GNMax: the data behind PATE's Figure 4.
+
+    ensembles: (number of teachers, counts (Q, C), labels (Q,)). scales: noise of `lnmax` and
+    `gnmax` as a share of the number of teachers. Both noises are compared on the ensemble of
+    laplace_teachers, GNMax on all. Columns: mechanism, teachers, scale (votes), epsilon (all Q
+    labels, data-dependent, as published: classic conversion), epsilon_improved,
+    data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
+    """
+    rows = []
+    for teachers, counts, labels in ensembles:
+        merged, both = merge(counts), teachers == laplace_teachers
+        for mechanism in (GNMAX.name, LNMAX.name) if both else (GNMAX.name,):
+            for share in scales[mechanism]:
+                given = counts, merged, labels, share * teachers, delta, orders
+                rows.append(_noise_row(mechanism, *given))
+    return pd.DataFrame(rows)
+
+
+def _noise_row(mechanism, counts, merged, labels, scale, delta, orders) -> dict[str, object]:
+    if mechanism == GNMAX.name:
+        cost, right = gnmax_rdp(counts, scale, orders), gnmax_right(merged, labels, scale)
+        independent = len(counts) * orders / scale**2
+    else:
+        cost, right = lnmax_rdp(counts, scale, orders), lnmax_right(merged, labels, scale)
+        independent = len(counts) * lnmax_independent_rdp(scale, orders)
+    total = cost.sum(axis=0)
+    return {
+        "mechanism": mechanism,
+        "teachers": int(counts[0].sum()),
+        "scale": scale,
+        "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
+        "epsilon_improved": rdp_to_dp(orders, total, delta)[0],
+        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
+        "accuracy": float(right.mean()),
+        "release": NOT_FOR_RELEASE,
+    }
+
+
+def threshold_histogram(
+    counts: np.ndarray, checks: Mapping[str, Mapping[str, float]], sigma2: float, order: float
+) -> pd.DataFrame:
+    """How many queries each noisy threshold lets pass, by plurality: PATE's Figure 5, left.
+
+    counts: (Q, C). checks: name -> threshold, sigma1. order: the Rényi order at which a label's
+    mean cost is given. Columns: bin_low, bin_high (votes), mechanism, answered (expected number),
+    label_rdp (mean of the bin's GNMax cost), release. `lnmax` answers every query.
+    """
+    plurality, teachers = counts.max(axis=1), int(counts[0].sum())
+    edges = np.linspace(0, teachers, 26)
+    place = np.clip(np.digitize(plurality, edges) - 1, 0, len(edges) - 2)
+    cost = gnmax_rdp(counts, sigma2, [order])[:, 0]
+    of_bin = [cost[place == i] for i in range(len(edges) - 1)]
+    means = [inside.mean() if inside.size else np.nan for inside in of_bin]
+    passing = {"lnmax": np.ones(len(counts))}
+    for name, check in checks.items():
+        passing[name] = np.exp(log_answer_probability(counts, **check)[0])
+    parts = []
+    for name, chance in passing.items():
+        bins = {"panel": "histogram", "mechanism": name, "bin_low": edges[:-1]}
+        bins["bin_high"] = edges[1:]
+        bins["answered"] = np.bincount(place, weights=chance, minlength=len(means))
+        bins["label_rdp"] = means
+        parts.append(pd.DataFrame(bins))
+    data = pd.concat(parts, ignore_index=True)
+    return data.assign(order=order, release=NOT_FOR_RELEASE)
+
+
+def answering_cost(
+    counts: np.ndarray,
+    checks: Mapping[str, Mapping[str, float]],
+    sigma2: float,
+    scale: float,
+    delta: float,
+    orders: np.ndarray,
+    points: int,
+) -> pd.DataFrame:
+    """Cost of answering a number of queries, all of them or only confident ones: Figure 5, right.
+
+    Queries are taken in their order; a threshold's answers are expected numbers. Columns:
+    mechanism (`lnmax` with Laplace noise of `scale`, and the checks), answered, epsilon (as
+    published: data-dependent, classic conversion), epsilon_selection (the thresholds alone, nan for
+    lnmax), release.
+    """
+    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, scale, orders)
+    paths = {"lnmax": (np.ones(len(counts)), np.zeros_like(orders), laplace)}
+    for name, check in checks.items():
+        chance = np.exp(log_answer_probability(counts, **check)[0])
+        paths[name] = chance, orders / (2 * check["sigma1"] ** 2), label
+    rows = []
+    for name, (chance, selection, cost) in paths.items():
+        answered, spent = np.cumsum(chance), np.cumsum(chance[:, None] * cost, axis=0)
+        stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
+        for asked in stops:
+            thresholds = asked * selection
+            row = {"panel": "cost", "mechanism": name, "asked": asked}
+            row["answered"] = answered[asked - 1]
+            total = thresholds + spent[asked - 1]
+            row["epsilon"] = rdp_to_dp(orders, total, delta, "classic")[0]
+            row["epsilon_selection"] = np.nan
+            if name in checks:
+                row["epsilon_selection"] = rdp_to_dp(orders, thresholds, delta, "classic")[0]
+            rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
+def equal_answers(
+    counts: np.ndarray,
+    settings: Mapping,
+    sigma2: float,
+    delta: float,
+    orders: np.ndarray,
+) -> pd.DataFrame:
+    """What Confident-GNMax and LNMax cost at the same numbers of answers: PATE's Figure 1.
+
+    counts: (Q, C), asked in their order. settings: threshold, sigma1, LNMax's scale, and answers,
+    of the figure's first and second pair of labelled costs. Columns: label, answers, aggregator,
+    asked, epsilon (as in the authors' code: data-dependent, thresholds included, with the classic
+    conversion; NaN if Q queries do not yield so many answers), release. Answers behind a threshold
+    are expected numbers.
+    """
+    label, laplace = gnmax_rdp(counts, sigma2, orders), lnmax_rdp(counts, settings["scale"], orders)
+    check = {name: settings[name] for name in ("threshold", "sigma1")}
+    chance = np.exp(log_answer_probability(counts, **check)[0])
+    confident = threshold_rdp(counts, **check, orders=orders) + chance[:, None] * label
+    paths = {
+        "lnmax": (np.arange(1.0, len(counts) + 1), np.cumsum(laplace, axis=0)),
+        "confident": (np.cumsum(chance), np.cumsum(confident, axis=0)),
+    }
+    rows = []
+    for name, answers in zip(("first label", "second label"), settings["answers"], strict=True):
+        for aggregator, (answered, spent) in paths.items():
+            last = int(np.searchsorted(answered, answers))
+            row = {"label": name, "answers": answers, "aggregator": aggregator}
+            row |= {"asked": last + 1, "epsilon": np.nan}
+            if last < len(counts):
+                row["epsilon"] = rdp_to_dp(orders, spent[last], delta, "classic")[0]
+            rows.append(row)
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
+def buy_labels(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> tuple[list[dict[str, object]], dict[str, np.ndarray]]:
+    """Ask each aggregator of a task for labels, once: what its students learn from.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, confident, lnmax, answer_cap.
+    Returns rows (task, aggregator, asked, answered, correct) and arrays by name:
+    `<aggregator>_queries` (int64, the pool's indices in the order asked) and `<aggregator>_labels`
+    (int64, -1 if there was no answer). How many are right is known only if the truth is.
+
+    noise: `secure` draws from the system's entropy: Confident-GNMax's by exact samplers, LNMax's,
+    which has none and is here for comparison, in floating point.
+    """
+    secure = check_mode(noise) == "secure"
+    rows, arrays = [], {}
+    for aggregator, queries in aggregators(settings).items():
+        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        stream = generator(seed, task, "noise", aggregator.partition("-")[0])
+        if aggregator == "confident":
+            released = confident_gnmax(
+                counts[asked],
+                **noise_of(settings["confident"]),
+                generator=None if secure else stream,
+                answer_cap=settings["answer_cap"],
+            )
+        else:
+            stream = system_generator() if secure else stream
+            released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
+        answered = released >= 0
+        right = int((released == labels[asked])[answered].sum())
+        row = {"task": task, "aggregator": aggregator, "asked": queries}
+        rows.append(row | {"answered": int(answered.sum()), "correct": right})
+        arrays |= {f"{aggregator}_queries": asked, f"{aggregator}_labels": released}
+    return rows, arrays
+
+
+def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[str, int]:
+    """Return the aggregators of a task by name, with the number of queries each is asked."""
+    found = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    found["confident"] = settings["confident"]["queries"]
+    if two_rounds is not None:
+        found["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
+    return found
+
+
+def account(
+    counts: np.ndarray,
+    labels: np.ndarray,
+    settings: Mapping,
+    *,
+    task: str,
+    seed: int,
+    noise: str = "reproducible",
+) -> pd.DataFrame:
+    """Cost of every aggregator of a task, over draws of the queries: Tables 1 and 2 of PATE.
+
+    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, confident, lnmax,
+    printed, draws, orders, release, two_rounds (or None). noise: the labels' and thresholds' that
+    are accounted for, discrete with `secure`; what is published has continuous noise, then from the
+    system's entropy. One row per quantity: task, aggregator, draw, quantity, value, release.
+    For `confident`:
+
+    asked, answered (expected), rdp, epsilon, order      as published: classic conversion
+    epsilon_improved, order_improved                     by the improved conversion
+    data_independent_epsilon, exact_...                  at the caps: every query answered
+    tuned_beta, tuned_sigma_ss                           what the paper's search finds on our votes
+    printed_order, beta, smooth_sensitivity, sigma_ss    at the printed parameters, or the tuned
+                                                         ones if none are printed
+    gnss_rdp_paper, gnss_rdp                             cost of publishing, Theorem 23 and exact
+    sanitized_epsilon, sanitized_sd                      as published
+    sanitized_epsilon_exact, sanitized_upper_exact       with the exact cost; 95 % upper bound
+    best_sanitized_epsilon, best_sanitized_sd            improved conversion, exact cost, best
+                                                         order, beta and sigma_ss for our votes
+
+    release_...                                          of the first draw: what a release claims
+    exact_data_independent_epsilon_at_printed_answers    if it stopped after Table 1's answers
+
+    `interactive`, two rounds, has those of one value per round as ..._1 and ..._2, and of the first
+    alone answered_first and epsilon_first.
+    """
+    rows = []
+    for draw in range(settings["draws"]):
+        permuted = draw_queries(settings["pool"], settings["pool"], seed, task, draw)
+        for aggregator, queries in aggregators(settings, settings["two_rounds"]).items():
+            asked = permuted[:queries]
+            if aggregator == "interactive":
+                source = generator(seed, task, "student of round two", draw)
+                found = _two_rounds_account(counts[asked], labels[asked], settings, source, noise)
+            elif aggregator == "confident":
+                one = confident_round(counts[asked], **noise_of(settings["confident"]), noise=noise)
+                found = confident_account([one], settings, settings["printed"])
+                if draw == 0:  # the queries that `buy_labels` asks
+                    secret = check_mode(noise) == "secure"
+                    source = system_generator() if secret else generator(seed, task, "publication")
+                    found |= _release_account(one, settings, source)
+            else:
+                found = _lnmax_account(counts[asked], settings)
+            for quantity, (value, release) in found.items():
+                rows.append((task, aggregator, draw, quantity, value, release))
+    columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]:
+    """Quantities of one or two rounds; printed: order, beta and sigma_ss, or None."""
+    delta, orders = settings["delta"], order_grid(settings["orders"])
+
+    def privacy(**options):
+        return compose_rounds(rounds, delta, **options)
+
+    tuned = privacy(conversion="classic", formula="paper", orders=orders)
+    best = privacy(orders=orders)
+    answers = printed["answers"] if printed else None
+    printed = {key: value for key, value in (printed or {}).items() if key != "answers"}
+    pinned = printed or {
+        "order": tuned.sanitized_order,
+        "beta": [part.beta for part in tuned.rounds],
+        "sigma_ss": [part.sigma_ss for part in tuned.rounds],
+    }
+    paper = privacy(conversion="classic", formula="paper", **pinned)
+    exact = privacy(conversion="classic", formula="exact", **pinned)
+    private = {
+        "answered": tuned.expected_answers,
+        "epsilon": tuned.epsilon,
+        "order": tuned.order,
+        "rdp": tuned.threshold_rdp + tuned.label_rdp,
+        "epsilon_improved": best.epsilon,
+        "order_improved": best.order,
+        "sanitized_epsilon": paper.sanitized_epsilon,
+        "sanitized_sd": paper.sanitized_sd,
+        "sanitized_epsilon_exact": exact.sanitized_epsilon,
+        "sanitized_upper_exact": exact.sanitized_upper,
+        "best_sanitized_epsilon": best.sanitized_epsilon,
+        "best_sanitized_sd": best.sanitized_sd,
+    }
+    free = {
+        "asked": tuned.queries,
+        "data_independent_epsilon": tuned.data_independent_epsilon,
+        "exact_data_independent_epsilon": tuned.exact_data_independent_epsilon,
+    }
+    if len(rounds) == 1 and answers:
+        capped = certain_epsilon(rounds, delta, answer_cap=answers)
+        free["exact_data_independent_epsilon_at_printed_answers"] = capped
+    # Tuned parameters depend on the votes, printed ones do not.
+    chosen = {
+        "printed_order": pinned["order"],
+        "gnss_rdp_paper": paper.gnss_rdp,
+        "gnss_rdp": exact.gnss_rdp,
+    }
+    for i, (found, given) in enumerate(zip(tuned.rounds, paper.rounds, strict=True), start=1):
+        suffix = f"_{i}" if len(rounds) > 1 else ""
+        private[f"tuned_beta{suffix}"] = found.beta
+        private[f"tuned_sigma_ss{suffix}"] = found.sigma_ss
+        private[f"smooth_sensitivity{suffix}"] = given.smooth_sensitivity
+        chosen |= {f"beta{suffix}": given.beta, f"sigma_ss{suffix}": given.sigma_ss}
+    (free if printed else private).update(chosen)
+    return _marked(free, private)
+
+
+def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
+    """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
+    options = dict(settings["release"])
+    found = release_privacy(one, settings["delta"], source, **options)
+    public = {
+        "release_data_independent_epsilon": found.data_independent_epsilon,
+        "release_exact_data_independent_epsilon": found.exact_data_independent_epsilon,
+        "release_confidence": found.confidence,
+    }
+    if found.publication is not None:
+        public |= {
+            f"release_{name}": getattr(found.publication, name)
+            for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
+        }
+    sanitized = {
+        "release_claimed_epsilon": found.claimed_epsilon,
+        "release_published_epsilon": found.published_epsilon,
+        "release_published_upper": found.published_upper,
+    }
+    return _marked(public, {"release_epsilon": found.epsilon}, sanitized)
+
+
+def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
+    """A confident round, then an interactive one on other queries with a student's scores."""
+    rounds = settings["two_rounds"]
+    first, second = (rounds[name]["queries"] for name in ("first", "second"))
+    confident = confident_round(counts[:first], **noise_of(rounds["first"]), noise=noise)
+    scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
+    later = counts[first : first + second]
+    interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
+    found = confident_account([confident, interactive], settings, rounds["printed"])
+    orders = order_grid(settings["orders"])
+    cost = confident.threshold_rdp(orders) + confident.label_rdp(orders)
+    first_round = {
+        "answered_first": confident.answer_probability.sum(),
+        "epsilon_first": rdp_to_dp(orders, cost, settings["delta"], "classic")[0],
+    }
+    return found | _marked({}, first_round)
+
+
+def stated_scores(
+    labels: np.ndarray, n_classes: int, student: Mapping, source: np.random.Generator
+) -> np.ndarray:
+    """Scores (Q, C) of a student that is right as often as stated, on labels (Q,).
+
+    student: student_accuracy, and student_score for the class that it predicts; the other classes
+    share the rest evenly. A wrong prediction is uniform over the other classes.
+    """
+    wrong = source.random(len(labels)) >= student["student_accuracy"]
+    other = (labels + source.integers(1, n_classes, len(labels))) % n_classes
+    predicted = np.where(wrong, other, labels)
+    scores = np.full((len(labels), n_classes), (1 - student["student_score"]) / (n_classes - 1))
+    scores[np.arange(len(labels)), predicted] = student["student_score"]
+    return scores
+
+
+def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
+    """Return the threshold and noise scales of a confident aggregator's settings."""
+    return {key: confident[key] for key in ("threshold", "sigma1", "sigma2")}
+
+
+def lnmax_as_published(counts: np.ndarray, scale: float, delta: float):
+    """Cost of one LNMax label per row of counts (Q, C), as PATE 2017 computes it."""
+    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
+    return lnmax_privacy(counts, scale, delta, **way)
+
+
+def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
+    delta, scale = settings["delta"], settings["lnmax"]["scale"]
+    paper = lnmax_as_published(counts, scale, delta)
+    ours = lnmax_privacy(counts, scale, delta)
+    private = {"epsilon": paper.epsilon, "order": paper.order, "epsilon_improved": ours.epsilon}
+    free = {
+        "asked": len(counts),
+        "answered": len(counts),
+        "data_independent_epsilon": ours.data_independent_epsilon,
+    }
+    return _marked(free, private)
+
+
+def _marked(
+    free: Mapping, private: Mapping, sanitized: Mapping | None = None
+) -> dict[str, tuple[float, str]]:
+    """Quantities with what they rest on; those that do not exist (None) are NaN."""
+    groups = (free, FREE), (private, NOT_FOR_RELEASE), (sanitized or {}, SANITIZED)
+    return {
+        name: (np.nan if value is None else float(value), mark)
+        for values, mark in groups
+        for name, value in values.items()
+    }
+
+
+def students_figure(
+    counts: np.ndarray,
+    bought: Mapping[str, np.ndarray],
+    histories: pd.DataFrame,
+    settings: Mapping,
+    points: int = 30,
+    bins: int = 20,
+) -> pd.DataFrame:
+    """The data behind Figure 1 of PATE for one task.
+
+    counts: the pool's. bought: of :func:`buy_labels`. histories: aggregator, student_seed, epoch,
+    accuracy. settings: delta, confident, lnmax, orders. Of the LNMax aggregators the one with most
+    queries is shown. Rows of three panels:
+
+    training    aggregator, student_seed, epoch, accuracy
+    cost        aggregator, answered (expected), epsilon (as published) of the first queries asked
+    consensus   aggregator, share_low, share_high (votes for the plurality), labels (bought)
+    """
+    largest = f"lnmax-{max(settings['lnmax']['queries'])}"
+    shown = {largest: "lnmax", "confident": "confident"}
+    training = histories[histories["aggregator"].isin(shown)].assign(panel="training")
+    training["aggregator"] = training["aggregator"].map(shown)
+    check = {k: settings["confident"][k] for k in ("threshold", "sigma1")}
+    orders, parts = order_grid(settings["orders"]), []
+    for name, aggregator in shown.items():
+        asked = counts[bought[f"{name}_queries"]]
+        checks = {"confident": check} if aggregator == "confident" else {}
+        noise = settings["confident"]["sigma2"], settings["lnmax"]["scale"]
+        path = answering_cost(asked, checks, *noise, settings["delta"], orders, points)
+        path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
+        parts.append(path.drop(columns="epsilon_selection"))
+        answered = bought[f"{name}_labels"] >= 0
+        shares = asked.max(axis=1)[answered] / asked[0].sum()
+        edges = np.linspace(0, 1, bins + 1)
+        consensus = {"panel": "consensus", "aggregator": aggregator, "share_low": edges[:-1]}
+        consensus["share_high"] = edges[1:]
+        consensus["labels"] = np.histogram(shares, edges)[0]
+        parts.append(pd.DataFrame(consensus))
+    data = pd.concat([training, *parts], ignore_index=True)
+    return data.assign(release=NOT_FOR_RELEASE)
+
+
+def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`buy_labels` of the task `name` on the pool of inputs["votes"]."""
+    votes, pool = inputs["votes"], slice(settings["pool"])
+    counts, labels = votes.histogram()[pool], votes.labels[pool]
+    return buy_labels(counts, labels, settings, task=name, seed=seed, noise=noise)
+
+
+def account_votes(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):
+    """:func:`account` of the task `name` on the pool of inputs["votes"]."""
+    votes, pool = inputs["votes"], slice(settings["pool"])
+    counts, labels = votes.histogram()[pool], votes.labels[pool]
+    return account(counts, labels, settings, task=name, seed=seed, noise=noise)

@@ -1,0 +1,178 @@
+"""PATE's two rounds with a real student in between, beside one round at the same total cost.
+
+Both ways ask the same queries with the same noise and stop after the same number of answers. Every
+check has sensitivity 1 and every label that of a vote, whatever was released before, so that both
+cost the same, whatever the votes (docs/students.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.streams import generator
+from private_ensembles.papers.pate.experiment import noise_of, order_grid
+from private_ensembles.papers.students import run_student
+from private_ensembles.pate.mechanisms import interactive_gnmax
+from private_ensembles.pate.rounds import (
+    Round,
+    certain_epsilon,
+    confident_round,
+    interactive_round,
+)
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+Released = tuple[np.ndarray, np.ndarray]
+
+
+def interactive_students(
+    inputs: Mapping[str, np.ndarray],
+    facts: Mapping[str, int],
+    counts: np.ndarray,
+    bought: Released,
+    settings: Mapping,
+    *,
+    task: str,
+    student_seed: int,
+    seed: int,
+    noise: str = "reproducible",
+    checkpoint: str | None = None,
+    **conditions,
+) -> pd.DataFrame:
+    """Train a student on a first round's labels, ask a second with its scores, train again.
+
+    inputs, facts: of `students.read_inputs`. counts: the pool's votes, (pool, C), which only the
+    second round's mechanism and the accounts see. bought: queries and labels of Confident-GNMax, of
+    which the first round is the beginning. settings: delta, confident, answer_cap, orders,
+    first_share, threshold, confidence, student (of `students.run_student`). checkpoint: start of
+    the files that killed trainings go on from. conditions: other keywords of
+    `student.training.Conditions`, except for `path` and `observe`.
+
+    Returns one row for each of `first` (round one alone), `interactive` (both rounds) and
+    `confident` (all of `bought`): task, student_seed, aggregator, asked, answered (by teachers),
+    reinforced (labels that the first student gave itself), right (of all labels), epsilon (as
+    published: expected, one direction), certain_epsilon (at the caps, whatever the votes), and the
+    student's accuracy, correct, evaluated. Raises ValueError like `run_student`.
+    """
+    queries, labels = bought
+    n_first = first_queries(len(queries), settings["first_share"])
+    way = {"seed": seed, "watched": False, **conditions}
+
+    def student_of(name: str, released: Released):
+        own = {"path": (task, "interactive students", name, student_seed)}
+        if checkpoint is not None:
+            own["checkpoint"] = f"{checkpoint}.{name}.pt"
+        return run_student(inputs, facts, released, settings["student"], **own, **way)[:2]
+
+    first = queries[:n_first], labels[:n_first]
+    taught, first_summary = student_of("first", first)
+    later = queries[n_first:]
+    # Of released labels and public images only, and therefore public.
+    scores = taught.scores(inputs["test"][later])
+    answers, reinforced = second_round(
+        counts[later],
+        scores,
+        settings,
+        answered=int((first[1] >= 0).sum()),
+        stream=None
+        if check_mode(noise) == "secure"
+        else generator(seed, task, "noise", "interactive", student_seed),
+    )
+    both = queries, np.concatenate([first[1], answers])
+    _, both_summary = student_of("interactive", both)
+    _, confident_summary = student_of("confident", bought)
+
+    check = noise_of(settings["confident"])
+    one = confident_round(counts[first[0]], **check, noise=noise)
+    check_later = check | {"threshold": settings["threshold"]}
+    two = interactive_round(counts[later], scores, **check_later, noise=noise)
+    whole = confident_round(counts[queries], **check, noise=noise)
+    costs = {"first": [one], "interactive": [one, two], "confident": [whole]}
+    summaries = {
+        "first": (first, first_summary),
+        "interactive": (both, both_summary),
+        "confident": (bought, confident_summary),
+    }
+    rows = []
+    for name, ((asked, released), summary) in summaries.items():
+        own = int(reinforced.sum()) if name == "interactive" else 0
+        rows.append(
+            {
+                "task": task,
+                "student_seed": student_seed,
+                "aggregator": name,
+                "asked": len(asked),
+                "answered": summary["labels"] - own,
+                "reinforced": own,
+                "right": int((released == inputs["test_labels"][asked]).sum()),
+                "epsilon": expected_epsilon(costs[name], settings),
+                # Both rounds together release no more than one round of all queries does.
+                "certain_epsilon": certain_epsilon(
+                    [one if name == "first" else whole],
+                    settings["delta"],
+                    answer_cap=settings["answer_cap"],
+                ),
+                "student_accuracy": summary["accuracy"],
+                "student_correct": summary["correct"],
+                "student_evaluated": summary["evaluated"],
+            }
+        )
+    return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
+def summary(rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:
+    """Summarise the rows of :func:`interactive_students` over seeds: a row per task and aggregator.
+
+    tasks: by name, stand_in, K. Numbers are means over seeds; student_accuracy_sd is over seeds.
+    """
+    rows = rows.rename(columns={"student_seed": "student_seeds"})
+    groups = rows.drop(columns="release").groupby(["task", "aggregator"], sort=False)
+    table = groups.mean()
+    table["student_seeds"] = groups.size()
+    place = table.columns.get_loc("student_accuracy") + 1
+    table.insert(place, "student_accuracy_sd", groups["student_accuracy"].std())
+    table = table.reset_index()
+    for name, key in (("teachers", "K"), ("stand_in", "stand_in")):
+        table.insert(1, name, [tasks[task][key] for task in table["task"]])
+    return table.assign(release=NOT_FOR_RELEASE)
+
+
+def first_queries(queries: int, share: float) -> int:
+    """How many of the queries the first round asks: their share, rounded, each round at least 1."""
+    return min(max(round(queries * share), 1), queries - 1)
+
+
+def second_round(
+    counts: np.ndarray,
+    scores: np.ndarray,
+    settings: Mapping,
+    *,
+    answered: int,
+    stream: np.random.Generator | None,
+) -> Released:
+    """Ask the later queries of Interactive-GNMax: labels (Q,), -1 for none, and whose are its own.
+
+    answered: labels of the first round, which count against the cap. stream: None for noise from
+    the operating system's entropy.
+    """
+    cap = settings["answer_cap"]
+    noise = noise_of(settings["confident"]) | {"threshold": settings["threshold"]}
+    return interactive_gnmax(
+        counts,
+        scores,
+        settings["confidence"],
+        **noise,
+        generator=stream,
+        answer_cap=None if cap is None else cap - answered,
+    )
+
+
+def expected_epsilon(rounds: list[Round], settings: Mapping) -> float:
+    """What rounds cost as the paper says it: in expectation, one direction, classic conversion."""
+    orders = order_grid(settings["orders"])
+    cost = sum(part.threshold_rdp(orders) + part.label_rdp(orders) for part in rounds)
+    return rdp_to_dp(orders, cost, settings["delta"], "classic")[0]

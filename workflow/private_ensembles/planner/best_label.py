@@ -1,0 +1,80 @@
+"""What the best label is worth: right labels over the budget, over their number, at wrong profiles.
+
+Teachers are right with one probability each and all errors are as likely, so that how often a label
+is right is known without drawing votes. The optimal label is told an accuracy, which may be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.optimal_label.objective import right_weights
+from private_ensembles.optimal_label.sorted_histograms import tie_groups
+from private_ensembles.planner.study import words
+
+
+def study(settings: Mapping, meter=None) -> pd.DataFrame:
+    """Return one row per budget, number of labels, mechanism, stated and true accuracy.
+
+    settings: the section ``planner``, with best_label: one label for each of its epsilons, and each
+    of its numbers of labels for the largest of them. Mechanisms are the planner's that answer every
+    query from votes at a cost that does not depend on these. Columns: mechanism, name, teachers,
+    n_classes, epsilon, delta, labels, stated (NaN of a mechanism that asks for no accuracy),
+    accuracy (the true one), parameters and right (Pr[a label is right], exactly). meter: advanced
+    once per budget and number of labels.
+    """
+    given = settings["best_label"]
+    size = {"n_teachers": given["teachers"], "n_classes": given["n_classes"]}
+    one = [(epsilon, 1) for epsilon in given["epsilons"]]
+    several = [(max(given["epsilons"]), labels) for labels in given["labels"] if labels > 1]
+    rows = []
+    for epsilon, labels in (*one, *several):
+        task = Task(epsilon, settings["delta"], labels, labels, **size)
+        for mechanism, stated, parameters in _calibrated(settings, task):
+            rows += [
+                {
+                    "mechanism": mechanism.name,
+                    "name": mechanism.label,
+                    "teachers": task.n_teachers,
+                    "n_classes": task.n_classes,
+                    "epsilon": epsilon,
+                    "delta": task.delta,
+                    "labels": labels,
+                    "stated": stated,
+                    "accuracy": accuracy,
+                    "parameters": words(parameters),
+                    "right": right(mechanism, task, parameters, accuracy),
+                }
+                for accuracy in given["accuracies"]
+            ]
+        if meter is not None:
+            meter.advance()
+    return pd.DataFrame(rows)
+
+
+def right(mechanism: Mechanism, task: Task, parameters: Parameters, accuracy: float) -> float:
+    """Return Pr[a label is right] of teachers who are, each, with probability `accuracy`."""
+    histograms = tie_groups(task.n_teachers, task.n_classes)
+    chances = np.empty(len(histograms.sizes))
+    chances[histograms.groups] = mechanism.distribution(histograms.counts, parameters)
+    return float(right_weights(histograms, accuracy) @ chances)
+
+
+def _calibrated(settings: Mapping, task: Task) -> Iterator[tuple[Mechanism, float, Parameters]]:
+    """Mechanisms, what accuracy they are told, and their parameters for the task."""
+    for name in settings["mechanisms"]:
+        mechanism = mechanisms.load(name)
+        if not mechanism.hides_votes or mechanism.data_dependent or mechanism.refusal(task):
+            continue
+        if "accuracy" in mechanism.free:
+            for stated in settings["best_label"]["accuracies"]:
+                yield mechanism, stated, mechanism.calibrate(task, accuracy=stated)
+        else:
+            yield mechanism, math.nan, mechanism.calibrate(task)

@@ -1,0 +1,80 @@
+"""Noise laws at equal totals, each charged for the labels that it releases.
+
+Two classes, one lead: how often is a label right if Q of them together cost (epsilon, delta)? By
+the exact account of the labels, and by the published accounts of the noisy counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.planner.study import words
+
+# A label tells at least this share of what two noisy counts tell, in standard deviations of noise,
+# once each label tells little: the slope of a threshold at 0 (docs/many-labels.md).
+LIMIT = math.sqrt(2 / math.pi)
+
+
+def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.DataFrame:
+    """Return one row per number of labels and mechanism of the planner's that answers everything.
+
+    settings: the section ``planner``, with many_labels. Columns: mechanism, name, analysis, labels,
+    epsilon, delta, teachers, lead, parameters, sigma (GNMax's; NaN elsewhere), right (Pr[a label is
+    right] at that lead) and ratio (sigma over that of gnmax_analytic; NaN elsewhere). `limit` is
+    what the ratio tends to.
+    """
+    given = settings["many_labels"]
+    teachers, lead = given["teachers"], given["lead"]
+    counts = np.array([[(teachers - lead) // 2, (teachers + lead) // 2]])
+    rows = []
+    for labels in given["labels"]:
+        wanted = Task(
+            epsilon=given["epsilon"],
+            delta=settings["delta"],
+            queries=labels,
+            labels=labels,
+            n_teachers=teachers,
+            n_classes=2,
+            secure=check_mode(noise) == "secure",
+        )
+        for name in settings["mechanisms"]:
+            mechanism = mechanisms.load(name)
+            if not mechanism.hides_votes or mechanism.refusal(wanted):
+                continue
+            parameters = mechanism.calibrate(wanted)
+            outcome = mechanism.distribution(counts, parameters, wanted.secure)
+            if outcome.sum() < 1 - 1e-6:  # not every query is answered
+                continue
+            rows.append(
+                {
+                    "mechanism": name,
+                    "name": mechanism.label,
+                    "analysis": mechanism.analysis,
+                    "labels": labels,
+                    "epsilon": wanted.epsilon,
+                    "delta": wanted.delta,
+                    "teachers": teachers,
+                    "lead": lead,
+                    "parameters": words(parameters),
+                    "sigma": parameters.shown().get("sigma", math.nan),
+                    "right": float(outcome[0, 1]),
+                }
+            )
+        if meter is not None:
+            meter.advance()
+    return _with_ratios(pd.DataFrame(rows))
+
+
+def _with_ratios(table: pd.DataFrame) -> pd.DataFrame:
+    """Add `ratio` and `limit`."""
+    noisy_counts = table[table["mechanism"] == "gnmax_analytic"].set_index("labels")["sigma"]
+    table["ratio"] = table["sigma"] / table["labels"].map(noisy_counts)
+    table["limit"] = LIMIT
+    return table

@@ -1,0 +1,170 @@
+"""What a plan becomes with fewer labels or another budget: its noise is scaled, not searched for.
+
+A plan is expensive: its noise is found to a thousandth, and its thresholds are searched for. For
+other labels and budgets the known noise is scaled as composition says, and one proof says that it
+keeps the budget (`Mechanism.cost`). This gives a little less than a plan of its own would.
+Fewer labels with the same noise are the first of more labels, so they cost no more
+(post-processing).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.families.gaussian import rho_within, share_of_labels
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.planner.ranking import Plan, plan
+from private_ensembles.planner.study import plan_rows
+
+if TYPE_CHECKING:  # pandas comes with an extra
+    import pandas as pd
+
+# A little more noise than composition says; more of it if that is not enough.
+_SPARE = (1.004, 1.03, 1.15)
+# Noise stays as it is if half of it gains less than this share of right labels.
+_WORTH = 0.03
+# With more labels a proof takes many seconds: their plans come alone.
+MOST = 1000
+# Of the labels planned, for which a plan is scaled, one after the other.
+SHARES = (0.4, 0.2)
+# Of its budget, at which `around` looks.
+BUDGETS = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A plan and the task that it is for."""
+
+    task: Task
+    plan: Plan
+
+
+def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+    """Return the plan for other `labels`, at most those planned, or another `epsilon`.
+
+    known: a plan that applies. wanted: its task except for these two. counts, labels: the profile's
+    votes, as in `ranking.plan`. None if the noise is not of a kind that scales to a smaller
+    budget. The epsilon of what comes back is an upper bound, at most that of `wanted`.
+
+    >>> import numpy as np
+    >>> from private_ensembles.planner import ranking
+    >>> counts, truth = np.array([[60, 40], [30, 70]] * 20), np.array([0, 1] * 20)
+    >>> task = Task(1.0, 1e-5, queries=40, labels=40, n_teachers=100, n_classes=2)
+    >>> (plan,) = ranking.plan(task, counts, truth, ["gnmax_analytic"])
+    >>> fewer = scale(Scaled(task, plan), replace(task, labels=10), counts, truth)
+    >>> round(plan.correct, 1), round(fewer.plan.correct, 1), fewer.plan.epsilon <= 1
+    (29.3, 8.7, True)
+    """
+    mechanism = mechanisms.load(known.plan.mechanism)
+    share = wanted.labels / known.task.labels
+    before = known.plan.parameters
+    same = before.for_labels(max(1, min(wanted.labels, round(before.labels * share))))
+    scales = "cap" in mechanism.free
+
+    def planned(parameters: Parameters, epsilon: float) -> Plan:
+        answers, correct = mechanism.expected(counts, labels, wanted, parameters)
+        return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
+
+    unscaled = None
+    if wanted.epsilon >= known.task.epsilon:  # fewer labels with the same noise cost no more
+        unscaled = planned(same, known.plan.epsilon)
+        half = planned(mechanism.weaker(same, 0.5), math.nan) if scales else unscaled
+        if half.correct < (1 + _WORTH) * unscaled.correct:
+            return Scaled(wanted, unscaled)
+    found = _within(mechanism, same, known, wanted) if scales else None
+    if found is None:
+        return None if unscaled is None else Scaled(wanted, unscaled)
+    best = planned(*found)
+    if unscaled is not None and unscaled.correct > best.correct:
+        best = unscaled
+    return Scaled(wanted, best)
+
+
+def _within(
+    mechanism: Mechanism, same: Parameters, known: Scaled, wanted: Task
+) -> tuple[Parameters, float] | None:
+    """Return noise that keeps the budget wanted, and what it costs; None if none is found."""
+    more = rho_within(known.task.epsilon, known.task.delta, "exact")
+    more /= rho_within(wanted.epsilon, wanted.delta, "exact")
+    factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
+    factor *= share_of_labels(same.labels) / share_of_labels(known.plan.parameters.labels)
+    for spare in _SPARE:
+        parameters = mechanism.weaker(same, factor * spare)
+        spent = mechanism.cost(wanted, parameters).claimed
+        if spent <= wanted.epsilon:
+            return parameters, spent
+    return None
+
+
+def fewer_labels(
+    plans: Sequence[tuple[Task, Sequence[Plan]]], counts: NDArray, labels: NDArray
+) -> pd.DataFrame:
+    """Return the plans of several budgets and what becomes of each with fewer labels.
+
+    plans: as `study.plans`, of the same task except for epsilon; those that do not apply
+    are left out. A plan for less is a plan for more: if a smaller budget gives more right labels,
+    its plan is kept. Columns as `study.plan_rows`, without published and not_applicable,
+    and `wanted` is the number of labels.
+    """
+    import pandas as pd
+
+    rows, best = [], {}
+    for task, ranked in sorted(plans, key=lambda one: one[0].epsilon):
+        for first in ranked:
+            if first.refusal is not None:
+                continue
+            family = mechanisms.load(first.mechanism).family or first.mechanism
+            for one in _chain(Scaled(task, first), counts, labels):
+                place = family, one.task.labels
+                if place not in best or one.plan.correct >= best[place].correct:
+                    best[place] = one.plan
+                rows += plan_rows(one.task, [best[place]])
+    return pd.DataFrame(rows).drop(columns=["published", "not_applicable"], errors="ignore")
+
+
+def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) -> list[dict]:
+    """Return rows that say what some plans become with fewer labels, and at other budgets.
+
+    plans: those of the task that apply. Columns as `plan_rows`, and over: ``labels`` or
+    ``epsilon``, whichever the row varies; the plan itself is among both, alone if it is of more
+    than `MOST` labels.
+    """
+    rows = []
+    for one in plans:
+        known = Scaled(task, one)
+        shares = BUDGETS if task.labels <= MOST else ()
+        budgets = [replace(task, epsilon=share * task.epsilon) for share in shares]
+        others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
+        curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
+        for over, found in curves.items():
+            kept = [plan_rows(each.task, [each.plan])[0] for each in found if each is not None]
+            kept.sort(key=lambda row: (row["wanted"], row["budget_epsilon"]))
+            rows += [{"over": over} | row for row in kept]
+    return rows
+
+
+def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
+    """Return the plan at another budget: a new one if more than its noise has to be chosen."""
+    mechanism = mechanisms.load(known.plan.mechanism)
+    if len(mechanism.searched(wanted)) < 2:
+        return scale(known, wanted, counts, labels)
+    (found,) = plan(wanted, counts, labels, [mechanism.name])
+    return None if found.refusal is not None else Scaled(wanted, found)
+
+
+def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:
+    """The plan and, one from the other, what it becomes with fewer labels."""
+    found, most = [known], known.task.labels
+    for share in SHARES if most <= MOST else ():
+        few = max(1, round(share * most))
+        if few < found[-1].task.labels:
+            fewer = replace(known.task, labels=few)
+            found.append(scale(found[-1], fewer, counts, labels) or found[-1])
+    return found

@@ -1,0 +1,158 @@
+"""Tables of the planner: mechanisms by budget on a stated profile, and their exact audit.
+
+settings: the section ``planner`` of the configuration. Nothing here looks at private votes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.configuration.naming import number
+from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise import streams as randomness
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.planner import ranking
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+if TYPE_CHECKING:  # pandas comes with an extra, and `plan_rows` needs none
+    import pandas as pd
+
+# An ensemble small enough for all of its histograms.
+_AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
+
+
+def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
+    """Return the task that the section describes; more: of `Task`, in place of what it says."""
+    given = {
+        "queries": settings["queries"],
+        "labels": settings["labels"],
+        "n_teachers": settings["teachers"],
+        "n_classes": settings["n_classes"],
+    }
+    common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
+    given |= {name: settings[name] for name in common} | more
+    profile = ConsensusProfile(n_classes=given["n_classes"], **settings["profile"])
+    return Task(epsilon=epsilon, delta=delta, profile=profile, **given)
+
+
+def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
+    """Votes of the stated profile, of the task's size: counts (queries, classes), labels."""
+    queries = ranking.sample_size(wanted.queries, wanted.n_classes)
+    generator = randomness.generator(seed, "planner", "profile")
+    return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
+
+
+def plan_table(
+    settings: Mapping,
+    epsilons: Sequence[float],
+    seed: int,
+    meter=None,
+    *,
+    noise: str = "reproducible",
+) -> pd.DataFrame:
+    """Rank the mechanisms at every epsilon: columns as `plan_rows`, best first within each."""
+    return table_of(plans(settings, epsilons, seed, meter, noise=noise))
+
+
+def plans(
+    settings: Mapping,
+    epsilons: Sequence[float],
+    seed: int,
+    meter=None,
+    *,
+    noise: str = "reproducible",
+) -> list[tuple[Task, list[ranking.Plan]]]:
+    """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.plan` does."""
+    found, secure = [], check_mode(noise) == "secure"
+    for epsilon in epsilons:
+        wanted = task(settings, epsilon, settings["delta"], secure=secure)
+        counts, labels = profile_votes(wanted, seed)
+        found.append((wanted, ranking.plan(wanted, counts, labels, settings["mechanisms"])))
+        if meter is not None:
+            meter.advance()
+    return found
+
+
+def table_of(found: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
+    """Return `plans` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame([row for wanted, ranked in found for row in plan_rows(wanted, ranked)])
+
+
+def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
+    """Return plans as rows of a table; correct, published and answers: expected, on the profile."""
+    return [
+        {
+            "mechanism": one.mechanism,
+            "name": mechanisms.load(one.mechanism).label,
+            "budget_epsilon": wanted.epsilon,
+            "delta": wanted.delta,
+            "epsilon": one.epsilon,
+            "wanted": wanted.labels,
+            "answers": one.answers,
+            "correct": one.correct,
+            "published": one.published,
+            "parameters": words(one.parameters),
+            "privacy_model": wanted.privacy_model,
+            "adjacency": wanted.adjacency,
+            "not_applicable": one.refusal or "",
+        }
+        for one in plans
+    ]
+
+
+def words(parameters: Parameters | None) -> str:
+    """Return parameters as text of four significant digits: "sigma = 40, labels = 286"."""
+    shown = {} if parameters is None else parameters.shown()
+    return ", ".join(f"{name} = {_short(value)}" for name, value in shown.items())
+
+
+def _short(value: float) -> str:
+    return number(value) if float(value).is_integer() else f"{value:.4g}"
+
+
+def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFrame:
+    """Audit one label of every mechanism exactly, at a size at which all histograms can be listed.
+
+    Columns: mechanism, teachers, classes, delta, claimed (epsilon at calibrated parameters), exact,
+    verdict (``holds``, ``fails``, or why there is none).
+    """
+    import pandas as pd
+
+    one_label = {"queries": 1, "labels": 1, "n_teachers": _AUDITED_TEACHERS}
+    one_label["secure"] = check_mode(noise) == "secure"
+    rows = []
+    for name in settings["mechanisms"]:
+        for n_classes in _AUDITED_CLASSES:
+            wanted = task(settings, 1.0, settings["delta"], n_classes=n_classes, **one_label)
+            rows.append(audit_row(name, wanted))
+    return pd.DataFrame(rows)
+
+
+def audit_row(name: str, wanted: Task) -> dict:
+    """Audit one mechanism on all histograms of the task; see `audit_table`."""
+    row = {
+        "mechanism": name,
+        "teachers": wanted.n_teachers,
+        "classes": wanted.n_classes,
+        "delta": wanted.delta,
+        "claimed": math.nan,
+        "exact": math.nan,
+    }
+    mechanism = mechanisms.load(name)
+    if refusal := mechanism.refusal(wanted):
+        return row | {"verdict": refusal}
+    parameters = mechanism.calibrate(wanted)
+    row["claimed"] = mechanism.cost(wanted, parameters).claimed
+    if not mechanism.hides_votes:
+        return row | {"verdict": "rests on the teachers' own privacy"}
+    row["exact"] = mechanism.audited(wanted, parameters).worst(wanted.delta).epsilon
+    holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
+    return row | {"verdict": "holds" if holds else "fails"}

@@ -1,0 +1,182 @@
+"""Your own votes: a plan that does not look at them, the labels it releases, and what it costs.
+
+The plan is made on the stated profile, for the ensemble's size alone, so it costs nothing. What is
+computed from the votes without noise (`private_table`) is not for release. Numbers of queries,
+teachers and classes are public: a neighbour has the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles import mechanisms
+from private_ensembles.jobs.progress import Meter
+from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.noise import streams as randomness
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import ranking, scaled_plans, study
+from private_ensembles.votes.cache import Votes
+from private_ensembles.votes.marks import NOT_FOR_RELEASE
+
+if TYPE_CHECKING:  # pandas comes with an extra, and a release needs none
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Application:
+    """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen."""
+
+    task: Task
+    plans: list[ranking.Plan]
+    chosen: ranking.Plan
+
+
+def plan_for(
+    votes: Votes,
+    settings: Mapping,
+    budget: Mapping,
+    seed: int,
+    meter: Meter | None = None,
+    expect: Callable[[float], None] | None = None,
+) -> Application:
+    """Plan the release of labels for votes of this size; nothing else about them is used.
+
+    settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
+    noise. meter: counts mechanisms. expect: told, before the work starts, about how many seconds it
+    takes to plan and to draw. Raises ValueError for values out of range, or if no
+    mechanism applies.
+    """
+    wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
+    if not 1 <= wanted <= votes.n_queries:
+        raise ValueError(
+            f"labels_wanted = {wanted}: must be at least 1 and at most the number of queries, "
+            f"{votes.n_queries}"
+        )
+    task = study.task(
+        settings,
+        budget["epsilon"],
+        budget["delta"],
+        queries=votes.n_queries,
+        labels=wanted,
+        n_teachers=votes.n_teachers,
+        n_classes=votes.n_classes,
+        secure=budget["noise"] == "secure",
+        counts_only=votes.votes is None,
+    )
+    if expect is not None:
+        expect(ranking.about_seconds(task, release=True))
+    counts, labels = study.profile_votes(task, seed)
+    plans = ranking.plan(task, counts, labels, settings["mechanisms"], meter)
+    if plans[0].refusal is not None:
+        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
+        raise ValueError(f"no mechanism applies: {reasons}")
+    return Application(task, plans, plans[0])
+
+
+def public_rows(application: Application) -> list[dict]:
+    """Every mechanism at the budget, best first: as `study.plan_rows`, and `chosen`."""
+    rows = study.plan_rows(application.task, application.plans)
+    return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
+
+
+def public_table(application: Application) -> pd.DataFrame:
+    """The rows of `public_rows` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(public_rows(application))
+
+
+def curves_table(application: Application, seed: int) -> pd.DataFrame:
+    """Say what the chosen mechanism and the next best give for fewer labels and other budgets.
+
+    Rows and columns as `scaled_plans.around`, and `chosen`. Like the plan it rests on the profile
+    alone. seed: that of the plan.
+    """
+    import pandas as pd
+
+    applying = [one for one in application.plans if one.refusal is None]
+    profile = study.profile_votes(application.task, seed)
+    rows = scaled_plans.around(applying[:2], application.task, *profile)
+    table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
+    return table.assign(chosen=table["mechanism"] == application.chosen.mechanism)
+
+
+def public_facts(application: Application) -> dict[str, object]:
+    """What was asked of the ensemble: nothing in it depends on votes."""
+    task = application.task
+    return {
+        "queries": task.queries,
+        "teachers": task.n_teachers,
+        "classes": task.n_classes,
+        "wanted": task.labels,
+        "epsilon": task.epsilon,
+        "delta": task.delta,
+        "noise": "secure" if task.secure else "reproducible",
+    }
+
+
+def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:
+    """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
+
+    Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
+    """
+    task, chosen = application.task, application.chosen
+    mechanism = mechanisms.load(chosen.mechanism)
+    if refusal := mechanism.refusal(task):
+        raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
+    if task.secure:
+        noise = Secure()
+    else:
+        noise = Seeded(randomness.generator(seed, "own votes", "release"))
+    return mechanism.release_votes(votes, chosen.parameters, noise)
+
+
+def private_table(
+    application: Application, votes: Votes, meter: Meter | None = None
+) -> pd.DataFrame:
+    """What the votes say about every mechanism that applies: not for release.
+
+    Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
+    correct (equal to the file's labels, among queries of known label), all three on
+    `ranking.sample_size` queries at equal distances in the file. No cost is among them: what
+    the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
+    """
+    import pandas as pd
+
+    counts = votes.histogram()
+    sample = _sample(*counts.shape)
+    asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
+    known = labels >= 0
+    rows = []
+    for one in application.plans:
+        if one.refusal is not None:
+            continue
+        mechanism = mechanisms.load(one.mechanism)
+        task = application.task
+        answers, agreeing = mechanism.expected(asked, plurality, task, one.parameters)
+        correct = np.nan
+        if known.any():
+            share = mechanism.expected(asked[known], labels[known], task, one.parameters)[1]
+            correct = share * known.mean()
+        rows.append(
+            {
+                "mechanism": one.mechanism,
+                "answers": answers,
+                "agreeing": agreeing,
+                "correct": correct,
+                "release": NOT_FOR_RELEASE,
+            }
+        )
+        if meter is not None:
+            meter.advance()
+    return pd.DataFrame(rows)
+
+
+def _sample(n_queries: int, n_classes: int) -> NDArray[np.int64]:
+    number = ranking.sample_size(n_queries, n_classes)
+    return np.linspace(0, n_queries - 1, number).round().astype(np.int64)

@@ -1,0 +1,356 @@
+"""A release is made once: drawn where nobody sees it, charged, and shown only then.
+
+The workflow's rule and the command both do it here, each inside the lock of its folder (`Place`):
+
+1. Ask whether the record allows it, or whether the last release on it is the one asked for.
+2. Draw the labels into a folder of their own in `private`, which nobody else can read.
+3. Charge: write the release, with the hash of these labels, into the record.
+4. Show them.
+
+Whatever ends the process, what was seen is charged. What was charged stays in `private`, where
+nothing of ours deletes it and no rule has an output: Snakemake removes the files of a job that
+failed. So the same request puts it into place, without a draw and without a charge.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io as text_io
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from private_ensembles.configuration.files import RELEASES
+from private_ensembles.jobs import io, provenance
+from private_ensembles.release import record
+from private_ensembles.release.record import Release, Total
+
+if TYPE_CHECKING:  # jobs and Snakemake's start need none
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+LABELS = ("query", "label")
+# Of the planner's settings, those that a plan rests on.
+_PLANNED = (
+    "mechanisms",
+    "privacy_model",
+    "adjacency",
+    "teacher_epsilon",
+    "teacher_Delta",
+    "profile",
+)
+_ASKED = ("noise", "epsilon", "delta", "labels_wanted", "n_classes", "votes_kind", "seed")
+_UNCHARGED, _CHARGED, _FACTS = "uncharged-", "charged-", "release.json"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where labels of somebody's votes go, and what stands beside.
+
+    folder: ``release`` or, for what is drawn with noise from a seed, ``rehearsal``.
+    """
+
+    folder: Path = Path(RELEASES).parent
+
+    @property
+    def lock(self) -> Path:
+        """Return the file that whoever releases or rehearses here holds (`io.alone`).
+
+        It is not in the folder that may be published, because its time tells when the work began.
+        """
+        return self.folder.with_name(".lock")
+
+    @property
+    def record(self) -> Path:
+        """Return the record of releases; a rehearsal is not on it."""
+        return self.folder.with_name("release") / Path(RELEASES).name
+
+    @property
+    def labels(self) -> Path:
+        """Return the file of the labels that were released last."""
+        return self.record.with_name("labels.csv")
+
+    @property
+    def private(self) -> Path:
+        """Return the folder that nobody else can read; may not be there."""
+        return self.folder.with_name("private")
+
+    def kept(self, *states: str) -> list[Path]:
+        """Return the folders of draws that were charged (`_CHARGED`), were not, or both."""
+        return sorted(path for state in states for path in self.private.glob(f"{state}*"))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: votes, and all that the plan and the draw depend on.
+
+    votes: their file. config: the checked configuration, of which `again` is no part of it. allow:
+    the option that sets `again`, for messages.
+    """
+
+    votes: Path
+    config: Mapping
+    allow: str = "--config again=yes"
+
+    @property
+    def secure(self) -> bool:
+        """Whether it is for a release, not for a rehearsal."""
+        return self.config["noise"] == "secure"
+
+    @property
+    def again(self) -> bool:
+        """Whether one more release is allowed."""
+        return bool(self.config["again"])
+
+    def budget(self) -> Total:
+        """Return what the labels may cost at most."""
+        config = self.config
+        return Total(config["epsilon"], config["delta"], config["planner"]["adjacency"])
+
+    def digest(self, salt: str) -> str:
+        """Return a hash of the request and the votes' bytes; OSError if they cannot be read.
+
+        A hash of the votes would tell them to whoever knows all but one, so it never leaves
+        `private`, and the salt makes it none that could be met elsewhere.
+        """
+        asked = {name: self.config[name] for name in _ASKED}
+        asked |= {name: self.config["planner"][name] for name in _PLANNED}
+        text = json.dumps(_canonical(asked), sort_keys=True)
+        return hashlib.sha256(
+            f"{salt}\n{text}\n{provenance.sha256_of(self.votes)}".encode()
+        ).hexdigest()
+
+
+def _canonical(value):
+    """Write numbers in one way: 5 and 5.0 ask for the same."""
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(float(value))
+    return value
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
+
+    text: their CSV, as it is charged. total: what all releases on record cost together, None for a
+    rehearsal. note: what to say about it, None for a first release.
+    """
+
+    text: str
+    total: Total | None = None
+    note: str | None = None
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each label: query (from 0), label.
+
+        >>> Labels("query,label\\n0,2\\n2,0\\n").table()["label"].tolist()
+        [2, 0]
+        """
+        import pandas as pd
+
+        return pd.read_csv(text_io.StringIO(self.text))
+
+
+def labels_text(released: NDArray[np.int64]) -> str:
+    """Return released labels as CSV: query (from 0), label; those without an answer left out.
+
+    >>> import numpy as np
+    >>> labels_text(np.array([2, -1, 0]))
+    'query,label\\n0,2\\n2,0\\n'
+    """
+    answered = [f"{query},{label}\n" for query, label in enumerate(released.tolist()) if label >= 0]
+    return "".join([",".join(LABELS) + "\n", *answered])
+
+
+def permission(request: Request, place: Place) -> str | None:
+    """Return what to say before any work, None if there is nothing to say.
+
+    Raises ValueError if labels were released before, others than those asked for, and `again` does
+    not say that they may be once more; for a record that cannot be understood; and for one that
+    lacks labels that were charged.
+    """
+    return _standing(request, place)[1]
+
+
+def release(
+    request: Request, place: Place, chosen: Mapping, draw: Callable[[], NDArray[np.int64]]
+) -> Labels:
+    """Return the labels asked for: drawn and charged, or those that were charged last.
+
+    chosen: the row of `own_votes.public_rows` that was chosen. draw: called once at most, and not
+    if these labels were charged already. To be called by who holds the lock (`io.alone`). Raises
+    ValueError as `permission` does, and if another version of this program made the labels that
+    were charged for this request; OSError if something cannot be written, before the charge.
+    """
+    if not request.secure:
+        return Labels(labels_text(draw()))
+    _tidy(place)  # what an earlier try left
+    kept, note = _standing(request, place)
+    if kept is None:
+        kept = _charge(request, place, chosen, draw)
+    elif not _planned_as(chosen, kept):
+        raise ValueError(
+            f"{place.record}: labels for this request are out already, drawn by another version of "
+            f"this program ({kept.mechanism}); they are in {_folder_of(kept, place)}: keep them, "
+            f"or allow other ones with {request.allow}"
+        )
+    text = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
+    return Labels(text, record.together(record.read(place.record)), note)
+
+
+def permission_or_exit(jobs: Iterable, config: Mapping) -> None:
+    """Say what a further release costs before Snakemake removes the files of the one before.
+
+    jobs: those of Snakemake that will run. If the further release was not allowed, prints one
+    line `error: ...` and ends the process with status 1.
+    """
+    if not any(job.rule.name == "apply_votes" for job in jobs):
+        return
+    try:
+        text = permission(Request(Path(config["votes"]), config), Place())
+    except (OSError, ValueError) as error:
+        print(f"error: {io.describe(error)}", file=sys.stderr, flush=True)
+        sys.exit(1)
+    if text is not None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _standing(request: Request, place: Place) -> tuple[Release | None, str | None]:
+    """Return the last release if it is the one asked for, else None; and what to say."""
+    if not request.secure:
+        return None, None  # a rehearsal releases nothing
+    earlier = record.read(place.record)
+    _all_on_record(place, earlier)
+    if not earlier:
+        return None, None
+    last, shown = earlier[-1], _shows(place, earlier[-1])
+    if _answers(last, request, place) and not (request.again and shown):
+        return last, "These labels were drawn and charged before: they cost nothing more."
+    before, after = record.together(earlier), record.together([*earlier, request.budget()])
+    number = f"{len(earlier)} release{'s' * (len(earlier) > 1)}"
+    if request.again:
+        return None, f"Releasing again. With the {number} before: at most {after} together."
+    folder = _folder_of(last, place)
+    where = "that are there"
+    if not shown:
+        where = f"in {folder}, which the same request puts there" if folder else "that you have"
+    raise ValueError(
+        f"{place.record}: labels of your votes are out already ({number}, at most {before}); drawn "
+        f"again, all together may cost {after}: keep those {where}, or allow it with "
+        f"{request.allow}"
+    )
+
+
+def _all_on_record(place: Place, earlier: list[Release]) -> None:
+    """Refuse a record that was lost, cut or replaced by an older copy of it."""
+    rows = [asdict(one) for one in earlier]
+    lacking = [path for path in place.kept(_CHARGED) if _facts(path).get("release") not in rows]
+    if not earlier and os.path.lexists(place.labels):
+        lacking = [place.labels]
+    if lacking:
+        raise ValueError(
+            f"{place.record}: lacks the release of {lacking[0]}: restore the record of what was "
+            "released, or move these labels away"
+        )
+
+
+def _shows(place: Place, last: Release) -> bool:
+    with contextlib.suppress(OSError):
+        return provenance.sha256_of(place.labels) == last.labels_sha256
+    return False
+
+
+def _facts(folder: Path) -> dict:
+    """What was noted about a draw; empty if the process ended before all of it was."""
+    with contextlib.suppress(OSError, ValueError):
+        facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
+        if isinstance(facts, dict):
+            return facts
+    return {}
+
+
+def _folder_of(release: Release, place: Place) -> Path | None:
+    """The folder that holds a release's labels, undamaged; None if there is none."""
+    for folder in place.kept(_CHARGED, _UNCHARGED):
+        with contextlib.suppress(OSError):
+            same = _facts(folder).get("release") == asdict(release)
+            labels = folder / "labels.csv"
+            if same and provenance.sha256_of(labels) == release.labels_sha256:
+                return folder
+    return None
+
+
+def _answers(release: Release, request: Request, place: Place) -> bool:
+    folder = _folder_of(release, place)
+    if folder is None:
+        return False
+    facts = _facts(folder)
+    with contextlib.suppress(OSError):  # votes that are gone: what they said is not known
+        return facts.get("request") == request.digest(str(facts.get("salt")))
+    return False
+
+
+def _planned_as(chosen: Mapping, release: Release) -> bool:
+    names = ("mechanism", "epsilon", "delta", "privacy_model", "adjacency")
+    return all(chosen[name] == getattr(release, name) for name in names)
+
+
+def _charge(
+    request: Request, place: Place, chosen: Mapping, draw: Callable[[], NDArray[np.int64]]
+) -> Release:
+    """Draw labels, note them in `private`, and put them on record."""
+    place.private.mkdir(parents=True, exist_ok=True)
+    place.private.chmod(0o700)
+    place.record.parent.mkdir(parents=True, exist_ok=True)
+    if place.private.stat().st_dev != place.record.parent.stat().st_dev:
+        raise ValueError(
+            f"{place.private}: is on another disk than {place.record.parent}: must be on the same, "
+            "so that labels are charged at one moment"
+        )
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_UNCHARGED, dir=place.private))
+        _write(folder / "labels.csv", labels_text(draw()))
+        drawn = record.release_of(chosen, folder / "labels.csv")
+        salt = secrets.token_hex(16)
+        facts = {"release": asdict(drawn), "salt": salt, "request": request.digest(salt)}
+        _write(folder / _FACTS, json.dumps(facts, indent=2) + "\n")
+        for written in (folder, place.private, place.private.parent):
+            record.synced(written)
+        record.append(drawn, place.record, workshop=folder)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(place.private)) from None  # a full disk
+    finally:
+        _tidy(place)
+    return drawn
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    record.synced(path)
+
+
+def _tidy(place: Place) -> None:
+    """Mark draws that are on record as charged; remove the others, which nobody has seen."""
+    with contextlib.suppress(OSError, ValueError):  # without the record nobody knows: it stays
+        charged = [asdict(one) for one in record.read(place.record)]
+        for folder in place.kept(_UNCHARGED):
+            if _facts(folder).get("release") in charged:
+                folder.rename(folder.with_name(folder.name.replace(_UNCHARGED, _CHARGED)))
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
