@@ -22,7 +22,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks import machine
-from private_ensembles.accounting.adaptive import adaptive_epsilon, two_classes
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_delta
 from private_ensembles.audit.finite import FiniteMechanism

@@ -1,7 +1,7 @@
 """What many labels cost: time and memory of a calibration, and how much noise it saves.
 
-`accounting.adaptive.least_scale` finds GNMax's sigma for Q labels, in two classes from the exact
-probabilities of a label, in more by nodes of a grid. Beside it is the sigma that the noisy
+`accounting.adaptive.scales.least_scale` finds GNMax's sigma for Q labels, in two classes from the
+exact probabilities of a label, in more by nodes of a grid. Beside it is the sigma that the noisy
 counts need, Balle and Wang's exact condition, which is the best account known before. Other noise
 is found by its mechanism, beside the noise that its labels need by another proof.
 """
@@ -17,9 +17,11 @@ import pandas as pd
 from scipy.special import ndtr
 
 from benchmarks import machine, process
-from private_ensembles.accounting.adaptive import adaptive_epsilon, least_scale, two_classes
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive.scales import least_scale
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.root import largest
 from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families.label_account import _curve, least_share
@@ -115,9 +117,9 @@ def page(data: pd.DataFrame) -> str:
         "# Benchmark: what many labels cost",
         "",
         "Made by `python benchmarks/run.py many_labels --write-docs`; numbers behind it: "
-        "[many_labels.csv](many_labels.csv). The σ that `accounting.adaptive.least_scale` finds "
-        f"for GNMax at ({EPSILON:g}, {DELTA:g}), beside the σ that the noisy counts need "
-        "(analytic). Seconds are processor time on one thread, memory is the whole process, with "
+        "[many_labels.csv](many_labels.csv). The σ that "
+        f"`accounting.adaptive.scales.least_scale` finds for GNMax at ({EPSILON:g}, {DELTA:g}), "
+        "beside the σ that the noisy counts need (analytic). Seconds are processor time on one thread, memory is the whole process, with "
         "NumPy and SciPy. ε is what σ costs, between a lower and an upper bound. In more than two "
         "classes the upper bound holds for any number of them, so the gap is wider: an "
         "adversary gains nothing from classes that have no votes. Theorems: "

@@ -15,8 +15,9 @@ import numpy as np
 from mpmath import mpf
 from scipy.special import ndtri
 
-from private_ensembles.accounting.adaptive import Pairs, curve
-from private_ensembles.accounting.counts_and_labels import NoisyCounts
+from private_ensembles.accounting.adaptive.account import curve
+from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts
+from private_ensembles.accounting.adaptive.families import Pairs
 
 from .adversaries import both_orders, exact_value, power, random_rows
 
@@ -906,14 +907,14 @@ def whole_distance(rng, function):
 
 
 PROMISES = {
-    "accounting.adaptive:Curve.delta": curve_delta,
-    "accounting.adaptive:Curve.least_delta": curve_least_delta,
-    "accounting.adaptive:Curve.epsilon": curve_epsilon,
-    "accounting.adaptive:Curve.least_epsilon": curve_least_epsilon,
-    "accounting.adaptive:adaptive_epsilon": adaptive_epsilon,
-    "accounting.counts_and_labels:NoisyCounts.mu": counts_mu,
-    "accounting.counts_and_labels:joint_delta": joint_delta,
-    "accounting.counts_and_labels:joint_epsilon": joint_epsilon,
+    "accounting.adaptive.curves:Curve.delta": curve_delta,
+    "accounting.adaptive.curves:Curve.least_delta": curve_least_delta,
+    "accounting.adaptive.curves:Curve.epsilon": curve_epsilon,
+    "accounting.adaptive.curves:Curve.least_epsilon": curve_least_epsilon,
+    "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
+    "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
+    "accounting.adaptive.counts_and_labels:joint_delta": joint_delta,
+    "accounting.adaptive.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.discrete_gaussian:whole_distance": whole_distance,

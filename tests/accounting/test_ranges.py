@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import composition, discrete_gaussian, export, zero_concentrated
-from private_ensembles.accounting.adaptive import Pairs, adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_delta
+from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
+from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
+from private_ensembles.accounting.adaptive.selection_covers import (
+    exponential_cover,
+    permute_and_flip_cover,
+)
 from private_ensembles.accounting.budgets import pld_epsilon
-from private_ensembles.accounting.counts_and_labels import NoisyCounts, joint_delta
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.laplace_cover import laplace_cover
 from private_ensembles.accounting.loss_distribution import mirrored_deltas
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
 from private_ensembles.accounting.root import least_holding
-from private_ensembles.accounting.selection_covers import exponential_cover, permute_and_flip_cover
 from private_ensembles.accounting.trade_off import trade_off
 from tests.ranges import (
     NEGATIVE,

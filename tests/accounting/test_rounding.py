@@ -35,10 +35,10 @@ DRAWS = 120
 # Gaussians, a search of sigma.
 CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
 FEWER = {
-    "accounting.adaptive:adaptive_epsilon": 20,
-    "accounting.counts_and_labels:joint_delta": 20,
-    "accounting.counts_and_labels:joint_epsilon": 20,
-    **dict.fromkeys((f"accounting.adaptive:Curve.{name}" for name in CURVE), 30),
+    "accounting.adaptive.account:adaptive_epsilon": 20,
+    "accounting.adaptive.counts_and_labels:joint_delta": 20,
+    "accounting.adaptive.counts_and_labels:joint_epsilon": 20,
+    **dict.fromkeys((f"accounting.adaptive.curves:Curve.{name}" for name in CURVE), 30),
     "audit.joint_labels:two_labels_epsilon": 20,
     "accounting.discrete_gaussian:delta": 8,
     "pate.gnmax:gnmax_sigma": 20,
@@ -87,16 +87,23 @@ GROUP = (
     "tests/teachers/test_accounting.py::test_group_privacy_of_one_gaussian_step_is_its_closed_form"
 )
 MIXTURE = (
-    "tests/accounting/test_gaussian_maximum.py::test_what_lies_between_nodes_is_below_their_mixture"
+    "tests/accounting/adaptive/test_gaussian_maximum.py::"
+    "test_what_lies_between_nodes_is_below_their_mixture"
 )
-COVERED = "tests/accounting/{}::test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
+COVERED = (
+    "tests/accounting/adaptive/{}::test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
+)
 ELSEWHERE = {
-    "accounting.adaptive:Family": MIXTURE,
-    "accounting.counts_and_labels:_excesses": "accounting.counts_and_labels:joint_delta",
-    "accounting.adaptive:Covered": COVERED.format("test_selection_covers.py"),
-    "accounting.laplace_cover:laplace_cover": COVERED.format("test_laplace_cover.py"),
-    "accounting.selection_covers:exponential_cover": COVERED.format("test_selection_covers.py"),
-    "accounting.selection_covers:permute_and_flip_cover": COVERED.format(
+    "accounting.adaptive.families:Family": MIXTURE,
+    "accounting.adaptive.counts_and_labels:_excesses": (
+        "accounting.adaptive.counts_and_labels:joint_delta"
+    ),
+    "accounting.adaptive.families:Covered": COVERED.format("test_selection_covers.py"),
+    "accounting.adaptive.laplace_cover:laplace_cover": COVERED.format("test_laplace_cover.py"),
+    "accounting.adaptive.selection_covers:exponential_cover": COVERED.format(
+        "test_selection_covers.py"
+    ),
+    "accounting.adaptive.selection_covers:permute_and_flip_cover": COVERED.format(
         "test_selection_covers.py"
     ),
     "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from private_ensembles import mechanisms
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.mechanisms.families import table
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.noise.sources import Secure, Seeded

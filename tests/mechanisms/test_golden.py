@@ -2,7 +2,7 @@
 
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
 what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
-that is found for many labels together is within `adaptive.SLACK` of theirs: where the search for it
+that is found for many labels together is within `scales.SLACK` of theirs: where the search for it
 ends depends on the last digits of `exp` and `log`, which differ between processors.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import SLACK
+from private_ensembles.accounting.adaptive.scales import SLACK
 from private_ensembles.mechanisms.dpbag import BaggingNoise
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.label_account import LabelAccount

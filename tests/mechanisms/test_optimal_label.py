@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.mechanisms import optimal_label as module
 from private_ensembles.mechanisms.families.audited import both_counts

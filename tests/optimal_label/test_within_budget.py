@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.mechanisms.families.audited import OnCounts
 from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.optimal_label.best_for_many import best_for_many

@@ -9,7 +9,8 @@ import mpmath
 import pytest
 from mpmath import mp
 
-from private_ensembles.accounting.adaptive import Pairs, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.gaussian import label_distribution
 from verify import verify

@@ -309,7 +309,7 @@ FILES = {
     f"{MODULE}/ledger/row.py": NOTHING,
     f"{MODULE}/mechanisms/families/ladder_steps.py": MECHANISMS,
     f"{MODULE}/mechanisms/ladder.py": MECHANISMS,
-    f"{MODULE}/accounting/adaptive.py": MECHANISMS,
+    f"{MODULE}/accounting/adaptive/account.py": MECHANISMS,
     # One module draws both figures, so what one of them needs redraws the other.
     f"{MODULE}/accounting/composition.py": GAMMA | SIGMA | LOSS | DRAWN | STUDY | PLAN,
     f"{MODULE}/accounting/poisson_binomial.py": GAMMA | DRAWN | STUDY | TABLES | PLAN,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.mechanisms.families import label_account
 from private_ensembles.mechanisms.families.label_account import grid_fineness
 from private_ensembles.mechanisms.families.task import Task

@@ -10,7 +10,8 @@ import math
 from fractions import Fraction
 
 from private_ensembles import checks, mechanisms
-from private_ensembles.accounting.adaptive import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.curves import Bounds
 from private_ensembles.mechanisms.families.base import Parameters
 from private_ensembles.mechanisms.families.gaussian import GaussianNoise
 from private_ensembles.mechanisms.families.label_account import CoveredAccount, grid_fineness

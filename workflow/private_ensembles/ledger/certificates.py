@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.certificate_file import exactly, privacy, stated

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive import Pairs, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect

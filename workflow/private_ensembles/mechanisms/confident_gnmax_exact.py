@@ -11,15 +11,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive import Family
-from private_ensembles.accounting.counts_and_labels import (
+from private_ensembles.accounting.adaptive.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
     joint_epsilon,
     labels_alone,
 )
+from private_ensembles.accounting.adaptive.families import Family
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import chance_error, fine_distance
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.base import Cost

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from private_ensembles.accounting.selection_covers import exponential_cover
+from private_ensembles.accounting.adaptive.selection_covers import exponential_cover
 from private_ensembles.mechanisms.families.gaussian import rho_cost, rho_within
 from private_ensembles.mechanisms.families.selection import Selection, checked, preferences
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum as Family
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum as Family
 from private_ensembles.mechanisms.families import gaussian
 from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.base import Parameters

@@ -1,6 +1,6 @@
 """LNMax with the least scale that its labels need together, in any number of classes."""
 
-from private_ensembles.accounting.laplace_cover import laplace_cover
+from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
 from private_ensembles.mechanisms.families.label_account import CoveredAccount
 from private_ensembles.mechanisms.families.laplace import LaplaceNoise, scale_of_one
 from private_ensembles.mechanisms.lnmax_analytic import LNMaxByNoisyCounts

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.mechanisms.families.composed import label_epsilon
 from private_ensembles.mechanisms.families.task import Task

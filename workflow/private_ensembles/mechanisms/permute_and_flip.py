@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from private_ensembles.accounting.selection_covers import permute_and_flip_cover
+from private_ensembles.accounting.adaptive.selection_covers import permute_and_flip_cover
 from private_ensembles.mechanisms.families.selection import Selection, preferences
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.histograms import (
     enumerate_histograms,

@@ -14,21 +14,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.adaptive import (
-    FINE,
-    Covered,
-    Curve,
-    Family,
-    Pairs,
-    adaptive_epsilon,
-    curve,
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon, curve
+from private_ensembles.accounting.adaptive.curves import Curve
+from private_ensembles.accounting.adaptive.families import Covered, Family, Pairs, of_table
+from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
+from private_ensembles.accounting.adaptive.scales import (
     least_scale_of_curves,
     lost_delta,
-    of_table,
     share_of_scale,
 )
-from private_ensembles.accounting.gaussian_maximum import OUTSIDE
 from private_ensembles.mechanisms.families.base import CAP, Cost, Parameters
 from private_ensembles.mechanisms.families.table import TableMechanism
 from private_ensembles.mechanisms.families.task import Task

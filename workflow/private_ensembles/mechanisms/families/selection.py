@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.adaptive import two_classes
-from private_ensembles.accounting.hockey_sticks import excesses, gathered, kernels, thresholds
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.accounting.adaptive.hockey_sticks import (
+    excesses,
+    gathered,
+    kernels,
+    thresholds,
+)
 
-from .adversaries import random_rows
+from ..adversaries import random_rows
 
 STEP, REACH = 0.07, 40
 

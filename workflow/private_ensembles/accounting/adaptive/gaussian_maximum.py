@@ -1,4 +1,4 @@
-"""GNMax in any number of classes as a family of pairs, for `accounting.adaptive`.
+"""GNMax in any number of classes as a family of pairs, for `adaptive.account`.
 
 One vote moves from class a to class b. Given the largest of all other noisy counts, M, three
 outcomes are left: a, b, another. In units of sigma two numbers say all: the lead w of a over b and
@@ -43,7 +43,7 @@ _AT_ONCE = 16_384
 
 @dataclass(frozen=True)
 class GaussianMaximum:
-    """The family of GNMax's labels: `accounting.adaptive.Family`.
+    """The family of GNMax's labels: `families.Family`.
 
     >>> len(GaussianMaximum(scale=20.0, teachers=51, classes=10).excesses(np.array([1.0])))
     8364

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive import Covered, Pairs
-from private_ensembles.accounting.laplace_cover import (
+from private_ensembles.accounting.adaptive.families import Covered, Pairs
+from private_ensembles.accounting.adaptive.laplace_cover import (
     _TOLD,
     _above,
     _below,
@@ -17,9 +17,9 @@ from private_ensembles.accounting.laplace_cover import (
     _with_bends,
     laplace_cover,
 )
-from private_ensembles.accounting.selection_covers import bent
+from private_ensembles.accounting.adaptive.selection_covers import bent
 
-from .adversaries import check_small_adversaries, convex_value, dearest_row
+from ..adversaries import check_small_adversaries, convex_value, dearest_row
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

@@ -1,4 +1,4 @@
-"""What a moved vote does to LNMax's label, in any number of classes, for `accounting.adaptive`.
+"""What a moved vote does to LNMax's label, in any number of classes, for `adaptive.account`.
 
 One vote moves from class a to class b. Of all others, the one with the largest noisy count is as if
 it had exponential noise on a count z, any real number; so three outcomes are left. In units of the
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.adaptive import Pairs
-from private_ensembles.accounting.selection_covers import bent, cells_of_a_vote
+from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.accounting.adaptive.selection_covers import bent, cells_of_a_vote
 
 # Cells of an exponential e^-x of a lead in (0, 1], for all leads at once and for each.
 _CELLS, _FEW_CELLS = 32, 4

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.backward_induction import Grid, values_above
-from private_ensembles.accounting.hockey_sticks import Kernels, kernels
+from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
+from private_ensembles.accounting.adaptive.hockey_sticks import Kernels, kernels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Up to this many labels are taken one by one.

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting import discrete_gaussian, hockey_sticks
-from private_ensembles.accounting.adaptive import FINE, Curve, Family, grid_and_kernels
-from private_ensembles.accounting.backward_induction import Grid
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.account import FINE, grid_and_kernels
+from private_ensembles.accounting.adaptive.backward_induction import Grid
+from private_ensembles.accounting.adaptive.curves import Curve
+from private_ensembles.accounting.adaptive.families import Family
+from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.label_blocks import values_of_labels
 from private_ensembles.accounting.root import bisect
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, above
 
@@ -137,7 +140,7 @@ def labels_alone(
 ) -> LabelsAlone:
     """Return bounds for `labels` labels of a family, on a grid that leaves room for counts.
 
-    >>> from private_ensembles.accounting.adaptive import two_classes
+    >>> from private_ensembles.accounting.adaptive.families import two_classes
     >>> coin = two_classes([0.5, 0.5])  # tells nothing
     >>> counts = NoisyCounts(100, 40.0)
     >>> both = labels_alone(coin, 3, 1.0, 1e-5, width=counts.mu).beside(counts, 1e-5)

@@ -6,10 +6,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.backward_induction import Grid, values_above, values_below
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.backward_induction import (
+    Grid,
+    values_above,
+    values_below,
+)
 
-from .adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
+from ..adversaries import both_orders, dearest_strategy, exact_value, power, random_rows
 
 
 @pytest.mark.parametrize(("pairs", "outcomes", "labels"), [(3, 2, 2), (1, 3, 2), (1, 2, 3)])

@@ -11,17 +11,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.adaptive import adaptive_delta, adaptive_epsilon, two_classes
-from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.gaussian_maximum import (
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import two_classes
+from private_ensembles.accounting.adaptive.gaussian_maximum import (
     _ERROR,
     GaussianMaximum,
     _curvatures,
     _outcomes,
 )
+from private_ensembles.accounting.gaussian import gaussian_delta
 
-from .adversaries import check_small_adversaries
+from ..adversaries import check_small_adversaries
 
 T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
 

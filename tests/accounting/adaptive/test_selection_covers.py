@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.adaptive import Covered, Pairs, adaptive_delta
-from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.accounting.selection_covers import (
+from private_ensembles.accounting.adaptive.account import adaptive_delta
+from private_ensembles.accounting.adaptive.families import Covered, Pairs
+from private_ensembles.accounting.adaptive.selection_covers import (
     bent,
     exponential_cover,
     permute_and_flip_cover,
 )
+from private_ensembles.accounting.composition import optimal_homogeneous
 
-from .adversaries import both_orders, convex_value, dearest_row, exact_value, power
+from ..adversaries import both_orders, convex_value, dearest_row, exact_value, power
 
 RATES = [0.02, 0.3, 2.0]
 

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive import Pairs, adaptive_delta, two_classes
-from private_ensembles.accounting.backward_induction import Grid
-from private_ensembles.accounting.counts_and_labels import (
+from private_ensembles.accounting.adaptive.account import adaptive_delta
+from private_ensembles.accounting.adaptive.backward_induction import Grid
+from private_ensembles.accounting.adaptive.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
     joint_delta,
     joint_epsilon,
     labels_alone,
 )
+from private_ensembles.accounting.adaptive.families import Pairs, two_classes
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.gaussian import gaussian_delta
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 
-from .adversaries import random_rows
+from ..adversaries import random_rows
 
 NOTHING = two_classes([0.5, 0.5], error=0.0)
 

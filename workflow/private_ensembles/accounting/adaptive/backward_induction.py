@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.hockey_sticks import Kernels
+from private_ensembles.accounting.adaptive.hockey_sticks import Kernels
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 
 # Points of the grid that are taken at once: their windows must fit a processor's cache.

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from private_ensembles.accounting import hockey_sticks, label_blocks
-from private_ensembles.accounting.backward_induction import Grid, values_above
-from private_ensembles.accounting.label_blocks import block, values_of_labels
+from private_ensembles.accounting.adaptive import hockey_sticks, label_blocks
+from private_ensembles.accounting.adaptive.backward_induction import Grid, values_above
+from private_ensembles.accounting.adaptive.label_blocks import block, values_of_labels
 
-from .adversaries import both_orders, exact_value, power, random_rows
+from ..adversaries import both_orders, exact_value, power, random_rows
 
 
 def _kernels(rng, pairs, outcomes, step):

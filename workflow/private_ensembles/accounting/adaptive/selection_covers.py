@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 
 # Of the rows' probabilities: exponentials and sums of a few terms.
 _ERROR = 1e-12

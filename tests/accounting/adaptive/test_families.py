@@ -1,0 +1,82 @@
+"""Families of very many teachers, shortened: they lie above every pair of the whole one."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.accounting.adaptive import families, hockey_sticks
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.families import Pairs, of_table
+from private_ensembles.noise.laplace import difference_tail
+
+
+def _normal_table(teachers, scale):
+    margins = (2 * np.arange(teachers + 1) - teachers) / (scale * math.sqrt(2))
+    return np.stack([ndtr(-margins), ndtr(margins)], axis=1)
+
+
+def _laplace_table(teachers, scale):
+    leads = 2.0 * np.arange(teachers + 1) - teachers
+    trailing = difference_tail(np.abs(leads) / scale)
+    ones = np.where(leads >= 0, 1 - trailing, trailing)
+    return np.stack([np.where(leads >= 0, trailing, 1 - trailing), ones], axis=1)
+
+
+@pytest.mark.parametrize("table_of", [_normal_table, _laplace_table])
+@pytest.mark.parametrize(("teachers", "scale"), [(151, 3.0), (150, 8.0), (151, 60.0)])
+def test_a_shortened_table_lies_above_every_pair_of_the_whole_one(
+    monkeypatch, table_of, teachers, scale
+):
+    """Mixtures of rows: any one of them, and the two of what is negligible at half each."""
+    monkeypatch.setattr(families, "MANY_TEACHERS", 10)
+    monkeypatch.setattr(families, "_MOST_LISTED", 40)
+    monkeypatch.setattr(families, "_AT_ONCE", 500)
+    table = table_of(teachers, scale)
+    t = np.exp(np.linspace(-30, 30, 121))
+    negligible = 1e-9
+    short = of_table(table, 1e-12, 1e-300, negligible=negligible)
+    found = short.excesses(t)
+    assert len(found) < 2 * teachers / 3
+    pairs = [(table[:-1], table[1:]), (table[1:], table[:-1])]
+    exact = np.concatenate([hockey_sticks.excesses(*pair, t) for pair in pairs])
+    mean = negligible * np.minimum(1, t)
+    for row in exact:
+        above = (found >= row * (1 - 1e-11)).all(axis=1).any()
+        assert above or (row <= mean * (1 + 1e-11)).all()
+    if scale < 5:
+        rare = Pairs(np.array([[1.0, 2 * negligible]]), np.array([[1.0, 0.0]]), 1e-12, 1e-300)
+        half = rare.excesses(t)
+        assert len(half) == 2
+        assert (half.mean(axis=0) >= mean).all()
+        assert all((found >= row).all(axis=1).any() for row in half)
+
+
+@pytest.mark.parametrize("table_of", [_normal_table, _laplace_table])
+@pytest.mark.parametrize(("teachers", "scale", "listed"), [(251, 4.0, 4000), (1001, 100.0, 500)])
+def test_a_shortened_table_costs_no_less_and_hardly_more(
+    monkeypatch, table_of, teachers, scale, listed
+):
+    table = table_of(teachers, scale)
+    whole = adaptive_epsilon(of_table(table, 1e-12, 1e-300), 30, 1e-5)
+    monkeypatch.setattr(families, "MANY_TEACHERS", 10)
+    monkeypatch.setattr(families, "_MOST_LISTED", listed)
+    short = adaptive_epsilon(of_table(table, 1e-12, 1e-300, negligible=1e-21), 30, 1e-5)
+    # Curves may be gathered otherwise, which takes less than 1 % of epsilon either way.
+    assert whole.lower <= short.upper
+    assert whole.upper * 0.99 <= short.upper <= whole.upper * 1.01
+    assert short.lower <= whole.upper
+
+
+def test_a_million_teachers_take_little_memory():
+    table = _normal_table(1_000_000, 50.0)
+    tracemalloc.start()
+    found = of_table(table, 1e-12, 1e-300, negligible=1e-21).excesses(
+        np.exp(np.linspace(-1, 1, 99))
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 256 << 20
+    assert len(found) < 4000

@@ -1,0 +1,181 @@
+"""What many labels cost together, exactly: fully adaptive composition of one mechanism.
+
+A mechanism answers Q queries with fresh noise, and the record at stake moves each query's votes to
+a neighbour that an adversary chooses after seeing the labels so far. Backward induction over that
+adversary gives the curve delta(epsilon) between two bounds, for the labels alone: what is never
+released is not charged. Theorems and proofs: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles import checks
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.backward_induction import Grid, values_below
+from private_ensembles.accounting.adaptive.curves import Bounds, Curve
+from private_ensembles.accounting.adaptive.families import Family, largest_spread, losses_of
+from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
+
+# Points of the grid per standard deviation of a label's loss: delta is too large by 2 / n^2 or so.
+FINE, COARSE = 7.0, 3.0
+# Few labels are cheap: up to this many times as many points, divided by their square root.
+_FINER = 4
+# With that many labels time is saved: beyond _NEAR standard deviations kernels have fewer masses.
+_SEVERAL, _NEAR = 200, 4
+# Losses beyond the kernels' reach may hold this share of delta, over all labels.
+_CUT = 1e-4
+# A finite family is not gathered below this many pairs.
+_FEW = 48
+_LARGEST_REACH, _FURTHEST = 4000, 600.0
+_MOST_POINTS = 20_000
+_TRIES = 40
+_LEAST_DELTA = 1e-14
+# Multiples of the Renyi order that decides at epsilon, by which pairs are gathered.
+_ORDERS = np.array([0.3, 0.6, 1.0, 1.3])
+# Of the distances at which a reach is sought this many are passed over at first.
+_STRIDE = 8
+
+
+def adaptive_epsilon(
+    family: Family, labels: int, delta: float, *, fineness: float = FINE
+) -> Bounds:
+    """Return bounds on the epsilon of `labels` labels at `delta`, adaptively chosen.
+
+    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> label = two_classes([0.25, 0.75])  # randomised response: ln 3 a label
+    >>> found = adaptive_epsilon(label, 10, 1e-3)
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (10.968, 10.968)
+
+    family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
+    grid. `upper` is an upper bound in floating point, infinite if losses without bound use delta
+    up. Raises ValueError for numbers out of range. Source: DESIGN 5.12, docs/many-labels.md.
+    """
+    check_labels(labels, delta)
+    width = largest_spread(family) * math.sqrt(labels)
+    guess = width**2 / 2 + width * math.sqrt(2 * math.log(1 / delta))
+    # No finite losses add up to more.
+    most = labels * float(np.abs(losses_of(*family.pairs())).max()) + guess
+    for _ in range(_TRIES):
+        found = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
+        if math.isfinite(found):
+            best = curve(family, labels, found, delta, fineness=fineness)
+            return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), found))
+        if guess > most:
+            break
+        guess *= 2
+    return Bounds(0.0, math.inf)
+
+
+def adaptive_delta(
+    family: Family, labels: int, epsilon: float, *, fineness: float = FINE
+) -> Bounds:
+    """Return bounds on the delta of `labels` labels at `epsilon`; as :func:`adaptive_epsilon`.
+
+    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> adaptive_delta(two_classes([0.25, 0.75]), 1, 0.0).upper >= 0.5
+    True
+    """
+    check_labels(labels, 0.5)
+    checks.finite(epsilon=epsilon, at_least=0)
+    rough = curve(family, labels, epsilon, _LEAST_DELTA, fineness=COARSE, lower=False)
+    rough = rough.delta(epsilon)
+    best = curve(family, labels, epsilon, max(rough, _LEAST_DELTA), fineness=fineness)
+    return Bounds(best.least_delta(epsilon), min(best.delta(epsilon), rough))
+
+
+def curve(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    fineness: float = FINE,
+    lower: bool = True,
+    least: float | None = None,
+) -> Curve:
+    """Return the bounds around `epsilon`, where delta is thought to be about `delta`.
+
+    Both only choose the grid: the bounds hold whatever they are. lower: whether lower bounds are
+    wanted, too; else they are 0. least: the least epsilon at which bounds are wanted, the largest
+    being `epsilon`, which saves time: upper bounds elsewhere are 1. All of the grid unless given.
+    """
+    grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    wanted = None
+    if least is not None:
+        ends = (math.floor(each / grid.step) - grid.lowest for each in (least, epsilon))
+        wanted = slice(max(0, next(ends) - 1), min(grid.size, next(ends) + 3))
+    above = values_of_labels(kernels, grid, labels, delta, wanted)
+    first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
+    below = slopes = np.zeros(grid.size)
+    if lower:
+        below, slopes = values_below(*_dear(*family.pairs(), orders), grid, labels)
+    return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
+
+
+def grid_and_kernels(
+    family: Family,
+    labels: int,
+    epsilon: float,
+    delta: float,
+    *,
+    fineness: float = FINE,
+    width: float = 0.0,
+) -> tuple[Grid, hockey_sticks.Kernels, NDArray[np.float64]]:
+    """Return what `curve` works with, and the Renyi orders that decide; arguments as there.
+
+    width: standard deviation of all losses together, if more than the labels is released.
+    """
+    spread = largest_spread(family)
+    width = max(width, spread * math.sqrt(labels))
+    # e^-|ln y| bounds what lies further down.
+    bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
+    # A whole number of steps, so that two equal and opposite losses fall on the grid.
+    points = math.ceil(fineness * max(1, _FINER / math.sqrt(labels)) * max(spread, 1.0))
+    step = max(spread / points, (top - bottom) / _MOST_POINTS)
+    reach = _reach(family, spread, _CUT * delta / labels, step)
+    lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
+    rows = family.excesses(hockey_sticks.thresholds(step, reach))
+    orders = (epsilon / width**2 + 0.5) * _ORDERS
+    if len(rows) > _FEW:
+        rows = hockey_sticks.gathered(rows, step, orders)
+    near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
+    grid = Grid(step, lowest, highest - lowest + 1)
+    return grid, hockey_sticks.kernels(rows, step, near), orders
+
+
+def check_labels(labels: int, delta: float) -> None:
+    checks.integer(labels=labels, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)
+
+
+def _reach(family: Family, spread: float, cut: float, step: float) -> int:
+    """How many points of the grid the kernels reach to either side."""
+    furthest = min(_LARGEST_REACH * step, _FURTHEST)
+    distances = np.minimum(spread * 1.25 ** np.arange(1, 60), furthest)
+    # The excess falls with the distance: a few of them first, and then those before the first that
+    # is far enough. What is lost at any distance is no reason to go further.
+    few = np.append(np.arange(0, distances.size - 1, _STRIDE), distances.size - 1)
+    excess = family.excesses(np.exp(distances[few])).max(axis=0)
+    enough = cut + (1 + _CUT) * excess.min()
+    last = int(np.argmax(excess <= enough))
+    between = np.arange(few[last - 1] + 1 if last else 0, few[last])
+    if between.size:
+        excess = family.excesses(np.exp(distances[between])).max(axis=0)
+    near = np.append(excess[: between.size] <= enough, True)  # few[last] is
+    found = np.append(between, few[last])[np.argmax(near)]
+    return max(1, math.ceil(distances[found] / step))
+
+
+def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
+    """The pairs that cost most at orders up to twice the largest, or by losses without bound."""
+    losses = losses_of(first, second)
+    wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
+    costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)
+    lost = np.where(second == 0, first, 0.0).sum(axis=1)
+    chosen = np.unique([*costs.argmax(axis=1), lost.argmax()])
+    return first[chosen], second[chosen]

@@ -1,0 +1,193 @@
+"""Neighbouring pairs of one label's distributions: what the account of many labels is told of it.
+
+`of_table` and `two_classes` make a family of a label of two classes, and `gaussian_maximum`,
+`laplace_cover` and `selection_covers` of others. Theorems and proofs: docs/many-labels.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.adaptive import hockey_sticks
+
+# Tables of more teachers are shortened, to about so many pairs at most.
+MANY_TEACHERS, _MOST_LISTED = 2000, 4000
+# Curves' numbers that are worked on at a time.
+_AT_ONCE = 1 << 21
+# The golden ratio of 2^64, whose powers are the weights of a hash.
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Family(Protocol):
+    """Neighbouring pairs of one label's distributions, in both orders.
+
+    excesses: (rows, n) upper bounds on hockey-sticks, as `hockey_sticks.excesses` gives them; the
+    curve of each neighbouring pair lies below a mixture of rows. pairs: some that an adversary can
+    choose, (pairs, outcomes) twice, for the lower bound: no more than P, no less than P'.
+    """
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A finite family: P and P', (pairs, outcomes), each taken in both orders.
+
+    error, spare: each probability p is off by at most error p + spare, >= 0; numbers, or one for
+    each outcome, or for each pair and outcome. Raises ValueError for rows that are no
+    distributions.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    error: ArrayLike = 0.0
+    spare: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        for rows in (self.first, self.second):
+            if np.ndim(rows) != 2 or np.shape(rows) != np.shape(self.first):
+                raise ValueError("first, second: must be of one shape (pairs, outcomes)")
+            if not (np.min(rows) >= 0 and np.allclose(np.sum(rows, axis=1), 1, atol=1e-9)):
+                raise ValueError("first, second: every row must be a distribution")
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Family`."""
+        both = (self.first, self.second), (self.second, self.first)
+        found = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
+        return _different(np.concatenate(found))
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `Family`."""
+        both = self.first, self.second
+        least = [np.maximum(p - np.asarray(self.error) * p - self.spare, 0.0) for p in both]
+        most = [p + np.asarray(self.error) * p + self.spare for p in both]
+        return np.concatenate(least), np.concatenate(most[::-1])
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A family below mixtures of few pairs.
+
+    cover: a row for each; every neighbouring pair's curve lies below a mixture of theirs, in both
+    orders. played: pairs of neighbours that do exist, for the lower bound.
+    """
+
+    cover: Pairs
+    played: Pairs
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Family`."""
+        return self.cover.excesses(t)
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `Family`."""
+        return self.played.pairs()
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Pairs of which runs of neighbours, all alike, stand for each other.
+
+    cover: rows in an order in which neighbours are alike; at each t the largest curve of `run` of
+    them in a row counts for all, which lies above each. played: as in `Covered`.
+    """
+
+    cover: Pairs
+    run: int
+    played: Pairs
+
+    def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Family`: worked out for few rows at a time."""
+        rows, found = len(self.cover.first), []
+        at_once = self.run * max(1, _AT_ONCE // (self.run * t.size))
+        errors = self.cover.error, self.cover.spare
+        for start in range(0, rows, at_once):
+            some = slice(start, min(start + at_once, rows))
+            both = self.cover.first[some], self.cover.second[some]
+            for pair in (both, both[::-1]):
+                each = hockey_sticks.excesses(*pair, t, *errors)
+                found.append(np.maximum.reduceat(each, np.arange(0, len(each), self.run)))
+        return _different(np.concatenate(found))
+
+    def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `Family`."""
+        return self.played.pairs()
+
+
+def of_table(
+    table: NDArray[np.float64], error: float, spare: float, *, negligible: float = 0.0
+) -> Family:
+    """Return the family of a label of two classes, of any number of teachers: one vote moves.
+
+    >>> few = of_table(np.array([[0.75, 0.25], [0.25, 0.75]]), 0.0, 0.0)
+    >>> many = of_table(np.linspace([1, 0], [0, 1], 100_001), 0.0, 0.0)
+    >>> len(few.excesses(np.ones(1))), len(many.excesses(np.arange(1.0, 3))) < 5_000
+    (1, True)
+
+    table: (K + 1, 2) Pr[label] at 0, ..., K votes for 1. error, spare: of its entries, as in
+    `Pairs`. negligible: with more than MANY_TEACHERS, a label that has at most this probability
+    before and after the move counts as one pair with the others of this kind; 2 Q times it is added
+    to the delta of Q labels. If many pairs are left, runs of neighbours are joined.
+    Source: docs/many-labels.md, "Very many teachers".
+    """
+    first, second = table[:-1], table[1:]
+    if len(first) <= MANY_TEACHERS:
+        return Pairs(first, second, error, spare)
+    rare = table <= negligible
+    far = (rare[:-1] & rare[1:]).any(axis=1)
+    first, second = first[~far], second[~far]
+    run = max(1, math.ceil(len(first) / _MOST_LISTED))
+    played = Pairs(first[::run], second[::run], error, spare)  # near a tie none is far
+    if far.any():
+        # Half of the time its rare label tells everything, in one order or in the other.
+        most = 2 * (negligible * (1 + error) + spare)
+        first, second = np.vstack([first, [[1.0, most]]]), np.vstack([second, [[1.0, 0.0]]])
+    return Joined(Pairs(first, second, error, spare), run, played)
+
+
+def two_classes(ones: ArrayLike, zeros: ArrayLike | None = None, error: float = 1e-12) -> Pairs:
+    """Return the family of a label of two classes: one vote moves.
+
+    >>> two_classes([0.25, 0.75]).first
+    array([[0.75, 0.25]])
+
+    ones: (K + 1,) Pr[label 1] for 0, ..., K votes for 1. zeros: Pr[label 0]; give them if small
+    ones matter, as 1 - ones loses digits, which the bounds then allow for. error: of ones and
+    zeros, relative to themselves.
+    """
+    ones = np.asarray(ones, dtype=np.float64)
+    spare = 0.0
+    if zeros is None:
+        zeros, spare = 1 - ones, np.array([error, 0.0])
+    both = np.stack([np.asarray(zeros, dtype=np.float64), ones], axis=1)
+    return Pairs(both[:-1], both[1:], error, spare)
+
+
+def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """ln(P' / P) where both are > 0, and 0 elsewhere."""
+    both = (first > 0) & (second > 0)
+    return np.log(np.where(both, second, 1.0) / np.where(both, first, 1.0))
+
+
+def largest_spread(family: Family) -> float:
+    """The largest root mean square of a label's loss, which the grid is measured by."""
+    first, second = family.pairs()
+    found = float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
+    return max(found, 1e-9)
+
+
+def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row once, found by a hash: sorting whole rows would take longer than everything else."""
+    odd = np.cumprod(np.full(rows.shape[1], _ODD))
+    keys = (rows + 0.0).view(np.uint64) @ odd  # no row has -0.0
+    _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+    if (rows[first][of] == rows).all():
+        return rows[np.sort(first)]
+    return np.unique(rows, axis=0)

@@ -1,0 +1,144 @@
+"""The least noise whose labels keep a budget, found as the scale at which their curve meets it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from private_ensembles.accounting.adaptive.account import (
+    COARSE,
+    FINE,
+    check_labels,
+    curve,
+    grid_and_kernels,
+)
+from private_ensembles.accounting.adaptive.curves import Curve
+from private_ensembles.accounting.adaptive.families import Covered, Family, largest_spread
+from private_ensembles.accounting.gaussian import gaussian_delta
+from private_ensembles.accounting.root import largest
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+
+# A scale is found to this much above the least one that the grid can prove.
+SLACK = 5e-4
+_TRIES = 40
+# The least scale is this much too large, over the square of points, about.
+_COARSENESS = 0.095
+# No larger than a delta that the normal law's own bound can reach.
+_LEAST_SHIFTED = 1e-250
+
+
+def least_scale(
+    family_of: Callable[[float], Family],
+    labels: int,
+    epsilon: float,
+    delta: float,
+    start: float,
+    *,
+    fineness: float = FINE,
+) -> float:
+    """Return a scale, within SLACK of the least one, whose labels cost at most (epsilon, delta).
+
+    family_of: the family at a scale > 0; delta falls as the scale grows. start: a scale near the
+    least, for instance what the noisy counts need. Raises ValueError if none is found.
+    """
+
+    def curve_of(scale: float, points: float) -> Curve:
+        given = {"fineness": points, "lower": False, "least": epsilon}
+        return curve(family_of(scale), labels, epsilon, delta, **given)
+
+    return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
+
+
+def least_scale_of_curves(
+    curve_of: Callable[[float, float], Curve],
+    labels: int,
+    epsilon: float,
+    delta: float,
+    start: float,
+    *,
+    fineness: float = FINE,
+) -> float:
+    """Do as `least_scale` does, with what a caller makes of `curve` at a scale and a fineness."""
+    check_labels(labels, delta)
+
+    wanted = _shift(epsilon, delta)
+
+    def height(scale: float, points: float) -> float:
+        reached = curve_of(scale, points).delta(epsilon)
+        near = math.log(_shift(epsilon, reached) / wanted)
+        return min(near, 0.0) if reached <= delta else max(near, UNIT_ROUNDOFF)
+
+    near = start * _more_noise(fineness)
+    if fineness > 2 * COARSE:  # otherwise the coarse grid saves no time
+        more = _more_noise(COARSE) / _more_noise(fineness)
+        near = _crossing(lambda scale: height(scale, COARSE), near * more, 8 * SLACK) / more
+    found = math.inf
+    if math.isfinite(near):
+        found = _crossing(lambda scale: height(scale, fineness), near, SLACK)
+    if not math.isfinite(found):
+        raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
+    return found
+
+
+def lost_delta(
+    family: Family, labels: int, epsilon: float, delta: float, *, fineness: float = FINE
+) -> float:
+    """Return what a bound on the delta of that many labels is at least, however large the noise.
+
+    It is what rounding, edges and a lattice are charged, so that for a smaller delta no noise is
+    proven. family: at the noise of another proof; epsilon, delta: the budget, which chooses the
+    grid.
+    """
+    _, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    return -math.expm1(labels * math.log1p(-min(float(kernels.nothing.max()), 0.5)))
+
+
+def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) -> float:
+    """Return about what share of its noise a family's labels need: where a search may start.
+
+    >>> from private_ensembles.accounting.adaptive.families import two_classes
+    >>> round(share_of_scale(two_classes([0.5, 0.55]), 100, 1.0, 1e-5), 2)
+    3.75
+
+    That of losses that add up to a normal law's and shrink as the noise grows.
+    """
+    family = family.cover if isinstance(family, Covered) else family
+    return largest_spread(family) * math.sqrt(labels) / _shift(epsilon, delta)
+
+
+def _shift(epsilon: float, delta: float) -> float:
+    """The shift of a normal law of width 1 that costs (epsilon, delta), about."""
+    delta = min(max(delta, _LEAST_SHIFTED), 0.999)
+    return largest(lambda mu: bool(gaussian_delta(mu, epsilon) <= delta), 1.0, relative=1e-6)
+
+
+def _more_noise(fineness: float) -> float:
+    """Return about by what factor a grid enlarges the least scale."""
+    return 1 + _COARSENESS / fineness**2
+
+
+def _crossing(height: Callable[[float], float], start: float, tolerance: float) -> float:
+    """A scale of height <= 0 with one of height > 0 about `tolerance` below; infinite for none.
+
+    The height falls about as fast as ln scale rises. Secants find the way, within what is known to
+    be too little and enough; if they are slow, bisection does. The height may jump a little.
+    """
+    low, high, point, steep = 0.0, math.inf, start, -1.0
+    last, known = math.nan, math.nan
+    for count in range(_TRIES):
+        place = height(point)
+        if place <= 0:
+            high = min(high, point)
+        else:
+            low = max(low, point)
+        if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
+            return high
+        if count:
+            found = (place - known) / math.log(point / last)
+            steep = min(max(found, -4.0), -1 / 8)
+        last, known = point, place
+        step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
+        point *= math.exp(min(0.5, max(-0.5, step)))
+        if 0 < low < high < math.inf and (count > 5 or not low < point < high):
+            point = math.sqrt(low * high)
+    return math.inf
