@@ -119,10 +119,11 @@ def page(data: pd.DataFrame) -> str:
         "Made by `python benchmarks/run.py many_labels --write-docs`; numbers behind it: "
         "[many_labels.csv](many_labels.csv). The σ that "
         f"`accounting.adaptive.scales.least_scale` finds for GNMax at ({EPSILON:g}, {DELTA:g}), "
-        "beside the σ that the noisy counts need (analytic). Seconds are processor time on one thread, memory is the whole process, with "
-        "NumPy and SciPy. ε is what σ costs, between a lower and an upper bound. In more than two "
-        "classes the upper bound holds for any number of them, so the gap is wider: an "
-        "adversary gains nothing from classes that have no votes. Theorems: "
+        "beside the σ that the noisy counts need (analytic). Seconds are processor time on one "
+        "thread, memory is the whole process, with NumPy and SciPy. ε is what σ costs, between a "
+        "lower and an upper bound. In more than two classes the upper bound holds for any number "
+        "of them, so the gap is wider: an adversary gains nothing from classes that have no "
+        "votes. Theorems: "
         "[many-labels.md](../many-labels.md).",
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
