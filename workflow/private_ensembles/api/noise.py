@@ -17,7 +17,7 @@ from private_ensembles.mechanisms.families.gaussian import GaussianNoise
 from private_ensembles.mechanisms.families.label_account import CoveredAccount, grid_fineness
 from private_ensembles.mechanisms.families.laplace import LaplaceNoise
 from private_ensembles.mechanisms.families.selection import SelectionRate
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 
 # Mechanisms by law and analysis of their noise.
 _FOUND_BY = {

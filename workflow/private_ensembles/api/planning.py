@@ -8,7 +8,7 @@ from dataclasses import replace
 from private_ensembles import checks
 from private_ensembles import mechanisms as known
 from private_ensembles.api.profile import PROFILE
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.votes.synthetic import ConsensusProfile

@@ -12,7 +12,7 @@ from private_ensembles import checks, mechanisms
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 

@@ -107,3 +107,13 @@ def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
     if int(m) != m:
         raise ValueError(f"m = {m}: double subsampling needs an integer m")
     return gamma_subsampling(K, min(2 * int(m) - 1, K))
+
+
+def label_probability(gamma: ArrayLike) -> NDArray[np.float64]:
+    """Pr[DaRRM releases 1 | l teachers say 1] for l = 0..K, shape (K + 1,).
+
+    gamma(l) times the majority plus (1 - gamma(l)) / 2 (Algorithm 1, lines 5-11).
+    """
+    gamma = check_gamma(gamma)
+    majority = np.arange(len(gamma)) >= len(gamma) / 2
+    return gamma * majority + (1 - gamma) / 2

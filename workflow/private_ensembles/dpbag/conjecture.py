@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from private_ensembles.dpbag.mechanism import ones_probability
+from private_ensembles.dpbag.noisy_vote import ones_probability
 
 
 def wrong_probability(gaps, noise):

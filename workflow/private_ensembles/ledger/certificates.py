@@ -23,10 +23,10 @@ from private_ensembles.ledger.ledger import Given
 from private_ensembles.ledger.totals import POINTS as CURVE_POINTS
 from private_ensembles.ledger.totals import largest_loss
 from private_ensembles.mechanisms.committee import Members
-from private_ensembles.mechanisms.families.audited import OnCounts
+from private_ensembles.mechanisms.audited import OnCounts
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.noise_function import NoiseFunction
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
 # is raised by as much as its chords cost more than the package's.

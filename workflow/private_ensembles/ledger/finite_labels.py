@@ -7,7 +7,7 @@ import math
 from private_ensembles.accounting.export import to_pld
 from private_ensembles.audit.finite import FiniteMechanism, audit_shared_data
 from private_ensembles.audit.histograms import two_class_matrix
-from private_ensembles.mechanisms.families.audited import Audited, OnRows
+from private_ensembles.mechanisms.audited import Audited, OnRows
 from private_ensembles.mechanisms.families.noise_function import OnTeachers
 
 # Chances of a false accusation at which the ledger says how likely a neighbour is missed.
@@ -20,7 +20,7 @@ def finite_label(audited: Audited) -> FiniteMechanism | None:
     """Return the table behind an audit; None if it has none, or was made from the claim.
 
     >>> from private_ensembles import mechanisms
-    >>> from private_ensembles.mechanisms.families.task import Task
+    >>> from private_ensembles.mechanisms.task import Task
     >>> task = Task(1.0, 1e-5, 1, 1, n_teachers=11, n_classes=3)
     >>> mechanism = mechanisms.load("exponential")
     >>> found = finite_label(mechanism.audited(task, mechanism.calibrate(task)))

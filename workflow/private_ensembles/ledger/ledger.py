@@ -20,9 +20,9 @@ from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.ledger.finite_labels import gaussian_columns
 from private_ensembles.ledger.row import GAUSSIAN, LedgerRow, ledger_row
 from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.audited import Audited
+from private_ensembles.mechanisms.audited import Audited
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.task import Budget, Task
+from private_ensembles.mechanisms.task import Budget, Task
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
 

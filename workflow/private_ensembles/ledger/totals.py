@@ -19,7 +19,7 @@ from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
 from private_ensembles.ledger.ledger import Given
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 
 Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"

@@ -51,7 +51,6 @@ class Seeded:
 class Secure:
     """Draws exact discrete noise from the operating system's entropy."""
 
-    generator = None
     secure = True
 
     def add_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
@@ -75,6 +74,4 @@ class Secure:
         return exact.subsets(number, size, most)
 
 
-def source(generator: np.random.Generator | None) -> Seeded | Secure:
-    """Return the source that a generator stands for; None: secure noise."""
-    return Secure() if generator is None else Seeded(generator)
+Source = Seeded | Secure

@@ -14,7 +14,7 @@ import pandas as pd
 
 from private_ensembles import mechanisms
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.objective import right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
 from private_ensembles.planner.study import words

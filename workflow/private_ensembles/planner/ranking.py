@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from private_ensembles import mechanisms
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
 LARGEST_SAMPLE = 2000

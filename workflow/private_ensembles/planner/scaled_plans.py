@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from private_ensembles import mechanisms
 from private_ensembles.mechanisms.families.base import Mechanism, Parameters
 from private_ensembles.mechanisms.families.gaussian import rho_within, share_of_labels
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.ranking import Plan, plan
 from private_ensembles.planner.study import plan_rows
 

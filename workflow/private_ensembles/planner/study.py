@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from private_ensembles import mechanisms
 from private_ensembles.configuration.naming import number
 from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner import ranking

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles import mechanisms
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.task import Budget
+from private_ensembles.mechanisms.task import Budget
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.papers.pate.experiment import draw_queries
 from private_ensembles.planner.study import words

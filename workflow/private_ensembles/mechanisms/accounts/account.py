@@ -1,0 +1,51 @@
+"""The interface of an account: for a law and a task, what noise costs and which noise is enough."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Cost, Parameters
+from private_ensembles.mechanisms.task import Task
+
+# With fewer labels each may cost more: with many classes, more of them may be right in total.
+CAP = {"cap": (0.02, 1.0)}
+
+
+class NothingProven(ValueError):
+    """No secure noise is proven for the budget; `Mechanism.calibrate` says of which mechanism."""
+
+
+class Account(ABC):
+    """free: names of what a planner may choose beside the task, each with its range.
+
+    quantity: under which `search_gnmax_sigma` writes the sigma of one label; "" if it does not.
+    """
+
+    free: Mapping[str, tuple[float, float]] = {}
+    quantity = ""
+
+    @abstractmethod
+    def find(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+        """Return parameters with which that many labels cost at most the budget, whatever votes.
+
+        Nothing in it looks at votes. free: arguments from `free`, without `cap`. Raises
+        NothingProven if there are none.
+        """
+
+    @abstractmethod
+    def cost(self, law: Law, task: Task, parameters: Parameters) -> Cost:
+        """Return what the labels cost together at the task's delta."""
+
+    def refusal(self, law: Law, task: Task) -> str | None:
+        """Return why nothing is proven for the task, or None."""
+        return None
+
+    def guess(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
+        """Return about what `find` does, for a search that asks often."""
+        return self.find(law, task, labels, **free)
+
+    def searched(self, task: Task) -> tuple[str, ...]:
+        """Return the names in `free` that a planner chooses for the task: all of them."""
+        return tuple(self.free)

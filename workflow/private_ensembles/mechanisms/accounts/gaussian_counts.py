@@ -1,0 +1,129 @@
+"""Gaussian noise on vote counts: how much rho a budget allows, by three analyses.
+
+n thresholds with noise sigma1 and a labels with noise sigma2 cost rho = n / (2 sigma1^2) + a /
+sigma2^2 of zero-concentrated differential privacy (`pate.data_independent`). That holds for
+discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exact condition for
+Gaussians does not: secure noise has a condition of its own (`accounting.discrete_gaussian`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms.accounts.account import CAP, Account
+from private_ensembles.mechanisms.accounts.composed import largest_within
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.pate.data_independent import (
+    data_independent_epsilon,
+    exact_data_independent_epsilon,
+)
+from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma, least_order
+
+# Budgets below which rho is looked for in units of epsilon squared.
+_TINY = 1e-4
+# Renyi orders that are tried at most; the least ones are half an order apart.
+_MOST_ORDERS = 100_000
+
+
+def rho_cost(rho: float, delta: float, analysis: str) -> float:
+    """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
+    if analysis == "exact":
+        return exact_data_independent_epsilon(rho, delta)
+    return data_independent_epsilon(rho, delta, conversion=analysis)[0]
+
+
+@lru_cache(maxsize=1024)
+def rho_within(epsilon: float, delta: float, analysis: str) -> float:
+    """The largest rho found that costs at most epsilon at delta."""
+    # About epsilon^2 if delta is small: the search ends at 1e-12.
+    unit = epsilon**2 if epsilon < _TINY else 1.0
+    return unit * largest_within(epsilon, lambda rho: rho_cost(unit * rho, delta, analysis))
+
+
+@lru_cache(maxsize=4096)
+def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
+    """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
+    if discrete_gaussian.delta(epsilon, moves) <= delta:
+        return min(epsilon, discrete_gaussian.epsilon(delta, moves))
+    return discrete_gaussian.epsilon(delta, moves)
+
+
+@lru_cache(maxsize=1024)
+def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
+    """The least sigma of one label by a method of `gnmax_sigma`."""
+    # The paper's grid of orders ends at 500; a small budget needs larger ones.
+    orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
+    orders["order_step"] = max(0.5, orders["order_max"] / _MOST_ORDERS)
+    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **orders)
+
+
+def sigma_of_many(task: Task, labels: int, analysis: str) -> float:
+    """The sigma of so many labels' noisy counts by an analysis of `rho_within`."""
+    return math.sqrt(labels / rho_within(task.epsilon, task.delta, analysis)) * (1 + 1e-12)
+
+
+def share_of_labels(labels: int) -> float:
+    """Return about what share of the noise of their noisy counts the labels need.
+
+    Measured (docs/many-labels.md): 0.848 of 10 labels, 0.808 of 100; the limit is sqrt(2 / pi).
+    """
+    return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
+
+
+@dataclass(frozen=True)
+class GaussianCounts(Account):
+    """GNMax, charged for its noisy counts.
+
+    method: that of `gnmax_sigma`, by which one label is calibrated; conversion: of rho, by which
+    many are. Both say the same except for the grid of orders, which for one label is DaRRM's.
+    """
+
+    method: str
+    conversion: str
+    free = CAP
+
+    @property
+    def quantity(self) -> str:
+        """Return it by the method."""
+        return f"sigma_{self.method}"
+
+    def find(self, law, task, labels, **free):
+        if labels > 1:
+            sigma = sigma_of_many(task, labels, self.conversion)
+        else:
+            sigma = sigma_of_one(task.epsilon, task.delta, self.method, 1)
+        return self.proven(GaussianNoise(sigma, labels), task)
+
+    def at(self, sigma: float, task: Task) -> GaussianNoise:
+        """Return one label's noise that another job found, as far as the task needs more."""
+        return self.proven(GaussianNoise(sigma), task)
+
+    def proven(self, noise: GaussianNoise, task: Task) -> GaussianNoise:
+        """Raise sigma until discrete noise is proven; Rényi's serve as they are."""
+        if self.conversion != "exact":
+            return noise
+        if not task.secure:
+            return replace(noise, continuous=True)
+        factor = discrete_gaussian.sufficient_factor(noise.moves, task.epsilon, task.delta)
+        return replace(noise, sigma=noise.sigma * factor)
+
+    def cost(self, law, task, parameters):
+        """Return the cost by the analysis, and exactly for the noise, by which labels compose."""
+        if task.secure:
+            exact = discrete_cost(parameters.moves, task.epsilon, task.delta)
+            if self.conversion == "exact":
+                return Cost(exact, exact)
+        else:
+            exact = analytic_epsilon(parameters.sigma, task.delta, labels=parameters.labels)
+        rho = parameters.labels / parameters.sigma**2 * (1 + 1e-14)
+        claimed = rho_cost(rho, task.delta, self.conversion)
+        if parameters.labels == 1:
+            least = sigma_of_one(task.epsilon, task.delta, self.method, 1)
+            claimed = min(claimed, task.epsilon) if parameters.sigma >= least else claimed
+        return Cost(claimed, min(claimed, exact))

@@ -1,0 +1,78 @@
+"""Noise that a configuration gives: what one label costs by the paper's claim, and what is true."""
+
+import numpy as np
+
+from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.accounting.rounding import above
+from private_ensembles.dpbag.plain import plain_epsilon
+from private_ensembles.mechanisms.accounts.account import Account
+from private_ensembles.mechanisms.accounts.gaussian_counts import discrete_cost
+from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.nzc.claims import claimed_readings
+from private_ensembles.nzc.truth import proven_epsilon
+from private_ensembles.pate.gnmax import analytic_epsilon
+
+# Larger exponentials overflow; nothing but the claim itself is proven there.
+_LARGEST_EPSILON = 700.0
+
+
+# The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
+_PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
+
+
+def paper_epsilon(rho: float, delta: float) -> float:
+    """Epsilon of rho at delta as PATE claims it: the classic conversion over its grid of orders."""
+    return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
+
+
+class Given(Account):
+    """No noise is found for a budget."""
+
+    def find(self, law, task, labels, **free):
+        raise ValueError("noise: it is given, not found for a budget")
+
+
+class GivenGaussian(Given):
+    """GNMax: one label by the paper's conversion, and exactly for the noise at hand."""
+
+    def cost(self, law, task, parameters):
+        claimed = paper_epsilon(1 / parameters.sigma**2, task.delta)
+        if task.secure:
+            one = parameters.for_labels(1)
+            return Cost(claimed, discrete_cost(one.moves, task.epsilon, task.delta))
+        return Cost(claimed, analytic_epsilon(parameters.sigma, task.delta))
+
+
+class GivenLaplace(Given):
+    """LNMax: (2 / scale, 0)-DP, hence at every delta as well."""
+
+    def cost(self, law, task, parameters):
+        """Return one label's cost, as PATE 2017 has it."""
+        claimed = 2 / parameters.scale
+        return Cost(claimed, above(claimed))
+
+
+class GivenImmutable(Given):
+    """NZC: Theorem 4 for one query, gamma read as a scale. It is false (docs/nzc.md)."""
+
+    def cost(self, law, task, parameters):
+        """Return the claim, and what is true of it."""
+        claimed = claimed_readings(parameters.gamma, 1, task.delta)["scale"]
+        return Cost(claimed, proven_epsilon(parameters.constant, parameters.gamma))
+
+
+class GivenBagging(Given):
+    """DPBag: what the moments accountant starts from, 2 lambda m(x; u) and no delta."""
+
+    def cost(self, law, task, parameters):
+        """Return the cost; proven for a share of 1, from the noisy difference of counts."""
+        claimed = 2 * parameters.rate * parameters.share
+        if parameters.share < 1 or claimed >= _LARGEST_EPSILON:
+            return Cost(claimed, claimed)
+        return Cost(claimed, min(claimed, plain_epsilon(1, parameters.rate, task.delta)))
+
+
+gaussian = GivenGaussian()
+laplace = GivenLaplace()
+immutable = GivenImmutable()
+bagging = GivenBagging()

@@ -1,0 +1,206 @@
+"""Labels that are charged together for what they release: `accounting.adaptive` finds the noise.
+
+What is proven of parts of a label (its noisy counts, its own epsilon, composed) is where the search
+starts, and what is kept if that is less.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from private_ensembles.accounting import hockey_sticks
+from private_ensembles.accounting.adaptive import (
+    FINE,
+    Curve,
+    Family,
+    adaptive_epsilon,
+    curve,
+    least_scale_of_curves,
+    lost_delta,
+    share_of_scale,
+)
+from private_ensembles.accounting.gaussian_maximum import OUTSIDE
+from private_ensembles.mechanisms.accounts import starts
+from private_ensembles.mechanisms.accounts.account import Account, NothingProven
+from private_ensembles.mechanisms.accounts.starts import MOST_LABELS, Start
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Cost, Parameters
+from private_ensembles.mechanisms.task import Task
+
+# Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
+_COARSER = 4.0
+# With more delta for each label, rounding does not matter.
+_PLENTY = 1e-9
+# What labels cost is looked for from this share of the budget on.
+_LEAST = 0.9
+
+
+@dataclass(frozen=True)
+class LabelAccount(Account):
+    """Noise from `start`, shrunk to what all labels together need, by what a moved vote does.
+
+    For two classes the account is of the law's table, so that secure labels, coins of it, are as
+    private, however many. composes: more than `MOST_LABELS`, which take too long together, are left
+    to the start. refuses: a task for which the account proves nothing is refused, not left to the
+    start.
+    """
+
+    start: Start
+    composes: bool = False
+    refuses: bool = False
+
+    @property
+    def free(self):
+        """Return what the start takes."""
+        return self.start.free
+
+    @property
+    def quantity(self) -> str:
+        """Return that of the start."""
+        return self.start.quantity
+
+    def searched(self, task):
+        return self.start.searched(task)
+
+    def at(self, sigma: float, task: Task) -> Parameters:
+        """Return one label's noise that another job found."""
+        return self.start.at(sigma, task)
+
+    def together(self, law: Law, task: Task, labels: int) -> bool:
+        """Return whether that many labels are charged together; else the start is all there is."""
+        if self.start.settles(task, labels) or (self.composes and labels > MOST_LABELS):
+            return False
+        return task.n_classes == 2 or law.pairs_of_many
+
+    def refusal(self, law, task):
+        """Refuse very many labels, which take too long, and what rounding leaves nothing of."""
+        if reason := self.start.refusal(law, task):
+            return reason
+        if not self.composes and task.labels > MOST_LABELS:
+            return f"for at most {MOST_LABELS:,} labels"
+        if self.refuses and self.together(law, task, task.labels):
+            return too_many_for_delta(task)
+        return None
+
+    def find(self, law, task, labels, **free):
+        start = self.start.find(law, task, labels, **free)
+        if not self.together(law, task, labels):
+            return start
+        share = least_share(self, law, task, start)
+        if share < 1 or (task.secure and math.isfinite(share)):
+            continuous = task.n_classes > 2 and not task.secure
+            return replace(law.less_noise(start, share), continuous=continuous)
+        if self.start.of_coins:
+            return start
+        if task.secure:
+            raise NothingProven
+        return replace(start, continuous=True)
+
+    def guess(self, law, task, labels, **free):
+        """Guess by the share of noise that all labels wanted need: a search asks often."""
+        start = self.start.find(law, task, labels, **free)
+        if not self.together(law, task, labels):
+            return start
+        share = least_share(self, law, task, self.start.find(law, task, task.labels))
+        return law.less_noise(start, share) if math.isfinite(share) else start
+
+    def cost(self, law, task, parameters):
+        """Return the least that is proven."""
+        proven = self.start.cost(law, task, parameters).proven
+        if self.together(law, task, int(parameters.labels)):
+            proven = min(proven, cost_together(law, task, parameters))
+        return Cost(proven, proven)
+
+
+def too_many_for_delta(task: Task) -> str | None:
+    """Return why the account can prove nothing of so many labels at the task's delta, or None.
+
+    Decided by what each label loses for certain, before any work; a little above it `least_share`
+    decides, by what it loses on the grid.
+    """
+    least = hockey_sticks.LEAST_LOST + (OUTSIDE if task.n_classes > 2 else 0.0)
+    if task.delta > task.labels * least:
+        return None
+    return (
+        f"its account of {task.labels:,} labels proves nothing for a delta of "
+        f"{task.labels * least:.2g} or less, which its rounding takes"
+    )
+
+
+def of_a_small_delta(task: Task, family: Family, labels: int) -> bool:
+    """Return whether the account proves no noise at such a small delta, without a search for it.
+
+    family: at the noise of another proof.
+    """
+    if task.delta > labels * _PLENTY:
+        return False
+    budget = labels, task.epsilon, task.delta
+    lost = lost_delta(family, *budget, fineness=grid_fineness(task.n_classes, labels))
+    return lost >= task.delta
+
+
+def grid_fineness(n_classes: int, labels: int) -> float:
+    """Return the fineness: few labels' curves have corners, and more than two classes take long."""
+    if n_classes == 2:
+        return FINE * min(8.0, max(1.0, 100 / labels))
+    return _COARSER * min(2.0, max(1.0, 10 / labels))
+
+
+@lru_cache(maxsize=512)
+def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
+    """The least share of the noise of `start` that the account proves; infinite if it finds none.
+
+    `adaptive.least_scale` finds it; a share may exceed 1. Where rounding takes all of delta, it is
+    not looked for.
+    """
+    budget = int(start.labels), task.epsilon, task.delta
+    fineness = grid_fineness(task.n_classes, int(start.labels))
+
+    def curve_of(share: float, points: float) -> Curve:
+        return label_curve(law, task, law.less_noise(start, share), points)
+
+    try:
+        family = law.pairs(task, start)
+        if of_a_small_delta(task, family, int(start.labels)):
+            return math.inf
+        about = share_of_scale(family, *budget)
+        about = min(max(about, account.start.likely_share(task)), 1.0)
+        return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
+    except ValueError:
+        return math.inf
+
+
+@lru_cache(maxsize=512)
+def cost_together(law: Law, task: Task, parameters: Parameters) -> float:
+    """Return what the labels cost together at the task's delta; at most epsilon if it is kept."""
+    labels = int(parameters.labels)
+    fineness = grid_fineness(task.n_classes, labels)
+    bounds = label_curve(law, task, replace(parameters, continuous=False), fineness)
+    kept = bounds.delta(task.epsilon) <= task.delta
+    if kept:
+        spent = bounds.epsilon(task.delta)
+        if spent > _LEAST * task.epsilon:
+            return min(task.epsilon, spent)
+    family = law.pairs(task, parameters)
+    upper = adaptive_epsilon(family, labels, task.delta, fineness=fineness).upper
+    return min(task.epsilon, upper) if kept else upper  # both are proven
+
+
+@lru_cache(maxsize=64)
+def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -> Curve:
+    """Upper bounds around the task's budget: of a scale that was sought the cost is asked, too."""
+    family, labels = law.pairs(task, parameters), int(parameters.labels)
+    least = _LEAST * task.epsilon
+    return curve(
+        family, labels, task.epsilon, task.delta, fineness=fineness, lower=False, least=least
+    )
+
+
+gaussian = LabelAccount(starts.GaussianStart(), refuses=True)
+laplace = LabelAccount(starts.LaplaceStart(), refuses=True)
+gumbel = LabelAccount(starts.SelectionStart(bounded_range=True), composes=True)
+exponential = LabelAccount(starts.SelectionStart(), composes=True)
+ladder = LabelAccount(starts.LadderStart())
+optimal = LabelAccount(starts.OptimalStart())

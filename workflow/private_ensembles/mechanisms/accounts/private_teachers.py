@@ -1,0 +1,172 @@
+"""Teachers that are private themselves: DaRRM's one label, a committee, and one teacher of a shard.
+
+One label (Lemma 3.4 of DaRRM): with (epsilon, Delta)-DP teachers and a certified gamma it is
+(m epsilon, delta)-DP, whichever records the teachers share. Teachers that are trained once answer
+every query with the same randomness, so these guarantees do not compose over queries
+(docs/privacy.md). Many labels: they are post-processing of all K teachers, whose composition covers
+any number of them; if the budget has room for it, no noise is needed at all.
+
+One teacher's cost is that of `majority_cost` for the task's adjacency: for replace_one by group
+privacy of two, which also holds if every teacher sees every record.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.composition import Composition, optimal_homogeneous
+from private_ensembles.accounting.root import bisect_integers
+from private_ensembles.darrm.certificate import certify_problem, scale_to_allowance
+from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.mechanisms.accounts.account import Account
+from private_ensembles.mechanisms.laws.committee import Members
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority, subsampled_cost
+from private_ensembles.mechanisms.laws.majority import Answers
+from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.mechanisms.task import Task
+
+
+def together(task: Task, members: int) -> float:
+    """Return what that many teachers cost together at the task's delta."""
+    teacher = task.teacher_cost()
+    return optimal_homogeneous(teacher.epsilon, teacher.delta, members, task.delta).epsilon
+
+
+class NoiseFunction(Account):
+    """gamma for the allowance m of a label; m = K means the plain majority of all teachers."""
+
+    def refusal(self, law, task):
+        """Require odd K, and one label unless the budget pays for all teachers."""
+        if task.n_teachers % 2 == 0:
+            return "for an odd number of teachers"
+        if reason := task.teacher_refusal():
+            return reason
+        everyone = together(task, task.n_teachers)
+        if task.labels > 1 and everyone > task.epsilon:
+            return (
+                "proven for one label: teachers that are trained once share their randomness "
+                f"between queries, and all of them together cost {everyone:.4g}"
+            )
+        return None
+
+    @abstractmethod
+    def allowance(self, task: Task, teacher: Composition) -> float:
+        """Return the largest m at which one label keeps the budget, in [1, K]."""
+
+    @abstractmethod
+    def certified_gamma(self, problem: PrivacyProblem, optimised: ArrayLike) -> NDArray:
+        """Return the certified gamma of DaRRM's tables, (K + 1,); optimised: of another job."""
+
+    def find(self, law, task, labels, **free):
+        """Find no noise if the budget pays for all teachers, else m and delta of the one label."""
+        K, teacher = task.n_teachers, task.teacher_cost()
+        everyone = together(task, K) <= task.epsilon
+        m = float(K) if everyone else self.allowance(task, teacher)
+        return NoisyMajority(m, labels, K, task.delta, teacher.epsilon, teacher.delta)
+
+    def cost(self, law, task, parameters):
+        """Return the cost of all teachers, or of the one label."""
+        if parameters.m == task.n_teachers and parameters.gamma is None:
+            proven = together(task, task.n_teachers)
+        else:
+            proven = self.label_cost(parameters)
+        return Cost(proven, proven)
+
+    def label_cost(self, parameters: NoisyMajority) -> float:
+        """Return what one label costs."""
+        return parameters.m * parameters.teacher_epsilon * (1 + 1e-15)
+
+
+class Subsampled(NoiseFunction):
+    """One label is a function of m teachers, whose optimal composition it costs at most."""
+
+    def allowance(self, task, teacher):
+        """Find by bisection the largest m, below K, whose teachers keep the budget."""
+
+        def fits(m: int) -> bool:
+            return together(task, m) <= task.epsilon
+
+        return float(bisect_integers(fits, task.n_teachers, 1))
+
+    def label_cost(self, parameters):
+        """Return the cost of m teachers, or what a given gamma's certificate says."""
+        if parameters.gamma is not None:
+            return super().label_cost(parameters)
+        return subsampled_cost(parameters)
+
+    def certified_gamma(self, problem, optimised):
+        """The closed form spends its allowance exactly, so it is scaled (by about 1e-12) until its
+        certificate holds in floating point.
+        """
+        return scale_to_allowance(problem, gamma_subsampling(problem.K, problem.m))[0]
+
+
+class Optimised(NoiseFunction):
+    """gamma by cutting planes, for any real allowance m and the whole of delta."""
+
+    def allowance(self, task, teacher):
+        """Return the budget over one teacher's epsilon, rounded down; below K (no noise)."""
+        m = task.epsilon / teacher.epsilon * (1 - 1e-12)
+        return max(1.0, min(m, math.nextafter(task.n_teachers, 0)))
+
+    def certified_gamma(self, problem, optimised):
+        """Return the one that `optimize_gamma` has found; ValueError if it is not private."""
+        gamma = check_gamma(optimised)
+        if not certify_problem(problem, gamma).holds:
+            size = f"K = {problem.K}, m = {problem.m}"
+            raise ValueError(f"gamma: must be private for {size}, but is not")
+        return gamma
+
+
+class Together(Account):
+    """A committee: the composition of its members, for any number of queries and classes."""
+
+    def refusal(self, law, task):
+        """Require that the budget pays for one teacher, and that each teacher's votes are known."""
+        if task.counts_only:
+            return "needs each teacher's votes, not counts"
+        return task.teacher_refusal()
+
+    def find(self, law, task, labels, **free):
+        """Find the largest committee; for two classes an odd one, which is right as often."""
+
+        def fits(members: int) -> bool:
+            return together(task, members) <= task.epsilon
+
+        members = task.n_teachers
+        if not fits(members):
+            members = bisect_integers(fits, members, 1)
+        if task.n_classes == 2 and members % 2 == 0:
+            members -= 1
+        return Members(members, labels)
+
+    def cost(self, law, task, parameters):
+        """Return the members' composition, which covers any number of labels."""
+        proven = together(task, parameters.members)
+        return Cost(proven, proven)
+
+
+class OneTeacher(Account):
+    """Disjoint shards: one teacher's cost covers any number of labels, by parallel composition."""
+
+    def refusal(self, law, task):
+        """Require that the teachers keep the budget by themselves."""
+        return task.teacher_refusal()
+
+    def find(self, law, task, labels, **free):
+        return Answers(labels)
+
+    def cost(self, law, task, parameters):
+        """Return one teacher's cost, which covers any number of labels."""
+        proven = task.teacher_cost().epsilon
+        return Cost(proven, proven)
+
+
+subsampled = Subsampled()
+optimised = Optimised()
+committee = Together()
+one_teacher = OneTeacher()

@@ -1,0 +1,249 @@
+"""Where the search of the label account starts: what another proof says of the noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+from private_ensembles.accounting.root import least_holding
+from private_ensembles.audit.divergence import exact_delta
+from private_ensembles.audit.histograms import reduced_histograms, sorted_histograms
+from private_ensembles.mechanisms.accounts import analytic
+from private_ensembles.mechanisms.accounts.account import CAP, Account
+from private_ensembles.mechanisms.accounts.composed import composed, label_epsilon
+from private_ensembles.mechanisms.accounts.gaussian_counts import (
+    rho_cost,
+    rho_within,
+    share_of_labels,
+    sigma_of_many,
+    sigma_of_one,
+)
+from private_ensembles.mechanisms.accounts.laplace_counts import scale_of_one
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.ladder import LeakyLabel, check_budget
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
+from private_ensembles.mechanisms.laws.selection import (
+    ABSOLUTE_ERROR,
+    RELATIVE_ERROR,
+    Selection,
+    SelectionRate,
+)
+from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.optimal_label.drawn_votes import most_drawn
+from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+# Of more labels that are charged together, time grows too long.
+MOST_LABELS = 10_000
+# Sorted histograms with which a planner does not wait for long: of one optimal label, and of
+# several, whose account solves a dozen programs.
+_MOST, _MOST_TOGETHER = 600, 150
+# Leads in units of the noise, 1 / rate, at which preferences are 0 as floats.
+_UNDERFLOW = 800
+
+
+class Start(Account):
+    """of_coins: the proof holds for the floats of the table, so that it serves coins as well."""
+
+    free = CAP
+    of_coins = False
+
+    def settles(self, task: Task, labels: int) -> bool:
+        """Return whether this proof is the whole account of so many labels."""
+        return labels == 1
+
+    def likely_share(self, task: Task) -> float:
+        """Return a share of the noise that labels are likely to need at least."""
+        return 0.4
+
+
+class GaussianStart(Start):
+    """One label of two classes and an odd number of teachers: the exact audit. Else the counts."""
+
+    quantity = "sigma_exact"
+
+    def settles(self, task, labels):
+        return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
+
+    def find(self, law, task, labels, **free):
+        budget = task.epsilon, task.delta
+        if self.settles(task, labels):
+            return GaussianNoise(sigma_of_one(*budget, "exact", task.n_teachers))
+        if labels == 1:
+            return GaussianNoise(sigma_of_one(*budget, "analytic", 1))
+        return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
+
+    def at(self, sigma: float, task: Task) -> GaussianNoise:
+        """Return one label's noise that another job found."""
+        return GaussianNoise(sigma)
+
+    def cost(self, law, task, parameters):
+        """Return what is proven of sigma, for continuous noise and for coins."""
+        if task.secure and task.n_classes > 2:
+            return Cost(math.inf, math.inf)
+        labels, sigma = parameters.labels, parameters.sigma
+        proven = task.epsilon
+        if not self.settles(task, labels) or sigma < self.find(law, task, 1).sigma:
+            proven = analytic_epsilon(sigma, task.delta, labels=labels)
+        return Cost(proven, proven)
+
+    def likely_share(self, task):
+        """Return, of more than two classes, that of very many labels: such a search is dear."""
+        return share_of_labels(task.labels) if task.n_classes > 2 else super().likely_share(task)
+
+
+class LaplaceStart(Start):
+    """One label of two classes by the exact audit over all K pairs of neighbours, else the counts."""
+
+    def find(self, law, task, labels, **free):
+        if labels == 1 and task.n_classes == 2:
+            return LaplaceNoise(_audited_scale(task))
+        return analytic.laplace.find(law, task, labels)
+
+    def cost(self, law, task, parameters):
+        audited = parameters.labels == 1 and task.n_classes == 2
+        if audited and parameters.scale >= _audited_scale(task):
+            return Cost(task.epsilon, task.epsilon)
+        return analytic.laplace.cost(law, task, parameters)
+
+
+def _audited_scale(task: Task) -> float:
+    budget = task.epsilon, task.delta
+    return scale_of_one(*budget, method="exact", n_teachers=task.n_teachers)
+
+
+@lru_cache(maxsize=256)
+def selection_rate(
+    epsilon: float, delta: float, law: Selection, n_teachers: int, n_classes: int = 2
+) -> float:
+    """Largest rate with which the exact audit proves one label (epsilon, delta)-DP.
+
+    Over all histograms of n_teachers = K votes on n_classes (classes may be renamed, so the reduced
+    ones suffice); epsilon / 2, which serves any K and C, if nothing larger does. Raises ValueError
+    for epsilon not finite and > 0, delta outside [0, 1], and too many histograms.
+    """
+    check_budget(epsilon, delta)
+    # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
+    # unless delta is large: the range covers four hundred times.
+    high = 2 / epsilon * (1 + 1e-9)
+    if n_classes == 2:  # further leads have 0 and 1 as floats before and after a move
+        n_teachers = min(n_teachers, n_teachers % 2 + 2 * math.ceil(_UNDERFLOW * high))
+    histograms, pairs = reduced_histograms(n_teachers, n_classes)
+
+    def holds(noise: float) -> bool:
+        spent = exact_delta(
+            law.weigh(histograms, 1 / noise),
+            pairs,
+            epsilon,
+            relative_error=RELATIVE_ERROR,
+            absolute_error=ABSOLUTE_ERROR,
+        )
+        return spent <= delta
+
+    if not holds(high):
+        return epsilon / 2
+    return 1 / least_holding(holds, high / 400, high)  # the very float that was audited
+
+
+@dataclass(frozen=True)
+class SelectionStart(Start):
+    """One label of two classes: the largest rate that the exact audit allows.
+
+    It spends the whole of delta as well (`leak`). Else rate label_epsilon / 2, and labels compose
+    by their epsilon. bounded_range: moving a vote changes every exponent by at most rate, so the
+    loss of class j is rate times a number in [-1, 1] minus the same constant for all j: the law is
+    epsilon-bounded-range and costs rho = epsilon^2 / 8 (Cesar and Rogers 2021; Hoeffding's lemma),
+    four times less than what pure DP alone promises; pure composition, if better, is used instead.
+    """
+
+    bounded_range: bool = False
+
+    def find(self, law, task, labels, **free):
+        if labels == 1 and task.n_classes == 2:
+            rate = selection_rate(task.epsilon, task.delta, law, task.n_teachers)
+            return SelectionRate(task.epsilon, 1, rate, task.delta)
+        each = label_epsilon(task.epsilon, labels, task.delta)
+        if self.bounded_range:
+            rho = rho_within(task.epsilon, task.delta, "improved") / labels
+            each = max(math.sqrt(8 * rho) * (1 - 1e-12), each)
+        return SelectionRate(each, labels)
+
+    def cost(self, law, task, parameters):
+        """Return the audited label's own epsilon, or the composition."""
+        each, labels = parameters.label_epsilon, parameters.labels
+        if parameters.leak is not None and parameters.leak <= task.delta:
+            return Cost(each, each)
+        together = composed(each, labels, task.delta)
+        if self.bounded_range:
+            rho = labels * each**2 / 8 * (1 + 1e-15)
+            together = min(rho_cost(rho, task.delta, "improved"), together)
+        return Cost(together, together)
+
+
+class LadderStart(Start):
+    """Optimal composition of labels of which no more is known than (epsilon, delta).
+
+    free: leak, the share of the total delta that the labels spend, each an equal part. One label
+    spends all of it.
+    """
+
+    free = {"leak": (0.0, 1.0)} | CAP
+    of_coins = True
+
+    def find(self, law, task, labels, leak=0.5):
+        if labels == 1:
+            return LeakyLabel(task.epsilon, task.delta, labels)
+        each = leak * task.delta / labels * (1 - 1e-9)
+        return LeakyLabel(label_epsilon(task.epsilon, labels, task.delta, each), each, labels)
+
+    def cost(self, law, task, parameters):
+        each, delta = parameters.label_epsilon, parameters.label_delta
+        if parameters.labels > 1 or delta < task.delta:
+            each = composed(each, parameters.labels, task.delta, delta)
+        return Cost(each, each)
+
+
+class OptimalStart(LadderStart):
+    """The ladder's parts for two classes; several labels of more classes spend no delta each.
+
+    How teachers agree is the task's profile. free: accuracy in its place, rounded to tenths above
+    1/C, as the label depends little on it; a given accuracy goes before the profile. On two classes
+    the ladder is optimal whatever it is.
+    """
+
+    free = {"accuracy": (0.1, 0.9)}
+
+    def refusal(self, law, task):
+        """Refuse programs of many sorted histograms, which take too long."""
+        if task.n_classes > 2 and task.labels > 1:
+            size = sorted_histograms(task.n_teachers, task.n_classes)
+            if size > _MOST_TOGETHER:
+                at_most = f"at most {_MOST_TOGETHER} sorted histograms"
+                return f"for {at_most} for several labels, not {size:,}"
+        return None
+
+    def searched(self, task):
+        """Return nothing if the label does not depend on the accuracy, or the profile is known."""
+        return () if task.n_classes == 2 or task.profile is not None else super().searched(task)
+
+    def find(self, law, task, labels, accuracy=None):
+        if task.n_classes == 2:
+            return ProfiledLabel(**asdict(super().find(law, task, labels)))
+        prior = _prior(task, accuracy)
+        if labels == 1:
+            drawn = most_drawn(task.n_teachers, task.n_classes, _MOST)
+            drawn = drawn if drawn < task.n_teachers else None
+            return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
+        each = label_epsilon(task.epsilon, labels, task.delta)
+        return ProfiledLabel(each, 0.0, labels, *prior)
+
+
+def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:
+    """Return accuracy and profile: the given accuracy, else the task's profile, else ACCURACY."""
+    if accuracy is None and task.profile is not None:
+        return None, task.profile
+    stated = ACCURACY if accuracy is None else accuracy
+    return min(9, max(round(10 * stated), 10 // task.n_classes + 1)) / 10, None

@@ -1,0 +1,193 @@
+"""Noisy thresholds and the labels of queries that pass, charged at the caps on both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+
+from private_ensembles.accounting.counts_and_labels import (
+    LabelsAlone,
+    NoisyCounts,
+    joint_epsilon,
+    labels_alone,
+)
+from private_ensembles.accounting.discrete_gaussian import sufficient_factor
+from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
+from private_ensembles.mechanisms.accounts.gaussian_counts import (
+    discrete_cost,
+    rho_cost,
+    rho_within,
+    share_of_labels,
+)
+from private_ensembles.mechanisms.accounts.given import Given, paper_epsilon
+from private_ensembles.mechanisms.accounts.label import (
+    grid_fineness,
+    of_a_small_delta,
+    too_many_for_delta,
+)
+from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
+from private_ensembles.mechanisms.parameters import Cost
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+
+# Both parts come so close to their shares of the budget, unless that takes more than a few tries.
+_NEAR, _FEW = 0.03, 3
+# sigma2 grows by the factor if it leaves nothing to the thresholds, at most this often.
+_MORE, _TRIES = 1.03, 12
+
+
+class CheckedCounts(Account):
+    """Both are functions of Gaussian noise on counts that move by 1 and by sqrt(2).
+
+    These compose exactly; with secure noise it is discrete noise on three counts that move by 1
+    each. free: share of the budget that thresholds take; threshold as a share of the teachers; cap:
+    labels that are paid for, as a share of those wanted.
+    """
+
+    free = {"share": (0.02, 0.9), "threshold": (0.0, 1.2)} | CAP
+
+    def find(self, law, task, labels, share=0.3, threshold=0.6):
+        """Find both noises, in votes; without `free`, those that suit a pool that mostly agrees."""
+        noise = self.continuous(task, labels, share, threshold)
+        if not task.secure:
+            return replace(noise, continuous=True)
+        factor = sufficient_factor(noise.moves, task.epsilon, task.delta)
+        return law.less_noise(noise, factor)  # more noise, as the factor is at least 1
+
+    def continuous(
+        self, task: Task, labels: int, share: float = 0.3, threshold: float = 0.6
+    ) -> CheckedNoise:
+        """Return both noises if they are continuous."""
+        if share == 0:
+            raise ValueError("share = 0: must be above 0, because thresholds have noise")
+        rho = rho_within(task.epsilon, task.delta, "exact")
+        slack = 1 + 1e-12
+        return CheckedNoise(
+            threshold=threshold * task.n_teachers,
+            sigma1=math.sqrt(task.queries / (2 * share * rho)) * slack,
+            sigma2=math.sqrt(labels / ((1 - share) * rho)) * slack,
+            queries=task.queries,
+            labels=labels,
+        )
+
+    def cost(self, law, task, parameters):
+        """Return the cost at the caps."""
+        if task.secure:
+            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+        else:
+            proven = rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact")
+        return Cost(proven, proven)
+
+
+class CheckedLabels(CheckedCounts):
+    """A threshold is charged by its noisy count, a label by what it releases.
+
+    Starts from what the noisy counts need; sigma2 shrinks to what the labels release
+    (docs/confident-labels.md).
+    """
+
+    def refusal(self, law, task):
+        """Refuse very many labels, which take too long."""
+        if task.labels > MOST_LABELS:
+            return f"for at most {MOST_LABELS:,} labels"
+        return too_many_for_delta(task)
+
+    def find(self, law, task, labels, share=0.3, threshold=0.6):
+        """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves."""
+        start = replace(self.continuous(task, labels, share, threshold), continuous=True)
+        sigma1, sigma2 = _least_noise(law, task, replace(start, threshold=0.0), share)
+        if math.isfinite(sigma1) and (task.secure or sigma2 < start.sigma2):
+            return replace(start, sigma1=sigma1, sigma2=sigma2, continuous=not task.secure)
+        if task.secure:
+            raise NothingProven
+        return start
+
+    def guess(self, law, task, labels, **free):
+        """Guess by about what share of the noise the labels need: a search asks often."""
+        start = replace(self.continuous(task, labels, **free), continuous=True)
+        return replace(start, sigma2=share_of_labels(labels) * start.sigma2)
+
+    def cost(self, law, task, parameters):
+        """Return the least proven cost: of thresholds and labels, or of continuous noisy counts."""
+        proven = _cost_together(law, task, replace(parameters, threshold=0.0))
+        if not task.secure:
+            proven = min(proven, rho_cost(parameters.rho * (1 + 1e-14), task.delta, "exact"))
+        return Cost(proven, proven)
+
+
+class GivenThresholds(Given):
+    """Thresholds and labels at given noise: the paper's Renyi costs of both and its conversion.
+
+    Proven: what the noisy counts cost at the caps.
+    """
+
+    def cost(self, law, task, parameters):
+        rho = parameters.rho
+        if task.secure:
+            proven = discrete_cost(parameters.moves, task.epsilon, task.delta)
+        else:
+            proven = exact_data_independent_epsilon(rho, task.delta)
+        return Cost(paper_epsilon(rho, task.delta), proven)
+
+
+@lru_cache(maxsize=512)
+def _least_noise(
+    law: Checked, task: Task, start: CheckedNoise, share: float
+) -> tuple[float, float]:
+    """sigma1 and sigma2: thresholds take about their share, and sigma1 is the least beside sigma2.
+
+    start: what the noisy counts need. sigma1 is infinite if nothing is found.
+    """
+    budget = task.epsilon, task.delta
+    rho, labels = rho_within(*budget, "exact"), start.labels
+    family = law.law.pairs(task, start.of_label)
+    if of_a_small_delta(task, family, labels):
+        return math.inf, math.inf
+    sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
+    for count in range(_TRIES):
+        alone = _labels_alone(law, task, replace(start, sigma2=sigma2))
+        sigma1 = alone.least_sigma(start.queries, *budget, start.sigma1, lattice=task.secure)
+        if math.isinf(sigma1):
+            sigma2 *= _MORE
+            continue
+        proven = sigma1, sigma2
+        # What the labels take of their share of rho, which falls with sigma2 squared, about.
+        taken = (rho - start.queries / (2 * sigma1**2)) / ((1 - share) * rho)
+        off = max(abs(sigma1 / start.sigma1 - 1), abs(taken - 1))
+        if off < _NEAR or count >= _FEW:
+            break
+        sigma2 *= math.sqrt(min(1.5, max(0.5, taken)))
+    return proven
+
+
+def _labels_alone(law: Checked, task: Task, noise: CheckedNoise) -> LabelsAlone:
+    """Return what the labels cost, on a grid for the task's budget."""
+    return _alone(law, task, noise.labels, noise.sigma2)
+
+
+@lru_cache(maxsize=64)
+def _alone(law: Checked, task: Task, labels: int, sigma2: float) -> LabelsAlone:
+    budget = task.epsilon, task.delta
+    width = math.sqrt(2 * rho_within(*budget, "exact"))
+    family = law.law.pairs(task, CheckedNoise(0.0, 1.0, sigma2).of_label)
+    points = grid_fineness(task.n_classes, labels)
+    return labels_alone(family, labels, *budget, width=width, fineness=points)
+
+
+@lru_cache(maxsize=512)
+def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
+    """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
+    labels = parameters.labels
+    counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure)
+    bounds = _labels_alone(law, task, parameters).beside(counts, task.delta)
+    if bounds.delta(task.epsilon) <= task.delta:
+        return min(task.epsilon, bounds.epsilon(task.delta))
+    family, points = law.law.pairs(task, parameters.of_label), grid_fineness(task.n_classes, labels)
+    return joint_epsilon(family, labels, counts, task.delta, fineness=points)
+
+
+counts = CheckedCounts()
+labels = CheckedLabels()
+given = GivenThresholds()

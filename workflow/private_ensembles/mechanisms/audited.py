@@ -1,0 +1,154 @@
+"""One label of a mechanism as the exact audit sees it: its worst inputs, its curve, its sampler."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
+from private_ensembles.audit.histograms import (
+    enumerate_histograms,
+    neighbour_pairs,
+    two_class_pairs,
+)
+from private_ensembles.audit.shared_data import shared_data_curve, worst_teachers
+from private_ensembles.noise.sources import Secure, Seeded
+
+
+@dataclass(frozen=True)
+class Worst:
+    """An exact epsilon and the two inputs, as the sampler takes them, between which it arises."""
+
+    epsilon: float
+    first: NDArray
+    second: NDArray
+
+
+class Audited(ABC):
+    """One label; names: the outcomes that `draw` may give.
+
+    assumed: its probabilities are made from the claim, of which it then says nothing.
+    """
+
+    names: tuple[int, ...] = (0, 1)
+    assumed = False
+
+    @abstractmethod
+    def worst(self, delta: float) -> Worst:
+        """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises."""
+
+    def at_least(self, delta: float) -> float:
+        """Return an epsilon at delta that is proven not to be too large; 0.0: nothing is."""
+        return 0.0
+
+    @abstractmethod
+    def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
+        """Return the exact delta at each epsilon, upper bounds."""
+
+    def label_pairs(self) -> Pairs | None:
+        """Return all pairs of neighbours, of which any may follow another; None: not listed."""
+        return None
+
+    @abstractmethod
+    def draw(self, given: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
+        """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
+
+
+class OnRows(Audited):
+    """A label whose distribution is known on a list of inputs, of which some pairs neighbour."""
+
+    inputs: NDArray
+    matrix: NDArray
+    pairs: NDArray
+    errors: dict[str, float]
+
+    def worst(self, delta: float) -> Worst:
+        pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
+        return Worst(pair.value, self.inputs[pair.first], self.inputs[pair.second])
+
+    def at_least(self, delta: float) -> float:
+        return exact_epsilon(self.matrix, self.pairs, delta, side="lower", **self.errors)
+
+    def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
+        return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
+
+
+class OnCounts(OnRows):
+    """A law on vote counts, of which one vote moves: all histograms are listed.
+
+    inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
+    are drawn from secure noise. pairs: places of neighbours, if more than one vote moves.
+    """
+
+    def __init__(
+        self,
+        law,
+        parameters,
+        n_teachers: int,
+        n_classes: int,
+        *,
+        secure: bool = False,
+        pairs: NDArray | None = None,
+    ):
+        self.law, self.parameters, self.secure = law, parameters, secure
+        self.names = (*([-1] if law.silent else []), *range(n_classes))
+        if n_classes == 2:
+            self.inputs = both_counts(n_teachers)
+            self.pairs = two_class_pairs(n_teachers) if pairs is None else pairs
+        else:
+            self.inputs = enumerate_histograms(n_teachers, n_classes)
+            self.pairs = neighbour_pairs(self.inputs)
+        self.matrix = law.outcomes(self.inputs, parameters, secure)
+        self.errors = law.error(n_teachers, n_classes, parameters, secure)
+
+    def label_pairs(self):
+        first, second = self.pairs.T
+        error, spare = self.errors["relative_error"], self.errors["absolute_error"]
+        return Pairs(self.matrix[first], self.matrix[second], error, spare)
+
+    def draw(self, given, runs, generator):
+        """`runs` queries with these counts, every one answered."""
+        counts = np.tile(given, (runs, 1))
+        noise = Secure() if self.secure else Seeded(generator)
+        return self.law.draw(counts, self.parameters, noise)
+
+
+class OnTeachers(Audited):
+    """A label of K teachers that all see all data; an input: Pr[teacher says 1] of each, (K,)."""
+
+    def __init__(
+        self, probability: NDArray, teacher: tuple[float, float], choose: Callable
+    ) -> None:
+        self.probability, self.teacher, self.choose = probability, teacher, choose
+
+    def worst(self, delta: float) -> Worst:
+        pair = worst_teachers(self.probability, *self.teacher, delta)
+        return Worst(pair.epsilon, pair.first, pair.second)
+
+    def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
+        return shared_data_curve(self.probability, *self.teacher, epsilons)
+
+    def draw(self, given, runs, generator):
+        """Draw labels of teachers that vote as the input says, independently in every run."""
+        ones = (generator.random((runs, len(given))) < given).sum(axis=1)
+        return self.choose(ones, Seeded(generator))
+
+
+def both_counts(n_teachers: int) -> NDArray[np.int64]:
+    """Votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
+    ones = np.arange(n_teachers + 1)
+    return np.stack([n_teachers - ones, ones], axis=1)
+
+
+def normal_error(reach: float) -> float:
+    """Relative error of normal tails up to `reach` standard deviations, sums and products included.
+
+    An argument's rounding weighs as much as its square. Tails beyond 40 are below 1e-300, which is
+    granted as an absolute error.
+    """
+    return 1e-12 * (1 + min(reach, 40.0) ** 2)

@@ -1,0 +1,255 @@
+"""A noisy threshold before GNMax: no answer, or the label of the law behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from private_ensembles.accounting.discrete_gaussian import (
+    LISTED,
+    Moves,
+    chance_at_least,
+    chance_error,
+)
+from private_ensembles.accounting.poisson_binomial import pmf
+from private_ensembles.mechanisms.audited import normal_error
+from private_ensembles.mechanisms.laws.gaussian import Gaussian, GaussianNoise
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.noise.sources import Source
+from private_ensembles.pate.consensus import NO_ANSWER, check_cap, check_threshold
+from private_ensembles.pate.data_independent import Releases
+from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
+from private_ensembles.pate.gnmax_quadrature import gnmax_right
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.rdp import check_counts
+from private_ensembles.pate.rounds import answer_probability
+
+# Noise scales at which GNMax's accuracy is tabulated for a search.
+_SIGMAS = 32
+
+
+@dataclass(frozen=True)
+class CheckedNoise(Parameters):
+    """threshold, sigma1 (of the threshold), sigma2 (of the label): in votes.
+
+    queries, labels: caps; the mechanism stops after that many queries or answers. score: what the
+    student gives class 1 on the query at hand, which is public; None: there is no student.
+    """
+
+    threshold: float
+    sigma1: float
+    sigma2: float
+    queries: int = 1
+    labels: int = 1
+    score: float | None = None
+
+    def for_labels(self, labels):
+        """Return the same noise for other labels; queries are asked in proportion."""
+        queries = max(labels, -(-self.queries * labels // self.labels))
+        return replace(self, labels=labels, queries=queries)
+
+    @property
+    def rho(self) -> float:
+        """Return rho of zero-concentrated differential privacy at the caps."""
+        return self.queries / (2 * self.sigma1**2) + self.labels / self.sigma2**2
+
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """Return the noisy counts that a neighbour moves, at the caps."""
+        return Releases(self.queries, self.sigma1, self.labels, self.sigma2).moves
+
+    @property
+    def of_label(self) -> GaussianNoise:
+        """Return the noise of the labels."""
+        return GaussianNoise(self.sigma2, self.labels)
+
+
+@dataclass(frozen=True)
+class Checked(Law):
+    """consensus: what is compared with the threshold, (queries,); whole with secure noise.
+
+    One teacher moves it by at most 1. law: of the label of a query that is answered.
+    """
+
+    consensus: Callable[[NDArray, CheckedNoise, bool], NDArray]
+    law: Gaussian
+    silent = True
+
+    def answers(
+        self, counts: NDArray, parameters: CheckedNoise, secure: bool
+    ) -> NDArray[np.float64]:
+        """Return Pr[a query gets an answer] and Pr[it gets none], (queries, 2)."""
+        lead = self.consensus(counts, parameters, secure) - parameters.threshold
+        if not secure:
+            lead = lead / parameters.sigma1
+            return np.stack([ndtr(lead), ndtr(-lead)], axis=1)
+        needed = np.ceil(-lead).astype(np.int64)
+        both = (chance_at_least(start, parameters.sigma1) for start in (needed, 1 - needed))
+        return np.stack(list(both), axis=1)
+
+    def distribution(self, counts, parameters, secure=False):
+        """Return Pr[label] of a query at which the mechanism still runs."""
+        counts = np.asarray(counts)
+        answers = self.answers(counts, parameters, secure)[:, :1]
+        return answers * self.law.distribution(counts, parameters.of_label, secure)
+
+    def right(self, counts, labels, parameters, secure=False):
+        """Return it of a query at which the mechanism still runs."""
+        counts, labels = np.asarray(counts), np.asarray(labels)
+        answers = self.answers(counts, parameters, secure)[:, 0]
+        return answers * self.law.right(counts, labels, parameters.of_label, secure)
+
+    def outcomes(self, counts, parameters, secure=False):
+        silent = self.answers(counts, parameters, secure)[:, 1:]
+        return np.hstack([silent, self.distribution(counts, parameters, secure)])
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return the error of both normal tails, at half the noise too; or of quadrature.
+
+        Secure noise: of both sums.
+        """
+        noise = parameters.of_label
+        if secure:
+            label = self.law.error(n_teachers, n_classes, noise, secure=True)
+            relative, absolute = chance_error(parameters.sigma1)
+            apart = label["absolute_error"]
+            if self.law.drawn == "fine":
+                relative += label["relative_error"]
+                return {"relative_error": relative, "absolute_error": apart + 4 * absolute}
+            apart = apart if noise.sigma > LISTED else 0.0
+            relative = 2 * (label["relative_error"] + relative)
+            return {"relative_error": relative, "absolute_error": 4 * absolute + 2 * apart}
+        if n_classes > 2:
+            return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": 1e-300}
+        reach = (n_teachers + abs(parameters.threshold)) / parameters.sigma1
+        reach = max(reach, n_teachers / (math.sqrt(2) * parameters.sigma2))
+        return {"relative_error": normal_error(2 * reach), "absolute_error": 1e-300}
+
+    def draw(self, counts, parameters, source):
+        """Draw labels as if there were no caps."""
+        counts = check_counts(counts)
+        consensus = self.consensus(counts, parameters, source.secure)
+        passed, labels = check_and_label(counts, consensus, parameters, self.law, source)
+        return np.where(passed, labels, NO_ANSWER)
+
+    def capped(self, counts, parameters, source):
+        labels = self.draw(counts, parameters, source)
+        return stopped(labels, labels != NO_ANSWER, parameters.queries, parameters.labels)
+
+    def less_noise(self, parameters, factor):
+        sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2
+        return replace(parameters, sigma1=sigma1, sigma2=sigma2)
+
+    def expected(self, counts, labels, task, parameters):
+        """Return the expected answers and right ones, exactly, over the pool in random order.
+
+        For a sample of the pool the cap is taken in proportion, as it is for a mechanism that stops
+        after fewer queries than the pool has.
+        """
+        right = self.right(counts, labels, parameters, task.secure)
+        passes = self.answers(counts, parameters, task.secure)[:, 0]
+        scale = min(task.queries, parameters.queries) / len(passes)
+        served = served_probability(passes, max(1, round(parameters.labels / scale)))
+        return float(scale * (served @ passes)), float(scale * (served @ right))
+
+    def score(self, counts, labels, task, guess):
+        """Look up a table of GNMax's accuracy over sigma2: a search asks hundreds of times.
+
+        Of continuous noise, which serves as a guide to secure noise as well.
+        """
+        ends = [
+            guess(task, share=share, cap=cap).sigma2 for share, cap in ((0.02, 0.02), (0.9, 1.0))
+        ]
+        log_sigmas = np.linspace(np.log(min(ends) * 0.999), np.log(max(ends) * 1.001), _SIGMAS)
+        scale, merged = task.queries / len(labels), merge(counts)
+        table = np.array([gnmax_right(merged, labels, sigma) for sigma in np.exp(log_sigmas)])
+
+        def score(noise: CheckedNoise) -> float:
+            place = (np.log(noise.sigma2) - log_sigmas[0]) / (log_sigmas[1] - log_sigmas[0])
+            below = min(int(place), _SIGMAS - 2)
+            right = table[below] + (place - below) * (table[below + 1] - table[below])
+            passes = answer_probability(counts, noise.threshold, noise.sigma1)
+            return scale * _capped_mean(passes, noise.labels / scale) * float(passes @ right)
+
+        return score
+
+
+def check_and_label(
+    counts: NDArray, consensus: NDArray, noise: CheckedNoise, law: Gaussian, source: Source
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return whether consensus (queries,) plus noise reaches the threshold, and the law's labels.
+
+    Seeded noise is drawn query by query, so that an answer never depends on how many follow. Raises
+    ValueError for a threshold that is not finite and a sigma not finite and > 0.
+    """
+    threshold = check_threshold(noise.threshold)
+    sigma1, sigma2 = check_sigma(noise.sigma1), check_sigma(noise.sigma2)
+    if source.secure:
+        passed = source.add_gaussian(consensus, sigma1) >= threshold
+        return passed, law.draw(counts, noise.of_label, source)
+    drawn = source.generator.standard_normal((len(counts), 1 + counts.shape[1]))
+    passed = consensus + sigma1 * drawn[:, 0] >= threshold
+    return passed, noisy_plurality(counts, sigma2 * drawn[:, 1:]).astype(np.int64)
+
+
+def stopped(
+    labels: NDArray, answered: NDArray, query_cap: int | None, answer_cap: int | None
+) -> NDArray[np.int64]:
+    """Return labels up to the caps; -1 after query_cap queries or answer_cap answers.
+
+    No later query is looked at, whatever the votes, so that the cost at the caps is a bound for
+    every data set.
+    """
+    query_cap = check_cap("query_cap", query_cap)
+    answer_cap = check_cap("answer_cap", answer_cap)
+    running = np.ones(len(labels), dtype=bool)
+    if query_cap is not None:
+        running[query_cap:] = False
+    if answer_cap is not None:
+        running &= np.cumsum(answered) - answered < answer_cap
+    return np.where(running, labels, NO_ANSWER)
+
+
+def _capped_mean(passes: NDArray, cap: float) -> float:
+    """E min(N, cap) / E N of N answers, by the normal law of that mean and variance: a guide only.
+
+    The plan's own numbers come from the exact law (`expected`).
+    """
+    mean, sd = float(passes.sum()), math.sqrt(float((passes * (1 - passes)).sum())) + 1e-12
+    if mean <= 0:
+        return 0.0
+    z = (cap - mean) / sd
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    over = sd * density - (cap - mean) * (1 - float(ndtr(z)))  # E max(0, N - cap)
+    return max(0.0, mean - over) / mean
+
+
+def served_probability(passes: NDArray, cap: int) -> NDArray[np.float64]:
+    """Pr[a query is among the first `cap` that pass, given that it passes], in random order.
+
+    passes: Pr[each passes], independent. Given that N' others pass, a query is among the first cap
+    with probability min(1, cap / (N' + 1)). The law of N' comes from that of all by dividing one
+    query out, from the end from which that is stable.
+    """
+    n = len(passes)
+    if cap >= n:
+        return np.ones(n)
+    whole = pmf(passes)
+    weight = np.minimum(1.0, cap / np.arange(1.0, n + 1))
+    served = np.empty(n)
+    for rows, forward in ((passes <= 0.5, True), (passes > 0.5, False)):
+        p = passes[rows]
+        others, total = np.zeros(len(p)), np.zeros(len(p))
+        for k in range(n) if forward else range(n - 1, -1, -1):
+            known = whole[k] if forward else whole[k + 1]
+            keep, move = (1 - p, p) if forward else (p, 1 - p)
+            others = np.maximum((known - move * others) / keep, 0.0)
+            total += weight[k] * others
+        served[rows] = total
+    return np.minimum(served, 1.0)

@@ -1,0 +1,95 @@
+"""DPBag's noisy vote of bagged teachers, two classes; SAA: one partition.
+
+Counts are of all k n teachers, averaged over the k partitions, and get Laplace noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.dpbag.noisy_vote import ones_probability
+from private_ensembles.mechanisms.audited import OnCounts
+from private_ensembles.mechanisms.laws.table import TableLaw
+from private_ensembles.mechanisms.parameters import Parameters
+
+
+@dataclass(frozen=True)
+class BaggingNoise(Parameters):
+    """n_shards shards in each of k partitions (1: SAA), lambda = rate per averaged vote.
+
+    share: m(x; u), the larger share of the record's k teachers that agree; 1 serves every record.
+    """
+
+    n_shards: int
+    k: int
+    rate: float
+    share: float = 1.0
+    labels: int = 1
+
+
+def release(
+    ones: ArrayLike, n_shards: int, k: int, noise: float, generator: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Release labels argmax_c n_c + Lap(1 / noise), (queries,).
+
+    ones: integers (queries,), how many of the k * n_shards teachers vote 1; n_1 = ones / k, n_0 =
+    n_shards - n_1. noise: lambda, the inverse scale in votes of one partition. generator: drawn
+    from twice a query, in the order of the queries.
+
+    Raises ValueError for votes outside 0..k * n_shards, or noise that is not above 0.
+    """
+    ones = np.asarray(ones)
+    if ones.ndim != 1 or ones.size == 0 or ones.min() < 0 or ones.max() > k * n_shards:
+        raise ValueError(f"ones: must be one list of 0 to k * n_shards = {k * n_shards}")
+    if not (np.isfinite(noise) and noise > 0):
+        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    draws = generator.laplace(scale=1 / noise, size=(len(ones), 2))
+    counts = np.stack([n_shards - ones / k, ones / k], axis=1)
+    return (counts + draws).argmax(axis=1).astype(np.uint8)
+
+
+class Bagging(TableLaw):
+    """Only the record's k teachers vote differently on a neighbouring data set.
+
+    Of them those that agree move a count by `share` at most.
+    """
+
+    n_classes = 2
+
+    def chances(self, counts, parameters):
+        """Return Pr[label] in closed form; counts of k n teachers."""
+        gap = 2 * np.arange(int(counts[0].sum()) + 1) / parameters.k - parameters.n_shards
+        ones = ones_probability(gap, parameters.rate)
+        return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Count an exponent's rounding as much as its size, at half the noise too; e^-750 is 0."""
+        size = min(2 * parameters.rate * parameters.n_shards, 750.0)
+        return {"relative_error": 1e-14 * (1 + size), "absolute_error": 1e-300}
+
+    def draw_seeded(self, counts, parameters, generator):
+        size = parameters.n_shards, parameters.k
+        return release(counts[:, 1], *size, parameters.rate, generator)
+
+    def less_noise(self, parameters, factor):
+        return replace(parameters, rate=parameters.rate / factor)
+
+    def audited(self, task, parameters):
+        """Let all of the record's teachers that agree move their votes.
+
+        Neighbours differ by k share of them: the probability of a label grows with its votes, so
+        that smaller moves cost less.
+        """
+        moved = math.floor(parameters.share * parameters.k)
+        first = np.arange(task.n_teachers + 1 - moved)
+        size = task.n_teachers, task.n_classes
+        return OnCounts(
+            self, parameters, *size, secure=task.secure, pairs=np.stack([first, first + moved], 1)
+        )
+
+
+LAW = Bagging()

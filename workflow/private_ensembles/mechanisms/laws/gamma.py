@@ -1,0 +1,146 @@
+"""DaRRM on two classes (Algorithm 1): the majority with probability gamma, else a fair coin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling, label_probability
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.mechanisms.audited import OnTeachers
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.noise import secure
+from private_ensembles.noise.sources import Source
+
+# With independent p_i the objective says nothing about close votes of many teachers.
+_PRIOR = "common:0.5,1"
+
+
+@dataclass(frozen=True)
+class NoisyMajority(Parameters):
+    """m: allowance of one label; K means the plain majority of all teachers.
+
+    delta: of the label. teacher_epsilon, teacher_Delta: one teacher's cost for the task's
+    adjacency. gamma: (K + 1,), if it is given; None: the law's own at m.
+    """
+
+    m: float
+    labels: int
+    K: int
+    delta: float
+    teacher_epsilon: float
+    teacher_Delta: float
+    gamma: NDArray | None = field(default=None, compare=False)
+
+    @property
+    def teacher(self) -> tuple[float, float]:
+        """Return what one teacher costs."""
+        return self.teacher_epsilon, self.teacher_Delta
+
+
+def release(counts: ArrayLike, gamma: ArrayLike, source: Source) -> NDArray[np.uint8]:
+    """Release one label for every count of teachers that say 1 (Algorithm 1).
+
+    >>> from private_ensembles.noise.sources import Seeded
+    >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
+    >>> release([0, 1, 2, 3], gamma, Seeded(np.random.default_rng(0))).tolist()
+    [0, 0, 1, 1]
+
+    counts : integers in 0..K, any shape; source : `Seeded` is drawn from twice per count (the coin,
+    and the random answer it may call for); `Secure`: exact coins from the system's entropy, whose
+    probabilities are these very floats, so that gamma's certificate covers the release. Returns
+    labels 0 or 1 in counts' shape. Raises ValueError for counts out of range.
+    """
+    gamma = check_gamma(gamma)
+    counts = np.asarray(counts)
+    K = len(gamma) - 1
+    if counts.size and not (counts.min() >= 0 and counts.max() <= K):
+        raise ValueError(f"counts: must lie in 0..K = {K}")
+    if source.secure:
+        keep, guess = secure.coins(gamma[counts]), secure.fair_bits(counts.shape)
+        return np.where(keep, 2 * counts > K, guess).astype(np.uint8)
+    coin = source.generator.random(counts.shape) < gamma[counts]
+    guess = source.generator.integers(0, 2, counts.shape, dtype=np.uint8)
+    return np.where(coin, (2 * counts > K).astype(np.uint8), guess)
+
+
+@dataclass(frozen=True)
+class Gamma(Law):
+    """own: the noise function, (K + 1,), that is private at m < K.
+
+    Labels of private teachers, which may share all data: what one record does to the votes
+    themselves is not bounded, so that teachers are audited and no histogram.
+    """
+
+    own: Callable[[NoisyMajority], NDArray[np.float64]]
+    n_classes = 2
+
+    def gamma(self, parameters: NoisyMajority) -> NDArray[np.float64]:
+        """Return the noise function, (K + 1,), that releases labels."""
+        if parameters.gamma is not None:
+            return parameters.gamma
+        if parameters.m == parameters.K:
+            return np.ones(parameters.K + 1)
+        return self.own(parameters)
+
+    def distribution(self, counts, parameters, secure=False):
+        """Return DaRRM's own distribution, which is exact for every source of noise."""
+        ones = label_probability(self.gamma(parameters))[np.asarray(counts)[:, 1]]
+        return np.stack([1 - ones, ones], axis=1)
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        return {"relative_error": 1e-10, "absolute_error": 1e-300}
+
+    def draw(self, counts, parameters, source):
+        return release(np.asarray(counts)[:, 1], self.gamma(parameters), source)
+
+    def less_noise(self, parameters, factor):
+        return replace(parameters, gamma=1 - factor * (1 - self.gamma(parameters)))
+
+    def audited(self, task, parameters):
+        """Audit one label against all teachers that are as private as stated."""
+        gamma = self.gamma(parameters)
+
+        def choose(ones: NDArray, source: Source) -> NDArray:
+            return release(ones, gamma, source)
+
+        return OnTeachers(label_probability(gamma), parameters.teacher, choose)
+
+
+def subsampled_cost(parameters: NoisyMajority) -> float:
+    """Return the epsilon of the majority of m teachers, by their optimal composition."""
+    return optimal_homogeneous(*parameters.teacher, int(parameters.m), parameters.delta).epsilon
+
+
+def _subsampled(parameters: NoisyMajority) -> NDArray[np.float64]:
+    """Return the closed form, made smaller by what rounding its values may cost.
+
+    The exact gamma keeps f <= allowance = e^epsilon - 1 + 2 delta (Lemma 3.4), f is linear in
+    gamma, and an error of u = 2^-53 in each value moves it by at most (1 + e^epsilon) u. So
+    does gamma (1 - s), rounded, if s allowance is more than a few times that.
+    """
+    epsilon = subsampled_cost(parameters)
+    allowance = math.expm1(epsilon) + 2 * parameters.delta
+    slack = 2**-50 * (1 + math.exp(epsilon)) / allowance
+    return gamma_subsampling(parameters.K, int(parameters.m)) * (1 - slack)
+
+
+def _optimal(parameters: NoisyMajority) -> NDArray[np.float64]:
+    """Return the optimal gamma for any real m, certified for (m epsilon, delta)."""
+    teacher = map(float, parameters.teacher)
+    return _optimised(parameters.K, float(parameters.m), *teacher, float(parameters.delta))
+
+
+@lru_cache(maxsize=256)
+def _optimised(K: int, m: float, epsilon: float, Delta: float, delta: float) -> NDArray:
+    return optimize_gamma(K, m, epsilon, Delta, delta, prior=_PRIOR).gamma
+
+
+SUBSAMPLED, OPTIMISED = Gamma(_subsampled), Gamma(_optimal)

@@ -1,0 +1,154 @@
+"""GNMax (PATE, section 4.1): the largest of counts with Gaussian noise.
+
+Seeded noise is continuous. Secure noise is drawn in one of three ways, of which each account covers
+one: on whole numbers, on a lattice so fine that labels differ from those of continuous noise by
+`fine_distance` only, or, for two classes, as coins of the continuous law's own floats.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.discrete_gaussian import (
+    LISTED,
+    Moves,
+    fine_distance,
+    whole_distance,
+)
+from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
+from private_ensembles.mechanisms.audited import both_counts, normal_error
+from private_ensembles.mechanisms.laws.coins import draw_coins
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.laws.table import two_class_pairs
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.noise.sources import Source
+from private_ensembles.pate.gnmax import check_sigma, label_probability
+from private_ensembles.pate.gnmax_lattice import lattice_distribution, lattice_error, lattice_right
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution, gnmax_right
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.rdp import check_counts
+
+
+@dataclass(frozen=True)
+class GaussianNoise(Parameters):
+    """sigma: of the noise on every count, in votes."""
+
+    sigma: float
+    labels: int = 1
+
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """Return the noisy counts that a neighbour moves."""
+        return (Moves(2 * self.labels, self.sigma),)
+
+
+def gnmax(counts: ArrayLike, sigma: float, source: Source) -> NDArray[np.int64]:
+    """Release every query's label by GNMax: argmax_j n_j + N(0, sigma^2), (queries,).
+
+    sigma in votes, > 0. Secure noise is on whole numbers. Raises ValueError like `check_counts` and
+    for sigma out of range.
+    """
+    counts, sigma = check_counts(counts), check_sigma(sigma)
+    return source.largest(source.add_gaussian(counts, sigma)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """drawn: how secure noise is, "whole", "fine", or "coins" for two classes and fine for more."""
+
+    drawn: str
+    pairs_of_many = True
+
+    @property
+    def coins(self) -> bool:
+        """Return whether secure labels of two classes are coins."""
+        return self.drawn == "coins"
+
+    def distribution(self, counts, parameters, secure=False):
+        """Return it in closed form for two classes, else by quadrature; of whole numbers by sums.
+
+        Whole numbers are summed over as far as their lattice is listed.
+        """
+        counts, sigma = np.asarray(counts), parameters.sigma
+        if self._listed(sigma, secure):
+            return lattice_distribution(counts, sigma)
+        if counts.shape[1] > 2:
+            return gnmax_distribution(counts, sigma)
+        ones = label_probability(int(counts[0].sum()), sigma)
+        both = np.stack([ones[::-1], ones], axis=1)  # both tails as exact as each other
+        return both[counts[:, 1]]
+
+    def right(self, counts, labels, parameters, secure=False):
+        """Return entries of `distribution`; the fine lattice's differ by less than is shown."""
+        counts, labels = np.asarray(counts), np.asarray(labels)
+        if counts.shape[1] == 2:
+            return super().right(counts, labels, parameters, secure)
+        listed = self._listed(parameters.sigma, secure)
+        return (lattice_right if listed else gnmax_right)(merge(counts), labels, parameters.sigma)
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return the error of normal tails, of quadrature, and of the lattice where it is a guide.
+
+        Whole noise so large that its law is not listed adds its distance from continuous noise.
+        """
+        sigma, apart = parameters.sigma, 1e-300
+        if self._listed(sigma, secure):
+            return lattice_error(sigma, n_classes)
+        if secure and self.drawn == "whole":
+            apart = whole_distance(sigma, n_classes)
+        elif self._fine(n_classes, secure):
+            apart += fine_distance(sigma, n_classes)
+        if n_classes > 2:
+            return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": apart}
+        # Twice the reach: half the noise doubles the arguments.
+        reach = 2 * n_teachers / (math.sqrt(2) * sigma)
+        return {"relative_error": normal_error(reach), "absolute_error": apart}
+
+    def draw(self, counts, parameters, source):
+        counts, sigma = np.asarray(counts), parameters.sigma
+        if self._fine(counts.shape[1], source.secure):
+            return source.largest(source.add_fine_gaussian(counts, sigma))
+        if self.coins and source.secure:
+            return draw_coins(self.distribution(counts, parameters))
+        return gnmax(counts, sigma, source)
+
+    def less_noise(self, parameters, factor):
+        return replace(parameters, sigma=factor * parameters.sigma)
+
+    def score(self, counts, labels, task, guess):
+        """Score by continuous noise, which serves as a guide to secure noise as well."""
+        if task.n_classes == 2:
+            return super().score(counts, labels, task, guess)
+        merged = merge(counts)
+        return lambda noise: float(noise.labels * gnmax_right(merged, labels, noise.sigma).mean())
+
+    def pairs(self, task, parameters):
+        """Return the table for two classes, else pairs for all leads and all middles."""
+        sigma, size = float(parameters.sigma), (task.n_teachers, task.n_classes)
+        if task.secure and self.drawn == "whole":
+            return super().pairs(task, parameters)
+        spare = fine_distance(sigma, task.n_classes) if self._fine(size[1], task.secure) else 0.0
+        if task.n_classes > 2:
+            return GaussianMaximum(sigma, *size, spare)
+        error = self.error(*size, parameters)
+        table = self.distribution(both_counts(task.n_teachers), parameters)
+        spare += error["absolute_error"]
+        return two_class_pairs(table, error["relative_error"], spare, task)
+
+    def closed_form(self, parameters):
+        return "gaussian", parameters.sigma
+
+    def _listed(self, sigma: float, secure: bool) -> bool:
+        """Return whether the lattice of whole numbers is summed over."""
+        return secure and self.drawn == "whole" and sigma <= LISTED
+
+    def _fine(self, n_classes: int, secure: bool) -> bool:
+        """Return whether the noise is drawn on the fine lattice."""
+        return secure and (self.drawn == "fine" or (self.coins and n_classes > 2))
+
+
+WHOLE, FINE, COINS = Gaussian("whole"), Gaussian("fine"), Gaussian("coins")

@@ -1,0 +1,30 @@
+"""The exponential mechanism on vote counts: the largest of rate n_j plus Gumbel noise."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.selection_covers import exponential_cover
+from private_ensembles.mechanisms.laws.selection import Selection, checked, preferences
+
+
+def weigh(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+    """Return Pr[label j] = e^(rate n_j) / sum of e^(rate n_i), (queries, classes).
+
+    Raises ValueError like `checked`.
+
+    >>> weigh([[3, 1]], 1.0).round(4).tolist()
+    [[0.8808, 0.1192]]
+    """
+    weights = preferences(counts, rate)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> NDArray[np.int64]:
+    """Choose the largest of rate n_j plus Gumbel noise, (queries,)."""
+    scores = rate * checked(counts, rate)
+    return np.argmax(scores + generator.gumbel(size=scores.shape), axis=1)
+
+
+LAW = Selection("exponential", weigh, choose, exponential_cover)

@@ -1,0 +1,123 @@
+"""LNMax (PATE, section 3.1): the largest of counts with Laplace noise.
+
+Each class's count gets independent Laplace noise of scale b. One moved vote changes two counts by 1
+each. On two classes the law is known in closed form, on more by quadrature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.laplace_cover import laplace_cover
+from private_ensembles.accounting.rounding import above
+from private_ensembles.mechanisms.laws.table import TableLaw
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.noise.laplace import difference_tail
+from private_ensembles.pate.gnmax import noisy_plurality
+from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
+from private_ensembles.pate.rdp import check_counts
+
+# Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
+RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(Parameters):
+    """scale: of the noise on every count, in votes."""
+
+    scale: float
+    labels: int = 1
+
+    def at_scale(self, scale: float) -> LaplaceNoise:
+        """Return the same with noise of another scale."""
+        return replace(self, scale=scale)
+
+
+@dataclass(frozen=True)
+class PureScale(Parameters):
+    """label_epsilon: what one label costs, from which the noise follows.
+
+    own_scale: that of one label; None: 2 / label_epsilon. Both are rounded up.
+    """
+
+    label_epsilon: float
+    labels: int
+    own_scale: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """Return the scale of the noise on every count, in votes."""
+        return above(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
+
+    def at_scale(self, scale: float) -> PureScale:
+        """Return the same with noise of another scale."""
+        return replace(self, own_scale=scale)
+
+
+def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Release every query's label by LNMax: argmax_j n_j + Lap(scale), (queries,).
+
+    scale: of the Laplace noise, in votes, > 0. Raises ValueError like `check_counts` and for a
+    scale out of range.
+    """
+    counts, scale = check_counts(counts), check_scale(scale)
+    noise = scale * generator.laplace(size=counts.shape)
+    return noisy_plurality(counts, noise).astype(np.int64)
+
+
+def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
+    """prob_matrix (K + 1, 2): Pr[LNMax releases 0, 1 | n of K teachers vote 1], n = 0..K.
+
+    At a lead of x votes the trailing class wins with probability `difference_tail(x / scale)`.
+    Small probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
+    ValueError for n_teachers < 1 or scale not a finite number > 0.
+    """
+    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    check_scale(scale)
+    leads = 2.0 * np.arange(int(n_teachers) + 1) - n_teachers
+    trailing = difference_tail(np.abs(leads) / scale)
+    ones = np.where(leads >= 0, 1 - trailing, trailing)
+    zeros = np.where(leads >= 0, trailing, 1 - trailing)
+    return np.stack([zeros, ones], axis=1)
+
+
+class Laplace(TableLaw):
+    """Parameters are `LaplaceNoise` or `PureScale`."""
+
+    pairs_of_many = True
+
+    def chances(self, counts, parameters):
+        if counts.shape[1] > 2:
+            return lnmax_distribution(counts, parameters.scale)
+        return lnmax_matrix(int(counts[0].sum()), parameters.scale)[counts[:, 1]]
+
+    def right(self, counts, labels, parameters, secure=False):
+        if np.shape(counts)[1] > 2:
+            return lnmax_right(merge(counts), labels, parameters.scale)
+        return super().right(counts, labels, parameters, secure)
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return the error of the closed form, or of the quadrature."""
+        if n_classes > 2:
+            return {"relative_error": 0.0, "absolute_error": 1e-12}
+        return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
+
+    def draw_seeded(self, counts, parameters, generator):
+        return lnmax(counts, parameters.scale, generator)
+
+    def less_noise(self, parameters, factor):
+        return parameters.at_scale(factor * parameters.scale)
+
+    def cover(self, task, parameters):
+        return laplace_cover(parameters.scale, task.n_teachers)
+
+    def closed_form(self, parameters):
+        return "laplace", parameters.scale
+
+
+LAW = Laplace()

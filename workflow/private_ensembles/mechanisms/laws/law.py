@@ -1,0 +1,108 @@
+"""The interface of a law: what a label is worth and how it is drawn, whatever it costs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive import Family
+from private_ensembles.mechanisms.audited import Audited, OnCounts
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Source
+
+
+class Law(ABC):
+    """How one label depends on the counts (queries, classes), each row adding up to the teachers.
+
+    secure: whether labels are drawn from secure noise, which is discrete. n_classes: 2 if the law
+    serves two classes only. silent: an outcome may be no answer, -1. of_counts: the counts are all
+    that a label depends on. coins: secure labels of two classes are coins of the distribution's own
+    floats. pairs_of_many: `pairs` are known for more than two classes.
+    """
+
+    n_classes: int | None = None
+    silent = False
+    of_counts = True
+    coins = False
+    pairs_of_many = False
+
+    @abstractmethod
+    def distribution(
+        self, counts: NDArray, parameters: Parameters, secure: bool = False
+    ) -> NDArray[np.float64]:
+        """Return Pr[a query is answered with class j], (queries, classes).
+
+        Rows add up to at most 1. Limits on how many queries are looked at are left to `expected`.
+        """
+
+    @abstractmethod
+    def error(
+        self, n_teachers: int, n_classes: int, parameters: Parameters, secure: bool = False
+    ) -> dict[str, float]:
+        """Return relative_error and absolute_error of `outcomes`."""
+
+    @abstractmethod
+    def draw(self, counts: NDArray, parameters: Parameters, source: Source) -> NDArray[np.int64]:
+        """Draw one outcome per query, (queries,), however many labels are paid for."""
+
+    @abstractmethod
+    def less_noise(self, parameters: Parameters, factor: float) -> Parameters:
+        """Return the same with `factor` times the noise; below 1: a twin the audit must catch."""
+
+    def outcomes(
+        self, counts: NDArray, parameters: Parameters, secure: bool = False
+    ) -> NDArray[np.float64]:
+        """Return Pr[outcome] of all outcomes of a query: no answer first, if there can be none."""
+        return self.distribution(counts, parameters, secure)
+
+    def right(
+        self, counts: NDArray, labels: NDArray, parameters: Parameters, secure: bool = False
+    ) -> NDArray[np.float64]:
+        """Return Pr[a query is answered with its label], (queries,), entries of `distribution`."""
+        return self.distribution(counts, parameters, secure)[np.arange(len(labels)), labels]
+
+    def expected(
+        self, counts: NDArray, labels: NDArray, task: Task, parameters: Parameters
+    ) -> tuple[float, float]:
+        """Return the expected numbers of answers and of right ones over the task's pool.
+
+        counts: a sample of the pool or all of it, in random order; labels: their truth. A law that
+        answers every query answers as many as its parameter `labels`.
+        """
+        right = self.right(counts, labels, parameters, task.secure).mean()
+        return float(parameters.labels), float(right * parameters.labels)
+
+    def score(
+        self, counts: NDArray, labels: NDArray, task: Task, guess: Callable[..., Parameters]
+    ) -> Callable[[Parameters], float]:
+        """Return the expected right labels as a function of parameters, for a search.
+
+        guess: about what parameters the search will ask for, of a task and free parameters.
+        """
+        return lambda parameters: self.expected(counts, labels, task, parameters)[1]
+
+    def capped(self, counts: NDArray, parameters: Parameters, source: Source) -> NDArray[np.int64]:
+        """Draw what a release shows: `draw`, stopped at the caps."""
+        labels = np.array(self.draw(counts, parameters, source), dtype=np.int64)
+        labels[int(parameters.labels) :] = -1
+        return labels
+
+    def pairs(self, task: Task, parameters: Parameters) -> Family:
+        """Return what a moved vote does to one label; ValueError where that is not known."""
+        raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
+
+    def closed_form(self, parameters: Parameters) -> tuple[str, float | Fraction] | None:
+        """Return the law of two classes as certificates name it, and its scale; None: it has none.
+
+        The scale is that of the noise on every count, in votes.
+        """
+        return None
+
+    def audited(self, task: Task, parameters: Parameters) -> Audited:
+        """Return one label as the exact audit sees it."""
+        return OnCounts(self, parameters, task.n_teachers, task.n_classes, secure=task.secure)

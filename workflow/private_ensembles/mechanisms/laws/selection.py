@@ -1,0 +1,96 @@
+"""Laws that choose a class with a preference for large vote counts; exact for C classes.
+
+Class j of count n_j is chosen with one parameter, the rate r. Moving one vote changes every count
+by at most 1, so a label is (2 r, 0)-DP (McSherry & Talwar 2007, Theorem 6; McKenna & Sheldon 2020,
+Theorem 1). `gumbel` and `exponential` hold the two laws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.mechanisms.laws.table import TableLaw
+from private_ensembles.mechanisms.parameters import Parameters
+
+# Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
+# of C positive terms lose C round-offs.
+RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
+
+
+@dataclass(frozen=True)
+class SelectionRate(Parameters):
+    """label_epsilon: of one label by its rate alone, twice that, unless an audit found the rate.
+
+    rate: if the audit of one label found it, which spends leak; None: half of label_epsilon.
+    """
+
+    label_epsilon: float
+    labels: int
+    rate: float | None = None
+    leak: float | None = None
+
+    @property
+    def used_rate(self) -> float:
+        """Return the rate at which labels are chosen."""
+        return self.label_epsilon / 2 if self.rate is None else self.rate
+
+
+def checked(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+    """Return counts (queries, classes) as floats; ValueError for other counts, or rate <= 0."""
+    counts = np.asarray(counts)
+    if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
+        raise ValueError(
+            f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
+        )
+    if not (math.isfinite(rate) and rate > 0):
+        raise ValueError(f"rate = {rate}: must be a finite number > 0")
+    return counts.astype(np.float64)
+
+
+def preferences(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
+    """e^(rate (n_j - max)), (queries, classes); ValueError as `checked`."""
+    counts = checked(counts, rate)
+    return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True)
+class Selection(TableLaw):
+    """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
+
+    choose: a label per query, of counts, a generator and a rate. dominating: pairs at a rate that
+    dominate one label's, in any number of classes.
+    """
+
+    name: str
+    weigh: Callable[[ArrayLike, float], NDArray[np.float64]]
+    choose: Callable[[ArrayLike, np.random.Generator, float], NDArray[np.int64]]
+    dominating: Callable[[float], Pairs]
+    pairs_of_many = True
+
+    def chances(self, counts, parameters):
+        return self.weigh(counts, parameters.used_rate)
+
+    def error(self, n_teachers, n_classes, parameters, secure=False):
+        """Return the error of exponents, as far as floats hold them."""
+        return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
+
+    def draw_seeded(self, counts, parameters, generator):
+        return self.choose(counts, generator, parameters.used_rate)
+
+    def less_noise(self, parameters, factor):
+        if parameters.rate is None:
+            return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
+        return replace(parameters, rate=parameters.rate / factor)
+
+    def cover(self, task, parameters):
+        return self.dominating(parameters.used_rate)
+
+    def closed_form(self, parameters):
+        return self.name, 1 / Fraction(parameters.used_rate)

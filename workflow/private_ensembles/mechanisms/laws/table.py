@@ -1,0 +1,78 @@
+"""Laws that are a row of probabilities per count: drawn by their own sampler, or by exact coins."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.adaptive import Covered, Family, Pairs, of_table
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws.coins import draw_coins
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.task import Task
+
+# Of very many teachers, labels of at most this probability count as one.
+_NEGLIGIBLE = 1e-21
+# Histograms of which an adversary against more than two classes is known to choose.
+_MOST_PLAYED = 128
+
+
+class TableLaw(Law):
+    """Noise without an exact sampler of its own: secure labels of two classes are coins.
+
+    A law whose `cover` is known for any number of classes sets `pairs_of_many`.
+    """
+
+    coins = True
+
+    @abstractmethod
+    def chances(self, counts: NDArray, parameters: Parameters) -> NDArray[np.float64]:
+        """Return Pr[label], (queries, classes), the same for all noise."""
+
+    @abstractmethod
+    def draw_seeded(
+        self, counts: NDArray, parameters: Parameters, generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw one label per query from a seeded stream."""
+
+    def cover(self, task: Task, parameters: Parameters) -> Pairs:
+        """Return pairs whose mixtures dominate all that a moved vote does to one label."""
+        raise ValueError(f"n_classes = {task.n_classes}: no pairs of neighbours are known")
+
+    def distribution(self, counts, parameters, secure=False):
+        counts = np.asarray(counts)
+        if counts.shape[1] > 2:
+            return self.chances(counts, parameters)
+        return self.chances(both_counts(int(counts[0].sum())), parameters)[counts[:, 1]]
+
+    def draw(self, counts, parameters, source):
+        """Draw by the law's own sampler, or by exact coins."""
+        counts = np.asarray(counts)
+        if not source.secure:
+            return self.draw_seeded(counts, parameters, source.generator)
+        if counts.shape[1] > 2:
+            raise ValueError(f"noise = secure: drawn for two classes only, not {counts.shape[1]}")
+        return draw_coins(self.distribution(counts, parameters))
+
+    def pairs(self, task, parameters):
+        """Return the table of two classes; for more, what dominates, and votes for two alone."""
+        K, C = task.n_teachers, task.n_classes
+        error = self.error(K, C, parameters)
+        errors = error["relative_error"], error["absolute_error"]
+        if C == 2:
+            return two_class_pairs(self.chances(both_counts(K), parameters), *errors, task)
+        moved = np.unique(np.linspace(1, K, _MOST_PLAYED).astype(np.int64))
+        counts = np.zeros((2, moved.size, C), dtype=np.int64)
+        counts[0, :, 0], counts[1, :, 0] = moved, moved - 1
+        counts[:, :, 1] = K - counts[:, :, 0]
+        played = Pairs(*(self.chances(rows, parameters) for rows in counts), *errors)
+        return Covered(self.cover(task, parameters), played)
+
+
+def two_class_pairs(table: NDArray, error: float, spare: float, task: Task) -> Family:
+    """Return the family of a table of two classes; what is negligible takes 2e-9 of delta."""
+    negligible = min(_NEGLIGIBLE, 1e-9 * task.delta / task.labels)
+    return of_table(table, error, spare, negligible=negligible)

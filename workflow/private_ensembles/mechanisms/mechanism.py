@@ -1,0 +1,206 @@
+"""A mechanism: a law of a label with an account of what labels cost, as the registry pairs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts import (
+    analytic,
+    given,
+    improved,
+    label,
+    private_teachers,
+    published,
+)
+from private_ensembles.mechanisms.accounts import thresholds as checked_accounts
+from private_ensembles.mechanisms.accounts.account import Account, NothingProven
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.checks import thresholds
+from private_ensembles.mechanisms.checks.checked import Checked
+from private_ensembles.mechanisms.laws import (
+    bagging,
+    committee,
+    exponential,
+    gamma,
+    gaussian,
+    gumbel,
+    immutable,
+    ladder,
+    laplace,
+    majority,
+    optimal,
+)
+from private_ensembles.mechanisms.laws.coins import coins_delta
+from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.parameters import Cost, Parameters
+from private_ensembles.mechanisms.registry import Entry
+from private_ensembles.mechanisms.task import Task
+
+_LAWS = {
+    "bagging": bagging,
+    "committee": committee,
+    "exponential": exponential,
+    "gamma": gamma,
+    "gaussian": gaussian,
+    "gumbel": gumbel,
+    "immutable": immutable,
+    "ladder": ladder,
+    "laplace": laplace,
+    "majority": majority,
+    "optimal": optimal,
+}
+_ACCOUNTS = {
+    "analytic": analytic,
+    "given": given,
+    "improved": improved,
+    "label": label,
+    "private_teachers": private_teachers,
+    "published": published,
+    "thresholds": checked_accounts,
+}
+_CHECKS = {"thresholds": thresholds}
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One way to answer queries from vote counts.
+
+    given: the account of noise that PATE's configuration gives; None if it gives none. checked:
+    whether a threshold stands before the law.
+
+    Every parameter setting that `calibrate` returns is proven to cost at most the task's epsilon at
+    its delta for all labels together, whatever the votes: nothing in it looks at votes.
+    """
+
+    entry: Entry
+    law: Law
+    account: Account
+    given: Account | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name that the registry gives it."""
+        return self.entry.name
+
+    def require(self, privacy_model: str, adjacency: str) -> None:
+        """Raise ValueError unless the guarantee covers the privacy model and the adjacency."""
+        for what, value, allowed in (
+            ("privacy_model", privacy_model, self.entry.privacy_models),
+            ("adjacency", adjacency, self.entry.adjacencies),
+        ):
+            if value not in allowed:
+                names = ", ".join(sorted(allowed))
+                raise ValueError(f"{what} = {value!r}: must be one of {names} for {self.name}")
+
+    def refusal(self, task: Task) -> str | None:
+        """Return why the mechanism does not apply to the task, or None if it does."""
+        entry = self.entry
+        if not entry.releasable:
+            return "its privacy claim is false, so its labels are not released"
+        if not entry.keeps_budget:
+            return "its noise is given in the configuration, not found for a budget"
+        if task.privacy_model not in entry.privacy_models:
+            covered = f"private for {', '.join(sorted(entry.privacy_models))} only"
+            return entry.elsewhere or covered
+        if task.adjacency not in entry.adjacencies:
+            return f"private for {', '.join(sorted(entry.adjacencies))} only"
+        if entry.teachers == "private" and task.teacher_epsilon is None:
+            return "needs teachers that are private themselves (teacher_epsilon)"
+        if self.law.n_classes == 2 and task.n_classes != 2:
+            return "for two classes only"
+        if reason := self.account.refusal(self.law, task):
+            return reason
+        return unproven(entry, task.labels, task.n_classes) if task.secure else None
+
+    def calibrate(self, task: Task, **free: float) -> Parameters:
+        """Return parameters with which all labels together cost at most the budget.
+
+        free: arguments from the account's `free`. Raises TypeError for any other, and ValueError
+        for one below 0 or above its range there, or if no noise is proven for the budget.
+        """
+        labels, others = self._arguments(task, free)
+        try:
+            parameters = self.account.find(self.law, task, labels, **others)
+        except NothingProven:
+            reason = f"no noise of {self.name} is proven for the budget"
+            raise ValueError(f"noise = secure: {reason}") from None
+        self.require_coins(task, parameters)
+        return replace(parameters, n_teachers=int(task.n_teachers))
+
+    def guess(self, task: Task, **free: float) -> Parameters:
+        """Return about what `calibrate` does, for a search that asks often."""
+        labels, others = self._arguments(task, free)
+        return self.account.guess(self.law, task, labels, **others)
+
+    def cost(self, task: Task, parameters: Parameters) -> Cost:
+        """Return what the labels cost together at the task's delta."""
+        return self.account.cost(self.law, task, parameters)
+
+    def require_coins(self, task: Task, parameters: Parameters) -> None:
+        """Prove one secure label of two classes of the very coins that are drawn, where they are.
+
+        Raises ValueError if they cost more than delta: for parameters that another job found, or if
+        rounding takes more than delta leaves.
+        """
+        if self.law.coins and task.secure and parameters.labels == 1 and task.n_classes == 2:
+            table = self.law.distribution(both_counts(task.n_teachers), parameters)
+            spent = coins_delta(table, task.epsilon)
+            if spent > Decimal(task.delta):
+                raise ValueError(f"delta = {task.delta}: coins of {self.name} cost {spent:.17g}")
+
+    def _arguments(self, task: Task, free: Mapping[str, float]) -> tuple[int, dict[str, float]]:
+        """Return how many labels the cap leaves, and all other arguments; raises as `calibrate`."""
+        allowed = self.account.free
+        unknown = sorted(set(free) - set(allowed))
+        if unknown:
+            known = ", ".join(allowed) or "none"
+            raise TypeError(f"{self.name}: calibrate takes {known}, not {', '.join(unknown)}")
+        for key, value in free.items():
+            high = allowed[key][1]
+            if not 0 <= value <= high:
+                raise ValueError(f"{self.name}: {key} = {value}: must be in [0, {high}]")
+        others = {key: value for key, value in free.items() if key != "cap"}
+        cap = free.get("cap", 1.0)
+        return max(1, min(task.labels, round(cap * task.labels))), others
+
+
+def unproven(entry: Entry, labels: int, n_classes: int) -> str | None:
+    """Return why secure noise proves nothing of that many labels and classes, or None.
+
+    The registry's column `secure` is the table that it reads.
+    """
+    of_two, _ = entry.secure
+    if labels <= entry.secure[n_classes > 2]:
+        return None
+    beyond = "one label of two classes" if of_two == 1 else f"two classes and {of_two:,} labels"
+    return f"has no sampler for noise: secure beyond {beyond}"
+
+
+@cache
+def load(name: str) -> Mechanism:
+    """Return the mechanism of this name; ValueError if there is none.
+
+    >>> load("gnmax").account.free
+    {'cap': (0.02, 1.0)}
+    """
+    entry = registry.entry(name)
+    law = _part(_LAWS, entry.law)
+    if entry.check:
+        law = Checked(_part(_CHECKS, entry.check), law)
+    account = _part(_ACCOUNTS, entry.account)
+    return Mechanism(entry, law, account, _part(_ACCOUNTS, entry.given) if entry.given else None)
+
+
+def every() -> dict[str, Mechanism]:
+    """Return all mechanisms by name, in the registry's order."""
+    return {name: load(name) for name in registry.entries()}
+
+
+def _part(modules: Mapping, name: str):
+    """Return what an entry names: "file.object"."""
+    file, _, thing = name.partition(".")
+    return getattr(modules[file], thing)

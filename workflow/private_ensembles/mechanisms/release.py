@@ -1,0 +1,81 @@
+"""May labels be released, and the labels that a release shows: one door for every way to them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.mechanisms.mechanism import Mechanism, unproven
+from private_ensembles.mechanisms.parameters import Parameters, require_counts
+from private_ensembles.noise.sources import Source
+from private_ensembles.votes.cache import Votes
+
+
+def refusal(
+    mechanism: Mechanism, parameters: Parameters, n_classes: int, *, secure: bool
+) -> str | None:
+    """Return why labels of these parameters may not be released, or None if they may.
+
+    A function of what is public only: the mechanism, its noise, the number of labels and classes,
+    and the source. Seeded labels are rehearsals, of which nothing is claimed.
+    """
+    if not secure:
+        return None
+    if not mechanism.entry.releasable:
+        return "has a false privacy claim, so its labels are not released"
+    if parameters.continuous:
+        return "was calibrated for continuous noise: calibrate it for a task with secure=True"
+    return unproven(mechanism.entry, parameters.labels, n_classes)
+
+
+def require_proof(
+    mechanism: Mechanism, parameters: Parameters, n_classes: int, *, secure: bool
+) -> None:
+    """Raise ValueError if labels would be drawn from noise of which nothing is proven."""
+    if reason := refusal(mechanism, parameters, n_classes, secure=secure):
+        raise ValueError(f"noise = secure: {mechanism.name} {reason}")
+
+
+def release(
+    mechanism: Mechanism, counts: NDArray, parameters: Parameters, source: Source
+) -> NDArray[np.int64]:
+    """Release one label for each of the first `labels` queries, -1 if there is no answer.
+
+    counts: (queries, classes), whole numbers >= 0; each row adds up to the teachers for which
+    the parameters were calibrated. Whatever they are beyond that, labels are drawn. Raises
+    ValueError for other counts, and for secure noise of which the parameters prove nothing.
+    """
+    if not mechanism.law.of_counts and min(len(counts), parameters.labels) > 1:
+        raise ValueError(f"counts of {len(counts)} queries: a {mechanism.name} needs the votes")
+    counts = require_counts(counts, parameters)
+    require_proof(mechanism, parameters, counts.shape[1], secure=source.secure)
+    return mechanism.law.capped(counts, parameters, source)
+
+
+def release_votes(
+    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: Source
+) -> NDArray[np.int64]:
+    """Do what `release` does, given the votes of an ensemble."""
+    if mechanism.law.of_counts:
+        return release(mechanism, votes.histogram(), parameters, source)
+    if parameters.n_teachers not in (None, votes.n_teachers):
+        raise ValueError(
+            f"votes of {votes.n_teachers} teachers: must be of the {parameters.n_teachers} of "
+            f"whom the {mechanism.name} is to be drawn"
+        )
+    require_proof(mechanism, parameters, votes.n_classes, secure=source.secure)
+    labels = answer(mechanism, votes, parameters, source)
+    labels[parameters.labels :] = -1
+    return labels
+
+
+def answer(
+    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: Source
+) -> NDArray[np.int64]:
+    """Draw one outcome per query of an ensemble, (queries,), however many are paid for.
+
+    What is drawn once for all queries, such as a committee, is drawn here.
+    """
+    if mechanism.law.of_counts:
+        return mechanism.law.draw(votes.histogram(), parameters, source)
+    return mechanism.law.answer(votes, parameters, source)

@@ -1,0 +1,49 @@
+"""What a noisy threshold looks at, and what its arguments must be."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+NO_ANSWER = -1
+
+
+def student_excess(
+    counts: NDArray[np.int64], scores: NDArray[np.float64], *, whole: bool = False
+) -> NDArray:
+    """max_j (n_j - M p_j), (queries,), of M teachers; whole: with M p_j rounded."""
+    expected = counts.sum(axis=1, keepdims=True) * scores
+    return (counts - (np.rint(expected).astype(np.int64) if whole else expected)).max(axis=1)
+
+
+def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """scores as float64; ValueError unless they are distributions, one per query of counts."""
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != counts.shape:
+        raise ValueError(f"scores: shape {scores.shape} must be that of counts, {counts.shape}")
+    if not ((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) <= 1e-5).all()):
+        raise ValueError("scores: every row must be >= 0 and sum to 1")
+    return scores
+
+
+def check_confidence(confidence: float) -> float:
+    """Return confidence; ValueError unless it is in [0, 1]."""
+    if not 0 <= confidence <= 1:
+        raise ValueError(f"confidence = {confidence}: must be in [0, 1]")
+    return float(confidence)
+
+
+def check_threshold(threshold: float) -> float:
+    """Return the threshold as a float; ValueError unless it is finite."""
+    if not math.isfinite(threshold):
+        raise ValueError(f"threshold = {threshold}: must be a finite number")
+    return float(threshold)
+
+
+def check_cap(name: str, cap: int | None) -> int | None:
+    """Return a cap, None for none; ValueError unless it is None or an integer >= 0."""
+    if cap is not None and (isinstance(cap, bool) or int(cap) != cap or cap < 0):
+        raise ValueError(f"{name} = {cap}: must be an integer >= 0, or None")
+    return None if cap is None else int(cap)
