@@ -76,24 +76,3 @@ class Task:
         if cost.epsilon <= self.epsilon and cost.delta <= self.delta:
             return None
         return f"one teacher costs ({cost.epsilon:.4g}, {cost.delta:.4g}), more than the budget"
-
-
-@dataclass(frozen=True)
-class Budget:
-    """One label of two classes may cost what m of K private teachers cost (DaRRM, section 6).
-
-    teacher_epsilon, teacher_Delta: one private teacher's cost for add_remove. epsilon, delta: m
-    times that, the budget of a label; delta_gamma: 1 - (1 - Delta)^m, that of DaRRM's labels.
-    keyed_hash: no other record moves when one is added or removed, so that the shards serve
-    add_remove. secure: as in `Task`.
-    """
-
-    K: int
-    m: int
-    teacher_epsilon: float
-    teacher_Delta: float
-    epsilon: float
-    delta: float
-    delta_gamma: float
-    keyed_hash: bool = True
-    secure: bool = False

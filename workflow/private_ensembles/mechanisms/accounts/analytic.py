@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 
+from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.accounting.root import bisect
-from private_ensembles.mechanisms.accounts.composed import composed, label_epsilon
 from private_ensembles.mechanisms.accounts.gaussian_counts import GaussianCounts
 from private_ensembles.mechanisms.accounts.improved import scale_cost, scale_of_many
-from private_ensembles.mechanisms.accounts.laplace_counts import (
-    LaplaceCounts,
-    lnmax_noisy_counts_delta,
-    scale_of_one,
-)
+from private_ensembles.mechanisms.accounts.laplace_counts import LaplaceCounts
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.pate.lnmax import lnmax_noisy_counts_delta, scale_of_one
 
 # With more labels optimal composition takes long, and Rényi bounds are better.
 _FEW = 30

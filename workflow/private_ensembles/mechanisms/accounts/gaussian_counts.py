@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.labels import largest_within
 from private_ensembles.mechanisms.accounts.account import CAP, Account
-from private_ensembles.mechanisms.accounts.composed import largest_within
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task

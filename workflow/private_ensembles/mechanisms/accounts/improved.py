@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.mechanisms.accounts.composed import ORDERS, composed, largest_within
+from private_ensembles.accounting.labels import ORDERS, composed, largest_within
 from private_ensembles.mechanisms.accounts.gaussian_counts import GaussianCounts
 from private_ensembles.mechanisms.accounts.laplace_counts import LaplaceCounts
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise

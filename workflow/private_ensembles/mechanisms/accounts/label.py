@@ -10,18 +10,16 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from private_ensembles.accounting import hockey_sticks
-from private_ensembles.accounting.adaptive import (
-    FINE,
-    Curve,
-    Family,
-    adaptive_epsilon,
-    curve,
+from private_ensembles.accounting.adaptive import hockey_sticks
+from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon, curve
+from private_ensembles.accounting.adaptive.curves import Curve
+from private_ensembles.accounting.adaptive.families import Family
+from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
+from private_ensembles.accounting.adaptive.scales import (
     least_scale_of_curves,
     lost_delta,
     share_of_scale,
 )
-from private_ensembles.accounting.gaussian_maximum import OUTSIDE
 from private_ensembles.mechanisms.accounts import starts
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS, Start

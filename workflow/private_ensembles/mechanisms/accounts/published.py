@@ -1,9 +1,10 @@
 """What the papers prove: PATE's Rényi sigma for GNMax, and 2 / epsilon for LNMax."""
 
-from private_ensembles.mechanisms.accounts.composed import composed, label_epsilon
+from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.mechanisms.accounts.gaussian_counts import GaussianCounts
-from private_ensembles.mechanisms.accounts.laplace_counts import LaplaceCounts, scale_of_one
+from private_ensembles.mechanisms.accounts.laplace_counts import LaplaceCounts
 from private_ensembles.mechanisms.laws.laplace import PureScale
+from private_ensembles.pate.lnmax import scale_of_one
 
 
 class PureLaplace(LaplaceCounts):

@@ -6,12 +6,12 @@ import math
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
+from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import reduced_histograms, sorted_histograms
 from private_ensembles.mechanisms.accounts import analytic
 from private_ensembles.mechanisms.accounts.account import CAP, Account
-from private_ensembles.mechanisms.accounts.composed import composed, label_epsilon
 from private_ensembles.mechanisms.accounts.gaussian_counts import (
     rho_cost,
     rho_within,
@@ -19,9 +19,8 @@ from private_ensembles.mechanisms.accounts.gaussian_counts import (
     sigma_of_many,
     sigma_of_one,
 )
-from private_ensembles.mechanisms.accounts.laplace_counts import scale_of_one
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
-from private_ensembles.mechanisms.laws.ladder import LeakyLabel, check_budget
+from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
 from private_ensembles.mechanisms.laws.selection import (
@@ -33,7 +32,9 @@ from private_ensembles.mechanisms.laws.selection import (
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.drawn_votes import most_drawn
+from private_ensembles.optimal_label.ladder import check_budget
 from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.pate.lnmax import scale_of_one
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 # Of more labels that are charged together, time grows too long.

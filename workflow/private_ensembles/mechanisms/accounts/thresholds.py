@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
-from private_ensembles.accounting.counts_and_labels import (
+from private_ensembles.accounting.adaptive.counts_and_labels import (
     LabelsAlone,
     NoisyCounts,
     joint_epsilon,

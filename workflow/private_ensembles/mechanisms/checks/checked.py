@@ -16,12 +16,12 @@ from private_ensembles.accounting.discrete_gaussian import (
     chance_at_least,
     chance_error,
 )
-from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.mechanisms.audited import normal_error
 from private_ensembles.mechanisms.laws.gaussian import Gaussian, GaussianNoise
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
+from private_ensembles.pate.caps import capped_mean, served_probability
 from private_ensembles.pate.consensus import NO_ANSWER, check_cap, check_threshold
 from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
@@ -175,7 +175,7 @@ class Checked(Law):
             below = min(int(place), _SIGMAS - 2)
             right = table[below] + (place - below) * (table[below + 1] - table[below])
             passes = answer_probability(counts, noise.threshold, noise.sigma1)
-            return scale * _capped_mean(passes, noise.labels / scale) * float(passes @ right)
+            return scale * capped_mean(passes, noise.labels / scale) * float(passes @ right)
 
         return score
 
@@ -214,42 +214,3 @@ def stopped(
     if answer_cap is not None:
         running &= np.cumsum(answered) - answered < answer_cap
     return np.where(running, labels, NO_ANSWER)
-
-
-def _capped_mean(passes: NDArray, cap: float) -> float:
-    """E min(N, cap) / E N of N answers, by the normal law of that mean and variance: a guide only.
-
-    The plan's own numbers come from the exact law (`expected`).
-    """
-    mean, sd = float(passes.sum()), math.sqrt(float((passes * (1 - passes)).sum())) + 1e-12
-    if mean <= 0:
-        return 0.0
-    z = (cap - mean) / sd
-    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    over = sd * density - (cap - mean) * (1 - float(ndtr(z)))  # E max(0, N - cap)
-    return max(0.0, mean - over) / mean
-
-
-def served_probability(passes: NDArray, cap: int) -> NDArray[np.float64]:
-    """Pr[a query is among the first `cap` that pass, given that it passes], in random order.
-
-    passes: Pr[each passes], independent. Given that N' others pass, a query is among the first cap
-    with probability min(1, cap / (N' + 1)). The law of N' comes from that of all by dividing one
-    query out, from the end from which that is stable.
-    """
-    n = len(passes)
-    if cap >= n:
-        return np.ones(n)
-    whole = pmf(passes)
-    weight = np.minimum(1.0, cap / np.arange(1.0, n + 1))
-    served = np.empty(n)
-    for rows, forward in ((passes <= 0.5, True), (passes > 0.5, False)):
-        p = passes[rows]
-        others, total = np.zeros(len(p)), np.zeros(len(p))
-        for k in range(n) if forward else range(n - 1, -1, -1):
-            known = whole[k] if forward else whole[k + 1]
-            keep, move = (1 - p, p) if forward else (p, 1 - p)
-            others = np.maximum((known - move * others) / keep, 0.0)
-            total += weight[k] * others
-        served[rows] = total
-    return np.minimum(served, 1.0)

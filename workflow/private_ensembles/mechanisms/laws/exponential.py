@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.selection_covers import permute_and_flip_cover
+from private_ensembles.accounting.adaptive.selection_covers import permute_and_flip_cover
 from private_ensembles.mechanisms.laws.selection import Selection, preferences
 
 

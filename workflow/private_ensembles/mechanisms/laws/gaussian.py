@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import (
     LISTED,
     Moves,
     fine_distance,
     whole_distance,
 )
-from private_ensembles.accounting.gaussian_maximum import GaussianMaximum
 from private_ensembles.mechanisms.audited import both_counts, normal_error
 from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.mechanisms.laws.law import Law
@@ -141,6 +141,10 @@ class Gaussian(Law):
 
     def closed_form(self, parameters):
         return "gaussian", parameters.sigma
+
+    def at(self, scale: float, labels: int = 1) -> GaussianNoise:
+        """Return noise of this scale, the standard deviation."""
+        return GaussianNoise(scale, labels)
 
     def _listed(self, sigma: float, secure: bool) -> bool:
         """Return whether the lattice of whole numbers is summed over."""

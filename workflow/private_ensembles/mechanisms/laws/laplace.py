@@ -11,18 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.laplace_cover import laplace_cover
+from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
 from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.noise.laplace import difference_tail
 from private_ensembles.pate.gnmax import noisy_plurality
 from private_ensembles.pate.histograms import merge
+from private_ensembles.pate.lnmax import ABSOLUTE_ERROR, RELATIVE_ERROR, lnmax_matrix
 from private_ensembles.pate.lnmax_quadrature import check_scale, lnmax_distribution, lnmax_right
 from private_ensembles.pate.rdp import check_counts
-
-# Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
-RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
 
 @dataclass(frozen=True)
@@ -69,23 +66,6 @@ def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> ND
     return noisy_plurality(counts, noise).astype(np.int64)
 
 
-def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
-    """prob_matrix (K + 1, 2): Pr[LNMax releases 0, 1 | n of K teachers vote 1], n = 0..K.
-
-    At a lead of x votes the trailing class wins with probability `difference_tail(x / scale)`.
-    Small probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
-    ValueError for n_teachers < 1 or scale not a finite number > 0.
-    """
-    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
-    check_scale(scale)
-    leads = 2.0 * np.arange(int(n_teachers) + 1) - n_teachers
-    trailing = difference_tail(np.abs(leads) / scale)
-    ones = np.where(leads >= 0, 1 - trailing, trailing)
-    zeros = np.where(leads >= 0, trailing, 1 - trailing)
-    return np.stack([zeros, ones], axis=1)
-
-
 class Laplace(TableLaw):
     """Parameters are `LaplaceNoise` or `PureScale`."""
 
@@ -118,6 +98,10 @@ class Laplace(TableLaw):
 
     def closed_form(self, parameters):
         return "laplace", parameters.scale
+
+    def at(self, scale: float, labels: int = 1) -> LaplaceNoise:
+        """Return noise of this scale."""
+        return LaplaceNoise(scale, labels)
 
 
 LAW = Laplace()

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive import Family
+from private_ensembles.accounting.adaptive.families import Family
 from private_ensembles.mechanisms.audited import Audited, OnCounts
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.audit.histograms import sorted_histograms
 from private_ensembles.mechanisms.laws import exponential, ladder
 from private_ensembles.mechanisms.laws.table import TableLaw

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive import Pairs
+from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
 
@@ -94,3 +94,8 @@ class Selection(TableLaw):
 
     def closed_form(self, parameters):
         return self.name, 1 / Fraction(parameters.used_rate)
+
+    def at(self, scale: float, labels: int = 1) -> SelectionRate:
+        """Return noise of at most this scale, 1 / rate."""
+        rate = math.nextafter(1 / scale, math.inf)
+        return SelectionRate(2 * rate, labels, rate)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.adaptive import Covered, Family, Pairs, of_table
+from private_ensembles.accounting.adaptive.families import Covered, Family, Pairs, of_table
 from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.mechanisms.laws.law import Law
@@ -45,6 +45,8 @@ class TableLaw(Law):
     def distribution(self, counts, parameters, secure=False):
         counts = np.asarray(counts)
         if counts.shape[1] > 2:
+            if self.n_classes == 2:
+                raise ValueError(f"counts of {counts.shape[1]} classes: the law is for two only")
             return self.chances(counts, parameters)
         return self.chances(both_counts(int(counts[0].sum())), parameters)[counts[:, 1]]
 

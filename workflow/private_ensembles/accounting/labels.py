@@ -1,4 +1,4 @@
-"""Mechanisms known by what one label costs: how much that may be for all labels together."""
+"""Labels known by what one costs: how much that may be for all of them together."""
 
 from __future__ import annotations
 

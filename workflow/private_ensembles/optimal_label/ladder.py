@@ -1,0 +1,74 @@
+"""The best private release of a two-class vote count: the optimal ladder.
+
+Theorem (docs/ladder.md). Let one teacher move its vote between neighbours. Among all (epsilon,
+delta)-DP releases of one label from the number n of K teachers that say 1, the one that releases
+the minority with probability q(n), where for the j-th step away from a tie
+
+    K odd:   q_0 = (1 - delta) / (1 + e^epsilon)            at a lead of one vote,
+    K even:  q_0 = 1/2                                      at a tie,
+    q_(j+1) = max(0, e^-epsilon (q_j - delta))              two votes further on,
+
+has the greatest utility for every utility that is symmetric in the labels and grows with each
+Pr[majority | n]. In closed form q_j = max(0, e^(-j epsilon) (q_0 + s) - s), s = delta /
+(e^epsilon - 1). The floats returned satisfy the privacy conditions themselves: each is worked
+out in sixty digits from the float before it and rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.accounting.rounding import round_up, sixty_digits
+
+
+def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
+    """Pr[the minority is released | n of K teachers say 1], n = 0..K, shape (K + 1,).
+
+    At a tie (K even), 1/2. Symmetric around K/2, and at most 1/2. Raises ValueError for n_teachers
+    < 1, epsilon not a finite number > 0, delta outside [0, 1].
+
+    >>> ladder_flips(5, epsilon=1.0, delta=0.01).round(4).tolist()
+    [0.031, 0.0943, 0.2663, 0.2663, 0.0943, 0.031]
+    """
+    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
+        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    check_budget(epsilon, delta)
+    K = int(n_teachers)
+    with sixty_digits():
+        growth, leak = Decimal(epsilon).exp(), Decimal(delta)
+        flip = 0.5 if K % 2 == 0 else min(0.5, round_up((1 - leak) / (1 + growth)))
+        steps = [flip]
+        number = (K + 1) // 2 - 1 + (K % 2 == 0)
+        for _ in range(number):  # each from the float before it
+            room = (Decimal(flip) - leak) / growth
+            before, flip = flip, round_up(room) if room > 0 else 0.0
+            if flip == before:  # and so are all further ones
+                break
+            steps.append(flip)
+    upper = np.full(number + 1, flip)
+    upper[: len(steps)] = steps
+    return np.concatenate([upper[::-1], upper[1:] if K % 2 == 0 else upper])
+
+
+def ladder_matrix(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.float64]:
+    """prob_matrix (K + 1, 2) of the ladder for the audit: Pr[label | n of K teachers say 1].
+
+    The majority's column, 1 - flip, is off by its rounding: relative_error=2**-52.
+    """
+    flips = ladder_flips(n_teachers, epsilon, delta)
+    majority_is_one = 2 * np.arange(len(flips)) > len(flips) - 1
+    ones = np.where(majority_is_one, 1 - flips, flips)
+    zeros = np.where(majority_is_one, flips, 1 - flips)
+    return np.stack([zeros, ones], axis=1)
+
+
+def check_budget(epsilon: float, delta: float) -> None:
+    """Raise ValueError unless epsilon is finite and > 0 and delta in [0, 1]."""
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
+    if not 0 <= delta <= 1:
+        raise ValueError(f"delta = {delta}: must be in [0, 1]")

@@ -1,0 +1,111 @@
+"""One label of two classes that may cost what m of K private teachers cost (DaRRM, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from private_ensembles.accounting.composition import replace_one, simple
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.mechanisms.laws.committee import Members
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.mechanism import Mechanism
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.registry import Entry
+from private_ensembles.mechanisms.task import Task
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One label of two classes may cost what m of K private teachers cost (DaRRM, section 6).
+
+    teacher_epsilon, teacher_Delta: one private teacher's cost for add_remove. epsilon, delta: m
+    times that, the budget of a label; delta_gamma: 1 - (1 - Delta)^m, that of DaRRM's labels.
+    keyed_hash: no other record moves when one is added or removed, so that the shards serve
+    add_remove. secure: as in `Task`.
+    """
+
+    K: int
+    m: int
+    teacher_epsilon: float
+    teacher_Delta: float
+    epsilon: float
+    delta: float
+    delta_gamma: float
+    keyed_hash: bool = True
+    secure: bool = False
+
+
+def terms(entry: Entry, budget: Budget) -> Task:
+    """Return the one label of two classes that the budget pays for, and in which model.
+
+    Noise on the votes gets the whole budget. DaRRM claims that all teachers see all data, in their
+    accountant's adjacency; so does a committee of m teachers. Without noise on disjoint shards the
+    label costs one teacher (DESIGN 5.6).
+    """
+    task = Task(budget.epsilon, budget.delta, 1, 1, budget.K, 2, secure=budget.secure)
+    if entry.teachers == "plain":
+        return task
+    if "shared_data" not in entry.privacy_models:
+        return _of_one_teacher(task, budget)
+    shared = replace(
+        task,
+        privacy_model="shared_data",
+        adjacency="add_remove",
+        teacher_epsilon=budget.teacher_epsilon,
+        teacher_Delta=budget.teacher_Delta,
+    )
+    if entry.costs_once:
+        teacher = budget.teacher_epsilon, budget.teacher_Delta
+        return replace(shared, epsilon=simple(*teacher, min(budget.m, budget.K)).epsilon)
+    return replace(shared, delta=budget.delta_gamma)
+
+
+def _of_one_teacher(task: Task, budget: Budget) -> Task:
+    """Return one teacher's cost, for any number of queries on disjoint shards.
+
+    Shards that are cut from a permutation serve replace_one, so that cost is one teacher's by
+    group privacy; a keyed hash serves add_remove, at the accountant's own cost.
+    """
+    epsilon, delta = budget.teacher_epsilon, budget.teacher_Delta
+    stated = {"teacher_epsilon": epsilon, "teacher_Delta": delta}
+    if budget.keyed_hash:
+        return replace(task, epsilon=epsilon, delta=delta, adjacency="add_remove", **stated)
+    group = replace_one(epsilon, delta)
+    return replace(
+        task, epsilon=group.epsilon, delta=group.delta, adjacency="replace_one", **stated
+    )
+
+
+def for_budget(mechanism: Mechanism, budget: Budget, found: Mapping) -> Parameters:
+    """Return the parameters of one label within the budget.
+
+    found: what other jobs have found for it: gamma, the optimised one, and GNMax's sigmas by
+    quantity, as `search_gnmax_sigma` writes them. What is missing is calibrated here.
+    """
+    entry, account, task = mechanism.entry, mechanism.account, terms(mechanism.entry, budget)
+    if entry.teachers == "private" and not entry.costs_once:
+        teacher = budget.teacher_epsilon, budget.teacher_Delta
+        problem = PrivacyProblem(budget.K, budget.m, *teacher, budget.delta_gamma)
+        gamma = account.certified_gamma(problem, found.get("gamma"))
+        size = budget.m, 1, budget.K, budget.delta_gamma
+        return NoisyMajority(*size, *teacher, gamma=gamma)
+    if "shared_data" in entry.privacy_models:
+        return Members(min(budget.m, budget.K), 1)
+    if account.quantity in found:
+        parameters = account.at(found[account.quantity], task)
+        mechanism.require_coins(task, parameters)
+        return parameters
+    return mechanism.calibrate(task)
+
+
+def audited_bound(mechanism: Mechanism, task: Task, parameters: Parameters) -> float:
+    """Return an epsilon that one label has, for teachers as private as the task says.
+
+    DaRRM's is that of the worst teachers; all other labels cost what their account says.
+    """
+    if mechanism.entry.teachers == "plain" or mechanism.entry.costs_once:
+        return mechanism.cost(task, parameters).proven
+    teacher = {"teacher_epsilon": task.teacher_epsilon, "teacher_Delta": task.teacher_Delta}
+    audited = mechanism.law.audited(task, replace(parameters, **teacher))
+    return audited.worst(task.delta).epsilon

@@ -1,0 +1,86 @@
+"""PATE's aggregators at the noise that its configuration gives: parameters, and printed totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.mechanisms.checks import thresholds
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws import laplace
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.mechanism import Mechanism
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+
+
+def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters | None:
+    """Return the parameters that a task of PATE gives; None if it gives none.
+
+    noise: a task's sections, and student_score. GNMax takes Confident-GNMax's labels alone; of two
+    classes the budgets' rows say it all. Interactive-GNMax has a student's score for two classes.
+    """
+    entry, confident = mechanism.entry, noise["confident"]
+    if entry.aggregator is None:
+        return None
+    if mechanism.law is laplace.LAW:
+        return LaplaceNoise(noise["lnmax"]["scale"])
+    if not entry.check:
+        return None if n_classes == 2 else mechanism.law.at(confident["sigma2"])
+    scales = confident["threshold"], confident["sigma1"], confident["sigma2"]
+    if mechanism.law.consensus is not thresholds.student:
+        return CheckedNoise(*scales)
+    return CheckedNoise(*scales, score=noise["student_score"]) if n_classes == 2 else None
+
+
+def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Parameters]]:
+    """Return what every query answered releases, by row of PATE's Table 1.
+
+    task: its sections. Interactive-GNMax has two rounds, which can be left out.
+    """
+    entry = mechanism.entry
+    if entry.aggregator is None or not (entry.check or mechanism.law is laplace.LAW):
+        return {}
+    if mechanism.law is laplace.LAW:
+        scale = task["lnmax"]["scale"]
+        return {f"lnmax-{n}": [LaplaceNoise(scale, n)] for n in task["lnmax"]["queries"]}
+    if mechanism.law.consensus is not thresholds.student:
+        return {"confident": [_round(task["confident"])]}
+    rounds = task.get("two_rounds")
+    if not rounds:
+        return {}
+    return {"interactive": [_round(rounds["first"]), _round(rounds["second"])]}
+
+
+def _round(noise: Mapping) -> CheckedNoise:
+    """Return a round in which every query is answered; no threshold is known, and none matters."""
+    queries = noise["queries"]
+    return CheckedNoise(0, noise["sigma1"], noise["sigma2"], queries, queries)
+
+
+def printed_totals(
+    mechanism: Mechanism, task: Mapping, secure: bool = False
+) -> dict[str, tuple[int, float]]:
+    """Return queries and proven total epsilon of a task, by row of PATE's Table 1.
+
+    None of what has no account for secure noise.
+    """
+    totals = {}
+    for row, rounds in printed_releases(mechanism, task).items():
+        queries = sum(noise.labels for noise in rounds)
+        if mechanism.entry.check:
+            totals[row] = queries, _checked(rounds, task["delta"], secure)
+        elif not secure:
+            pure = 2 / rounds[0].scale
+            totals[row] = queries, optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+    return totals
+
+
+def _checked(rounds: list[CheckedNoise], delta: float, secure: bool) -> float:
+    """Return what all rounds cost if every query is answered."""
+    if secure:
+        moves = [move for noise in rounds for move in noise.moves]
+        return discrete_gaussian.epsilon(delta, moves)
+    rho = sum(noise.queries * (1 / (2 * noise.sigma1**2) + 1 / noise.sigma2**2) for noise in rounds)
+    return exact_data_independent_epsilon(rho, delta)
