@@ -65,7 +65,7 @@ _PUBLIC = {
     "dpsgd_epsilon": ("api.training", "dpsgd_epsilon"),
     "optimize_gamma": ("darrm.optimize", "optimize_gamma"),
     "certify": ("darrm.certificate", "certify"),
-    "release_darrm": ("darrm.release", "release"),
+    "release_darrm": ("api.releasing", "release_darrm"),
 }
 __all__ = list(_PUBLIC)
 

@@ -9,33 +9,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from private_ensembles import checks, mechanisms
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.curves import Bounds
-from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
-from private_ensembles.mechanisms.families.label_account import CoveredAccount, grid_fineness
-from private_ensembles.mechanisms.families.laplace import LaplaceNoise
-from private_ensembles.mechanisms.families.selection import SelectionRate
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.label import grid_fineness
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-
-# Mechanisms by law and analysis of their noise.
-_FOUND_BY = {
-    "gnmax": {
-        "paper": "gnmax",
-        "improved": "gnmax_improved",
-        "analytic": "gnmax_analytic",
-        "label": "gnmax_exact",
-    },
-    "lnmax": {
-        "paper": "lnmax_pure",
-        "improved": "lnmax_improved",
-        "analytic": "lnmax_analytic",
-        "label": "lnmax_exact",
-    },
-    "exponential": {"label": "exponential"},
-    "permute_and_flip": {"label": "permute_and_flip"},
-}
 
 
 def noise_scale(
@@ -62,14 +42,15 @@ def noise_scale(
     from Rényi divergence) and ``analytic`` (exact for the noisy counts). The scale is in votes, an
     upper bound on what is needed, for continuous noise. Raises ValueError for a value out of range.
     """
-    checks.one_of(_FOUND_BY, mechanism=mechanism)
-    known = _FOUND_BY[mechanism]
-    checks.one_of(known, analysis=analysis)
-    found = mechanisms.load(known[analysis])
+    by_law = registry.analyses_by_law()
+    checks.one_of(by_law, mechanism=mechanism)
+    checks.one_of(by_law[mechanism], analysis=analysis)
+    analysed = load(by_law[mechanism][analysis])
     task = Task(epsilon, delta, labels, labels, teachers, classes)
-    if refusal := found.refusal(task):
+    if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
-    exact = Fraction(found.law(found.calibrate(task))[1])
+    _, found = analysed.law.closed_form(analysed.calibrate(task))
+    exact = Fraction(found)
     scale = float(exact)
     return scale if scale >= exact else math.nextafter(scale, math.inf)
 
@@ -87,19 +68,10 @@ def label_epsilon(
     queries chosen adaptively, in floating point. lower: what votes for two classes alone cost, so
     no account of these labels can be below it. Raises ValueError for a value out of range.
     """
-    checks.one_of(_FOUND_BY, mechanism=mechanism)
+    by_law = registry.analyses_by_law()
+    checks.one_of(by_law, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
     task = Task(1.0, delta, labels, labels, teachers, classes)
-    found: CoveredAccount = mechanisms.load(_FOUND_BY[mechanism]["label"])
-    family = found.label_pairs(task, _at(mechanism, scale, labels))
+    law = load(by_law[mechanism]["label"]).law
+    family = law.pairs(task, law.at(scale, labels))
     return adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
-
-
-def _at(mechanism: str, scale: float, labels: int) -> Parameters:
-    if mechanism == "gnmax":
-        return GaussianNoise(scale, labels)
-    if mechanism == "lnmax":
-        return LaplaceNoise(scale, labels)
-    # Up, so that the noise is at most the scale asked about.
-    rate = math.nextafter(1 / scale, math.inf)
-    return SelectionRate(2 * rate, labels, rate)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from private_ensembles import checks
-from private_ensembles import mechanisms as known
 from private_ensembles.api.profile import PROFILE
+from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.ranking import Plan
@@ -55,9 +55,9 @@ def plan(
     with `refusal`, the reason; every epsilon is an upper bound. Raises ValueError for a value out
     of range or an unknown name, in one line. Source: DESIGN sections 4 and 5; docs/privacy.md.
     """
-    names = known.offered() if mechanisms is None else list(mechanisms)
+    names = registry.offered() if mechanisms is None else list(mechanisms)
     for name in names:
-        checks.one_of(known.offered(), mechanism=name)
+        checks.one_of(registry.offered(), mechanism=name)
     checks.one_of(NOISES, noise=noise)
     wanted = Task(
         epsilon,

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import checks, mechanisms
+from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.planning import NOISES, on_profile
-from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.laws import gamma as gamma_law
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
@@ -70,8 +74,8 @@ def release_labels(
     secure = noise == "secure"
     if secure and seed is not None:
         raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
-    if mechanism is not None and mechanism not in mechanisms.offered():
-        offered = ", ".join(mechanisms.offered())
+    if mechanism is not None and mechanism not in registry.offered():
+        offered = ", ".join(registry.offered())
         raise ValueError(f"mechanism = {mechanism!r}: must be one of {offered}")
     queries, classes = counts.shape
     task = Task(
@@ -91,7 +95,7 @@ def release_labels(
         raise ValueError(f"no mechanism applies: {reasons}")
     rehearsed = 0 if seed is None else seed
     source = Secure() if secure else Seeded(streams.generator(rehearsed, "own votes", "release"))
-    drawn = mechanisms.load(best.mechanism).release(counts, best.parameters, source)
+    drawn = door.release(load(best.mechanism), counts, best.parameters, source)
     return Released(
         drawn,
         best.mechanism,
@@ -102,6 +106,23 @@ def release_labels(
         task.adjacency,
         secure,
     )
+
+
+def release_darrm(
+    counts: ArrayLike, gamma: ArrayLike, noise: np.random.Generator | Seeded | Secure
+) -> NDArray[np.uint8]:
+    """Release one label for every count of teachers that say 1 (DaRRM, Algorithm 1).
+
+    >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
+    >>> release_darrm([0, 1, 2, 3], gamma, np.random.default_rng(0)).tolist()
+    [0, 0, 1, 1]
+
+    counts: integers in 0..K, any shape. gamma: (K + 1,), as `optimize_gamma` finds it. noise: a
+    NumPy generator, for labels that can be repeated, or `noise.sources.Secure()`. Returns 0 or 1 in
+    counts' shape. Raises ValueError for counts and gamma out of range.
+    """
+    source = Seeded(noise) if isinstance(noise, np.random.Generator) else noise
+    return gamma_law.release(counts, gamma, source)
 
 
 def _checked(counts: ArrayLike) -> NDArray[np.int64]:

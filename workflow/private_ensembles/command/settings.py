@@ -65,9 +65,9 @@ def of(given: argparse.Namespace, **sizes: int) -> dict:
 
     sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
     """
-    from private_ensembles import mechanisms
+    from private_ensembles.mechanisms import registry
 
-    offered = mechanisms.offered()
+    offered = registry.offered()
     for name in given.mechanism or ():
         checks.one_of(offered, mechanism=name)
     profile = {key: getattr(given, key) for key in DEFAULTS["profile"]}

@@ -1,4 +1,4 @@
-"""How likely the plurality of some teachers is, who are drawn at random from all, in any classes."""
+"""How likely a class is to win among some teachers who are drawn at random from all."""
 
 from __future__ import annotations
 

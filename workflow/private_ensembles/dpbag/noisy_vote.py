@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from private_ensembles import checks
 from private_ensembles.noise.laplace import difference_tail
 
 
@@ -11,8 +12,7 @@ def ones_probability(gap, noise):
 
     Raises ValueError for noise that is not above 0.
     """
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    checks.finite(noise=noise, above=0)
     y = noise * np.asarray(gap, np.float64)
     tail = difference_tail(np.abs(y))  # the smaller of the two probabilities
     return np.where(y >= 0, 1 - tail, tail)

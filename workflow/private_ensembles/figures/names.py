@@ -2,32 +2,8 @@
 
 import re
 
-# What a table's identifier is called on the page. One that is not here, such as a mechanism of
-# your own, is shown as it is.
-MECHANISMS = {
-    "gnmax": "GNMax, published σ",
-    "gnmax_improved": "GNMax, improved RDP σ",
-    "gnmax_analytic": "GNMax, analytic σ",
-    "gnmax_exact": "GNMax, exact σ",
-    "lnmax": "LNMax",
-    "lnmax_pure": "LNMax, pure scale",
-    "lnmax_improved": "LNMax, improved RDP scale",
-    "lnmax_analytic": "LNMax, scale of the counts",
-    "lnmax_exact": "LNMax, exact scale",
-    "confident_gnmax": "Confident-GNMax",
-    "confident_gnmax_exact": "Confident-GNMax, exact σ",
-    "interactive_gnmax": "Interactive-GNMax",
-    "exponential": "Exponential mechanism",
-    "permute_and_flip": "Permute-and-flip",
-    "ladder": "Optimal ladder",
-    "optimal_label": "Optimal label",
-    "darrm_sub": "DaRRM, γ by subsampling",
-    "darrm_opt": "DaRRM, optimised γ",
-    "majority_private": "Majority, private teachers",
-    "committee": "Committee of teachers",
-    "dpbag": "DPBag and SAA",
-    "nzc": "NZC",
-}
+from private_ensembles.mechanisms import registry
+
 DATASETS = {
     "mnist": "MNIST",
     "fashion-mnist": "Fashion-MNIST",
@@ -56,7 +32,8 @@ def mechanism(name: str) -> str:
     >>> mechanism("gnmax_analytic"), mechanism("my_own")
     ('GNMax, analytic σ', 'my_own')
     """
-    return MECHANISMS.get(name, name)
+    known = registry.entries()
+    return known[name].label if name in known else name
 
 
 def reason(text: str) -> str:

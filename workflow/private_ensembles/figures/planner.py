@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from private_ensembles import mechanisms
 from private_ensembles.figures import style
+from private_ensembles.mechanisms import registry
 
 
 def drawn_names(data: pd.DataFrame) -> list[str]:
@@ -14,14 +14,9 @@ def drawn_names(data: pd.DataFrame) -> list[str]:
     return list(best.sort_values(ascending=False).index)
 
 
-def look(name: str) -> dict[str, object]:
-    """Return mark and dash from the style; the colour is the mechanism's own."""
-    return style.look(name) | {"color": getattr(style, mechanisms.load(name).color.upper())}
-
-
 def family(name: str) -> str:
     """Return what mechanisms have in common that differ in their proof alone."""
-    return mechanisms.load(name).family or name
+    return registry.entry(name).family or name
 
 
 def _families(data: pd.DataFrame):
@@ -48,7 +43,7 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
         ends = []
         for best, part in _families(data):
             part = part.sort_values("budget_epsilon")
-            line = look(best)
+            line = style.look(best)
             axis.plot(part["budget_epsilon"], part["correct"], **line)
             last = part.iloc[-1]
             words = str(last["name"]).split(",")[0]
@@ -90,7 +85,7 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
     data: as for `draw_plan`, one budget, with `chosen`.
     """
     data = _applicable(data).iloc[::-1]
-    colours = [look(name)["color"] for name in data["mechanism"]]
+    colours = [style.look(name)["color"] for name in data["mechanism"]]
     bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
     axis.bar_label(bars, fmt="{:,.0f}", padding=3)
     # Names above their bars: beside them they would leave no room on a telephone.

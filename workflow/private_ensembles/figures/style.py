@@ -23,41 +23,28 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
 from private_ensembles.figures import names
+from private_ensembles.mechanisms import registry
 
 # It warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+COLORS = {
+    "orange": ORANGE,
+    "sky": SKY,
+    "green": GREEN,
+    "blue": BLUE,
+    "vermilion": VERMILION,
+    "purple": PURPLE,
+    "black": BLACK,
+}
 WARNING = "#8a1f11"
 DOTS = (0, (1, 2))
 
-# A mechanism and the gamma it uses share a colour, mark and dash in every figure.
+# Of what is no mechanism: those have theirs in the registry.
 LOOKS: dict[str, dict[str, object]] = {
-    "darrm_opt": {"color": BLUE, "marker": "o", "linestyle": "-"},
-    "darrm_sub": {"color": VERMILION, "marker": "s", "linestyle": "--"},
     "darrm_const": {"color": GREEN, "marker": "^", "linestyle": "-."},
-    "gnmax": {"color": PURPLE, "marker": "D", "linestyle": "-"},
-    "gnmax_analytic": {"color": PURPLE, "marker": "v", "linestyle": "--"},
-    "majority_private": {"color": BLACK, "marker": "x", "linestyle": ":"},
-    "committee": {"color": BLACK, "marker": "4", "linestyle": "--"},
-    "lnmax": {"color": GREEN, "marker": "^", "linestyle": "-."},
-    "confident_gnmax": {"color": SKY, "marker": "*", "linestyle": "-"},
-    "interactive_gnmax": {"color": SKY, "marker": "X", "linestyle": "--"},
-    # One colour a family: its tight variants have marks of their own.
-    "gnmax_improved": {"color": PURPLE, "marker": "d", "linestyle": "--"},
-    "gnmax_exact": {"color": PURPLE, "marker": "8", "linestyle": ":"},
-    "confident_gnmax_exact": {"color": SKY, "marker": "H", "linestyle": ":"},
-    "lnmax_pure": {"color": GREEN, "marker": "<", "linestyle": "-"},
-    "lnmax_improved": {"color": GREEN, "marker": "1", "linestyle": "--"},
-    "lnmax_analytic": {"color": GREEN, "marker": "2", "linestyle": "-."},
-    "dpbag": {"color": ORANGE, "marker": "3", "linestyle": "-"},
-    "lnmax_exact": {"color": GREEN, "marker": ">", "linestyle": ":"},
-    "exponential": {"color": ORANGE, "marker": "p", "linestyle": "--"},
-    "permute_and_flip": {"color": VERMILION, "marker": "h", "linestyle": "-"},
-    "ladder": {"color": BLACK, "marker": "P", "linestyle": "-"},
-    "optimal_label": {"color": BLACK, "marker": "|", "linestyle": "-."},
-    "nzc": {"color": VERMILION, "marker": "+", "linestyle": ":"},
     "mnist": {"color": BLUE, "marker": "o", "linestyle": "-"},
     "fashion-mnist": {"color": VERMILION, "marker": "s", "linestyle": "--"},
     "moderate": {"color": BLUE, "marker": "o", "linestyle": "-"},
@@ -127,7 +114,11 @@ RC = {
 
 def look(name: str) -> dict[str, object]:
     """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
-    return dict(LOOKS.get(_SAME.get(name, name), _FALLBACK))
+    name = _SAME.get(name, name)
+    if name in (known := registry.entries()):
+        color, marker, dash = known[name].look
+        return {"color": COLORS[color], "marker": marker, "linestyle": dash}
+    return dict(LOOKS.get(name, _FALLBACK))
 
 
 def label(name: str) -> str:

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general
@@ -22,11 +21,12 @@ from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.ledger.ledger import Given
 from private_ensembles.ledger.totals import POINTS as CURVE_POINTS
 from private_ensembles.ledger.totals import largest_loss
-from private_ensembles.mechanisms.committee import Members
+from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.audited import OnCounts
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.noise_function import NoiseFunction
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.papers.darrm.one_label import terms
 
 # Labels whose induction the verifier repeats in seconds, and the grid's points per loss. The claim
 # is raised by as much as its chords cost more than the package's.
@@ -58,13 +58,16 @@ def certificates(
                 names.append(subject)
 
     for budget, given in settings.items():
-        for mechanism in mechanisms.of_one_label():
-            task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+        for mechanism in map(load, registry.of_one_label()):
+            task, parameters = (
+                terms(mechanism.entry, given.budget),
+                given.parameters[mechanism.name],
+            )
             subject = f"{budget}: {mechanism.name}"
-            if not mechanism.hides_votes:
+            if not mechanism.entry.hides_votes:
                 add(subject, of_teachers(mechanism, task, parameters))
                 continue
-            audited = mechanism.audited(task, parameters)
+            audited = mechanism.law.audited(task, parameters)
             law = law_of(mechanism, task, parameters, audited)
             add(subject, of_one_label(task, audited, law))
             for labels in queries:
@@ -81,17 +84,17 @@ def of_teachers(mechanism: Mechanism, task: Task, parameters: Parameters) -> lis
     here: a majority of teachers that costs no more has no certificate.
     """
     teacher = task.teacher_epsilon, task.teacher_Delta
-    if isinstance(mechanism, NoiseFunction):
-        problem = PrivacyProblem(task.n_teachers, parameters.m, *teacher, task.delta)
-        return [privacy(problem, mechanism.gamma(parameters))]
-    if isinstance(parameters, Members):
+    if "shared_data" not in mechanism.entry.privacy_models:
+        return []
+    if mechanism.entry.costs_once:
         return [of_responses(*teacher, parameters.members, task.epsilon, task.delta)]
-    return []
+    problem = PrivacyProblem(task.n_teachers, parameters.m, *teacher, task.delta)
+    return [privacy(problem, mechanism.law.gamma(parameters))]
 
 
 def law_of(mechanism: Mechanism, task: Task, parameters: Parameters, audited: OnCounts) -> dict:
     """How likely each label is: named noise and its scale, or a table of bounds."""
-    named = None if task.secure else mechanism.law(parameters)
+    named = None if task.secure else mechanism.law.closed_form(parameters)
     if named is not None:
         return named_law(*named, task.n_teachers)
     error = Fraction(audited.errors["relative_error"])

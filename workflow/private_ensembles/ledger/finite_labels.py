@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 
 from private_ensembles.accounting.export import to_pld
-from private_ensembles.audit.finite import FiniteMechanism, audit_shared_data
-from private_ensembles.audit.histograms import two_class_matrix
-from private_ensembles.mechanisms.audited import Audited, OnRows
-from private_ensembles.mechanisms.families.noise_function import OnTeachers
+from private_ensembles.mechanisms.audited import Audited
 
 # Chances of a false accusation at which the ledger says how likely a neighbour is missed.
 LEVELS = (0.01, 0.05, 0.1)
@@ -16,35 +13,21 @@ LEVELS = (0.01, 0.05, 0.1)
 _LEFT, _END = 1e-15, 50.0
 
 
-def finite_label(audited: Audited) -> FiniteMechanism | None:
-    """Return the table behind an audit; None if it has none, or was made from the claim.
+def gaussian_columns(audited: Audited) -> dict[str, object]:
+    """Return `mu` and `misses` of one label for `ledger_row`; nothing if there is no table.
 
-    >>> from private_ensembles import mechanisms
+    >>> from private_ensembles.mechanisms.mechanism import load
     >>> from private_ensembles.mechanisms.task import Task
     >>> task = Task(1.0, 1e-5, 1, 1, n_teachers=11, n_classes=3)
-    >>> mechanism = mechanisms.load("exponential")
-    >>> found = finite_label(mechanism.audited(task, mechanism.calibrate(task)))
-    >>> round(found.epsilon(1e-5), 3), round(found.mu(), 3), round(found.rho(), 4)
-    (0.99, 0.605, 0.1188)
+    >>> mechanism = load("exponential")
+    >>> audited = mechanism.law.audited(task, mechanism.calibrate(task))
+    >>> round(audited.table().epsilon(1e-5), 3), round(gaussian_columns(audited)["mu"], 3)
+    (0.99, 0.605)
     """
-    if audited.assumed:
-        return None
-    if isinstance(audited, OnTeachers):
-        matrix = two_class_matrix(audited.probability)
-        size = len(matrix) - 1
-        return audit_shared_data(lambda counts: matrix[counts[:, 1]], size, *audited.teacher)
-    if isinstance(audited, OnRows):
-        rows = audited.inputs, audited.matrix, audited.pairs
-        return FiniteMechanism(*rows, **audited.errors)
-    return None
-
-
-def gaussian_columns(audited: Audited) -> dict[str, object]:
-    """Return `mu` and `misses` of one label for `ledger_row`; nothing if there is no table."""
-    found = finite_label(audited)
-    if found is None:
+    table = audited.table()
+    if table is None:
         return {}
-    return {"mu": found.mu(), "misses": found.trade_off(LEVELS).tolist()}
+    return {"mu": table.mu(), "misses": table.trade_off(LEVELS).tolist()}
 
 
 def label_pld(audited: Audited, *, interval: float = 1e-3):

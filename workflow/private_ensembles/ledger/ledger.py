@@ -12,19 +12,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.bounds import epsilon_bounds
 from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.ledger.finite_labels import gaussian_columns
 from private_ensembles.ledger.row import GAUSSIAN, LedgerRow, ledger_row
-from private_ensembles.mechanisms.dpbag import BaggingNoise
+from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.audited import Audited
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.task import Budget, Task
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
+from private_ensembles.papers.darrm.one_label import Budget, audited_bound, for_budget, terms
+from private_ensembles.papers.pate import given_noise
 
 # With which the printed numbers of labels come out (docs/dpbag.md), and the delta printed.
 PRINTED = {"noise": 2, "delta": 1e-5}
@@ -79,9 +82,7 @@ def setting(budget: Mapping, gamma: np.ndarray) -> Given:
     cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
     one = Budget(K, m, epsilon, Delta, *cost)
     found = {"gamma": np.asarray(gamma, dtype=np.float64)}
-    parameters = {
-        mechanism.name: mechanism.for_budget(one, found) for mechanism in mechanisms.of_one_label()
-    }
+    parameters = {name: for_budget(load(name), one, found) for name in registry.of_one_label()}
     return Given(one, parameters)
 
 
@@ -89,8 +90,8 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
     """One label of two classes by every mechanism that a budget can be spent on."""
     given = setting(budget, gamma)
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
-    for mechanism in mechanisms.of_one_label():
-        task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+    for mechanism in map(load, registry.of_one_label()):
+        task, parameters = terms(mechanism.entry, given.budget), given.parameters[mechanism.name]
         trained = _as_trained(mechanism, task, budget, task.adjacency)
         proven = mechanism.cost(trained, parameters).proven
         yield ledger_row(
@@ -101,7 +102,7 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
             adjacency=task.adjacency,
             claimed_epsilon=task.epsilon,
             proven_epsilon=proven,
-            **_audit(mechanism.audited(trained, parameters), task.delta),
+            **_audit(mechanism.law.audited(trained, parameters), task.delta),
         )
     yield from _replaced(where, budget, given)
 
@@ -131,7 +132,8 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
     and of the accountant's whole curve if the budget says how the teachers are trained. Bounds
     only: a teacher may cost less. What the replace-one accountant says is a claim without a proof.
     """
-    private = [one for one in mechanisms.of_one_label() if one.teachers == "private"]
+    every = map(load, registry.of_one_label())
+    private = [mechanism for mechanism in every if mechanism.entry.teachers == "private"]
     group, Delta = replace_one(budget["epsilon"], budget["Delta"]), budget["Delta"]
     ways = {"group privacy": (group.epsilon, group.delta)}
     if budget.get("teachers"):
@@ -143,7 +145,7 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
     if budget.get("teachers"):
         cost = _unproven(budget), Delta
         for mechanism in private:
-            if mechanism.costs_once:
+            if mechanism.entry.costs_once:
                 words = f"{where}, teachers by the replace-one accountant"
                 yield _of_replaced(mechanism, words, cost, budget, given)
 
@@ -157,9 +159,9 @@ def _of_replaced(
     stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
     spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
     teacher = replace(given.budget, **stated, delta=spent, delta_gamma=leak)
-    task = mechanism.terms(teacher)
+    task = terms(mechanism.entry, teacher)
     trained = _as_trained(mechanism, task, budget, "replace_one")
-    proven = mechanism.audited_bound(trained, given.parameters[mechanism.name])
+    proven = audited_bound(mechanism, trained, given.parameters[mechanism.name])
     return ledger_row(
         mechanism.name,
         words,
@@ -176,7 +178,7 @@ def _as_trained(mechanism: Mechanism, task: Task, budget: Mapping, adjacency: st
 
     DaRRM's noise is made for teachers as stated; labels without noise cost what their teachers do.
     """
-    if not (mechanism.costs_once and budget.get("teachers")):
+    if not (mechanism.entry.costs_once and budget.get("teachers")):
         return task
     return replace(task, teacher_epsilon=_trained(budget, adjacency, task.teacher_Delta))
 
@@ -221,11 +223,11 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
     """
     # What it may cost is not limited, so that any epsilon serves.
     one = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
-    for mechanism in mechanisms.aggregators():
-        parameters = mechanism.at_noise(noise, n_classes)
+    for mechanism in map(load, registry.aggregators()):
+        parameters = given_noise.at_noise(mechanism, noise, n_classes)
         if parameters is None:
             continue
-        cost = mechanism.cost_at_noise(one, parameters)
+        cost = mechanism.given.cost(mechanism.law, one, parameters)
         row = ledger_row(
             mechanism.name,
             one_query(name, n_classes, one.n_teachers),
@@ -246,14 +248,16 @@ def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: flo
     """What is proven of one query and what the audit says of it."""
     K, C = one.n_teachers, one.n_classes
     if C == 2:
-        return {"proven_epsilon": proven} | _audit(mechanism.audited(one, parameters), one.delta)
+        return {"proven_epsilon": proven} | _audit(
+            mechanism.law.audited(one, parameters), one.delta
+        )
     found = epsilon_bounds(
-        lambda counts: mechanism.outcomes(counts, parameters),
+        lambda counts: mechanism.law.outcomes(counts, parameters),
         K,
         C,
         one.delta,
         upper=proven,
-        **mechanism.error(K, C, parameters),
+        **mechanism.law.error(K, C, parameters),
     )
     return {
         "proven_epsilon": proven,
@@ -272,8 +276,8 @@ def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[Led
     ]
     totals = {
         row: (mechanism.name, *cost)
-        for mechanism in mechanisms.aggregators()
-        for row, cost in mechanism.printed_totals(task).items()
+        for mechanism in map(load, registry.aggregators())
+        for row, cost in given_noise.printed_totals(mechanism, task).items()
     }
     # Interactive-GNMax's rounds can be left out.
     for cell in table[table["row"].isin(list(totals))].to_dict("records"):
@@ -301,7 +305,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
     labels' whole loss composed for everyone (`dpbag.plain`), whatever the votes.
     """
     n, delta = settings["n"], settings["delta"]
-    bagged = mechanisms.load("dpbag")
+    bagged = load("dpbag")
     for setting, noise in bagging(settings).items():
         partitions, share = noise.k, noise.share
         task = Task(1.0, delta, 1, 1, partitions * n, 2)

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from private_ensembles import checks, mechanisms
+from private_ensembles import checks
+from private_ensembles.mechanisms import registry
 
 # Exact values are upper bounds that are off by rounding; a claim is not broken by that.
 _ROUNDING = 1e-9
@@ -73,7 +74,7 @@ def ledger_row(
     Raises ValueError for negative or NaN epsilons, delta outside [0, 1], and a proven epsilon below
     the exact one, which no proof can give.
     """
-    known = mechanisms.load(mechanism)
+    known = registry.entry(mechanism)
     known.require(privacy_model, adjacency)
     epsilons = {
         "claimed_epsilon": claimed_epsilon,

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import pandas as pd
 
-from private_ensembles import mechanisms
 from private_ensembles.darrm.certificate_file import exactly, stated
 from private_ensembles.ledger import ledger
 from private_ensembles.ledger.certificates import (
@@ -21,11 +20,11 @@ from private_ensembles.ledger.certificates import (
     of_losses,
     of_responses,
 )
-from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.checked import CheckedNoise
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
-from private_ensembles.mechanisms.families.laplace import LaplaceNoise
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.papers.pate import given_noise
 
 Row = tuple[str, str]
 Proof = Callable[..., dict]
@@ -57,9 +56,10 @@ def certificates(
 
 
 def _why_not(name: str, row) -> str:
-    if mechanisms.load(row.mechanism).teachers == "private":
+    entry = registry.entry(row.mechanism)
+    if entry.teachers == "private":
         return f"{name}: rests on what the accountant of DP-SGD says of one teacher"
-    if row.mechanism == "nzc":
+    if not entry.releasable:
         return f"{name}: a claim so large is not refuted in these numbers"
     return f"{name}: no certificate of this noise is written"
 
@@ -71,8 +71,8 @@ def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]
         noise = {**task, "student_score": settings["student_score"]}
         for n_classes in {2, task["n_classes"]}:
             setting = ledger.one_query(name, n_classes, task["K"])
-            for mechanism in mechanisms.aggregators():
-                parameters = mechanism.at_noise(noise, n_classes)
+            for mechanism in map(load, registry.aggregators()):
+                parameters = given_noise.at_noise(mechanism, noise, n_classes)
                 if parameters is not None:
                     noisy = releases(parameters)
                     found[mechanism.name, setting] = [_of_counts(noisy), *_of_claims(noisy)]
@@ -95,14 +95,7 @@ def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]
 
 def releases(parameters: Parameters) -> list[dict]:
     """The noisy counts that a query asks for, and by how much a vote that moves changes them."""
-    match parameters:
-        case CheckedNoise(sigma1=sigma1, sigma2=sigma2, queries=queries, labels=labels):
-            return [_noise("gaussian", queries, 1, sigma1), _noise("gaussian", labels, 2, sigma2)]
-        case GaussianNoise(sigma=sigma, labels=labels):
-            return [_noise("gaussian", labels, 2, sigma)]
-        case LaplaceNoise(scale=scale, labels=labels):
-            return [_noise("laplace", labels, 4, scale)]
-    raise ValueError(f"parameters = {parameters!r}: must be those of an aggregator")
+    return [_noise(*counts) for counts in parameters.noisy_counts]
 
 
 def _noise(noise: str, times: int, squared: float, scale: float) -> dict:
@@ -147,25 +140,17 @@ def _of_claims(noisy: list[dict]) -> list[Proof]:
 
 def _of_totals(name: str, task: Mapping) -> dict[Row, list[Proof]]:
     """The rows of PATE's Table 1: every query answered."""
-    found: dict[Row, list[Proof]] = {}
-    scale, two = task["lnmax"]["scale"], task.get("two_rounds")
-    for queries in task["lnmax"]["queries"]:
-        setting = ledger.published_total(name, queries, task["K"])
-        found["lnmax", setting] = [_of_labels(2 / scale, queries)]
-    for mechanism, rounds in (
-        ("confident_gnmax", [task["confident"]]),
-        ("interactive_gnmax", [two["first"], two["second"]] if two else []),
-    ):
-        queries = [each["queries"] for each in rounds]
-        # No threshold is known here, and none matters.
-        noises = [
-            CheckedNoise(0, each["sigma1"], each["sigma2"], n, n)
-            for each, n in zip(rounds, queries, strict=True)
-        ]
-        noisy = [release for noise in noises for release in releases(noise)]
-        setting = ledger.published_total(name, sum(queries), task["K"])
-        found[mechanism, setting] = [_of_counts(noisy)] if rounds else []
-    return found
+    proofs: dict[Row, list[Proof]] = {}
+    for mechanism in map(load, registry.aggregators()):
+        for rounds in given_noise.printed_releases(mechanism, task).values():
+            queries = sum(noise.labels for noise in rounds)
+            setting = ledger.published_total(name, queries, task["K"])
+            if mechanism.entry.check:
+                proof = _of_counts([release for noise in rounds for release in releases(noise)])
+            else:
+                proof = _of_labels(2 / rounds[0].scale, queries)
+            proofs[mechanism.name, setting] = [proof]
+    return proofs
 
 
 def _of_labels(each: float, labels: int) -> Proof:

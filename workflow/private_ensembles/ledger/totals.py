@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
 from private_ensembles.ledger.ledger import Given
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.papers.darrm.one_label import terms
 
 Curve = Callable[[NDArray], NDArray]
 FRESH = "fresh noise for every label"
@@ -47,15 +49,15 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
     """
     rows = []
     for name, given in settings.items():
-        for mechanism in mechanisms.of_one_label():
-            task = mechanism.terms(given.budget)
-            audited = mechanism.audited(task, given.parameters[mechanism.name])
+        for mechanism in map(load, registry.of_one_label()):
+            task = terms(mechanism.entry, given.budget)
+            audited = mechanism.law.audited(task, given.parameters[mechanism.name])
             curve, pairs = _remembered(audited.curve), audited.label_pairs()
             for Q in queries:
                 rows.append(
                     {"budget": name, "mechanism": mechanism.name, "queries": Q}
                     | {"epsilon": task.epsilon, "delta": task.delta}
-                    | _together(task, curve, pairs, Q, delta_prime, mechanism.costs_once)
+                    | _together(task, curve, pairs, Q, delta_prime, mechanism.entry.costs_once)
                 )
     return pd.DataFrame(rows)
 

@@ -86,16 +86,6 @@ class Mechanism:
         """Return the name that the registry gives it."""
         return self.entry.name
 
-    def require(self, privacy_model: str, adjacency: str) -> None:
-        """Raise ValueError unless the guarantee covers the privacy model and the adjacency."""
-        for what, value, allowed in (
-            ("privacy_model", privacy_model, self.entry.privacy_models),
-            ("adjacency", adjacency, self.entry.adjacencies),
-        ):
-            if value not in allowed:
-                names = ", ".join(sorted(allowed))
-                raise ValueError(f"{what} = {value!r}: must be one of {names} for {self.name}")
-
     def refusal(self, task: Task) -> str | None:
         """Return why the mechanism does not apply to the task, or None if it does."""
         entry = self.entry

@@ -26,6 +26,15 @@ class Parameters:
         """Return the same noise for other numbers of labels; for fewer it costs no more."""
         return replace(self, labels=labels)
 
+    @property
+    def noisy_counts(self) -> tuple[tuple[str, int, int, float], ...]:
+        """Return the noisy counts that a release is a function of; nothing where it is of none.
+
+        Each: the noise, how many times, by how much a moved vote changes them (squared for Gaussian
+        noise, in the square of the sum for Laplace), and the scale in votes.
+        """
+        return ()
+
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""
         fields = asdict(self)

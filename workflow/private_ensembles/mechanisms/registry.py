@@ -1,4 +1,4 @@
-"""The list of mechanisms: what each is called, how it looks, and which law and account it puts together.
+"""The list of mechanisms: what each is called, how it looks, which law has which account.
 
 Facts only: laws and accounts are named here, and load when `mechanism.load` puts them together. All
 tables, figures and pages take a mechanism's name, order and look from here. To add one:
@@ -23,17 +23,23 @@ COINS_OR_FINE, NONE = (10_000, 10_000), (0, 0)
 class Entry:
     """A mechanism's facts.
 
-    label: its name in every table, page and figure; look: colour, mark and dash in every figure.
-    law, account, check: "file.object" in the folders of these names; check: "" without a threshold.
-    aggregator: place among PATE's aggregators, whose noise its configuration gives, and given: the
-    account of that noise; None and "" for others. secure: how many labels of two classes, and of more, are proven for secure noise. proof: page#anchor in docs
-    that proves its claim. family, analysis: mechanisms that differ only in how their noise is found
-    share a family; analyses in `ANALYSES`. teachers: whose votes, "plain" or "private".
-    privacy_models, adjacencies: for which its guarantee can be stated; elsewhere: what is said to
-    another privacy model. releasable: its labels may leave the workflow. data_dependent: its
-    published cost is itself a function of the votes. keeps_budget: its noise can be found for a
-    budget. hides_votes: the privacy comes from noise on the votes (and can be audited on their
-    histograms), not from the teachers. costs_once: any number of labels costs the same.
+    label, look: its name, and its colour, mark and dash, in every table, page and figure.
+    law, account, check: "file.object" in the folders of these names; no check: no threshold.
+    secure: how many labels of two classes, and of more, are proven if noise is secure.
+    paper, source, proof: where it is from, and page#anchor in docs that proves its claim.
+    given, aggregator: the account of noise that PATE's configuration gives, and the place among
+    its aggregators.
+    scale_of: the law by whose name `noise_scale` finds its noise.
+    family, analysis: mechanisms that differ only in how their noise is found share a family.
+    teachers: whose votes, "plain" or "private".
+    privacy_models, adjacencies: for which its guarantee can be stated; elsewhere: what another
+    privacy model is told.
+    releasable: its labels may leave the workflow.
+    data_dependent: its published cost is itself a function of the votes.
+    keeps_budget: its noise can be found for a budget.
+    hides_votes: the privacy comes from noise on the votes, whose histograms can be audited, and not
+    from the teachers.
+    costs_once: any number of labels costs the same.
     """
 
     name: str
@@ -48,6 +54,7 @@ class Entry:
     check: str = ""
     given: str = ""
     aggregator: int | None = None
+    scale_of: str = ""
     family: str = ""
     analysis: str = "paper"
     teachers: str = "plain"
@@ -60,8 +67,18 @@ class Entry:
     hides_votes: bool = True
     costs_once: bool = False
 
+    def require(self, privacy_model: str, adjacency: str) -> None:
+        """Raise ValueError unless the guarantee covers the privacy model and the adjacency."""
+        for what, value, allowed in (
+            ("privacy_model", privacy_model, self.privacy_models),
+            ("adjacency", adjacency, self.adjacencies),
+        ):
+            if value not in allowed:
+                names = ", ".join(sorted(allowed))
+                raise ValueError(f"{what} = {value!r}: must be one of {names} for {self.name}")
 
-_GAUSSIAN = {"paper": "PATE", "family": "Gaussian noise on the counts"}
+
+_GAUSSIAN = {"paper": "PATE", "scale_of": "gnmax", "family": "Gaussian noise on the counts"}
 _LAPLACE = {"law": "laplace.LAW", "paper": "PATE", "family": "Laplace noise on the counts"}
 _CONFIDENT = {"paper": "PATE", "family": "Confident-GNMax", "data_dependent": True}
 _TIGHT = {"paper": "tight baselines"}
@@ -72,8 +89,9 @@ _BOTH = frozenset({"shared_data", "disjoint_shards"})
 ENTRIES = (
     Entry(
         name="gnmax", label="GNMax, published σ", look=("purple", "D", "-"),
-        law="gaussian.WHOLE", account="published.gaussian", given="given.gaussian", aggregator=1, secure=ALL,
-        source="PATE section 4.1; σ as in DaRRM appendix D.2.1", proof=_NOISY_COUNTS, **_GAUSSIAN,
+        law="gaussian.WHOLE", account="published.gaussian", given="given.gaussian", aggregator=1,
+        secure=ALL, source="PATE section 4.1; σ as in DaRRM appendix D.2.1", proof=_NOISY_COUNTS,
+        **_GAUSSIAN,
     ),
     Entry(
         name="gnmax_analytic", label="GNMax, analytic σ", look=("purple", "v", "--"),
@@ -96,37 +114,40 @@ ENTRIES = (
     Entry(
         name="lnmax_pure", label="LNMax, pure scale", look=("green", "<", "-"),
         account="published.laplace", secure=ONE_COIN,
-        source="PATE 2017 (LNMax); one moved vote changes two counts by one",
+        scale_of="lnmax", source="PATE 2017 (LNMax); one moved vote changes two counts by one",
         proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE,
     ),
     Entry(
         name="lnmax_improved", label="LNMax, improved RDP scale", look=("green", "1", "--"),
         account="improved.laplace", secure=ONE_COIN, analysis="improved",
+        scale_of="lnmax",
         source="PATE 2017 (LNMax); Canonne, Kamath and Steinke 2020, Proposition 12",
         proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE,
     ),
     Entry(
         name="lnmax_analytic", label="LNMax, scale of the counts", look=("green", "2", "-."),
         account="analytic.laplace", secure=ONE_COIN, analysis="analytic",
+        scale_of="lnmax",
         source="PATE 2017 (LNMax); `lnmax_noisy_counts_delta`, any number of classes",
         proof="audit.md#laplace-noise-on-the-counts", **_LAPLACE,
     ),
     Entry(
         name="lnmax_exact", label="LNMax, exact scale", look=("green", ">", ":"),
         account="label.laplace", secure=COINS, analysis="label",
+        scale_of="lnmax",
         source="PATE 2017 (LNMax); docs/many-labels.md, for this number of teachers",
         proof="many-labels.md#laplace-noise-in-any-number-of-classes", **_LAPLACE,
     ),
     Entry(
         name="exponential", label="Exponential mechanism", look=("orange", "p", "--"),
         law="gumbel.LAW", account="label.gumbel", secure=COINS,
-        source="McSherry and Talwar 2007, Theorem 6",
+        scale_of="exponential", source="McSherry and Talwar 2007, Theorem 6",
         proof="audit.md#choosing-a-class-by-its-count", **_TIGHT,
     ),
     Entry(
         name="permute_and_flip", label="Permute-and-flip", look=("vermilion", "h", "-"),
         law="exponential.LAW", account="label.exponential", secure=COINS,
-        source="McKenna and Sheldon 2020, Algorithm 1",
+        scale_of="permute_and_flip", source="McKenna and Sheldon 2020, Algorithm 1",
         proof="audit.md#choosing-a-class-by-its-count", **_TIGHT,
     ),
     Entry(
@@ -179,7 +200,7 @@ ENTRIES = (
         name="dpbag", label="DPBag and SAA", look=("orange", "3", "-"),
         law="bagging.LAW", account="given.bagging", secure=ONE_COIN,
         paper="DPBag",
-        source="DPBag section 3 (SAA: one partition); one record moves averaged counts by 1 at most",
+        source="DPBag section 3 (SAA: one partition); a record moves averaged counts by 1 at most",
         proof="dpbag.md#what-the-numbers-promise", data_dependent=True, keeps_budget=False,
     ),
     Entry(
@@ -239,6 +260,25 @@ def aggregators() -> list[str]:
     """Return the names of PATE's aggregators, whose noise its configuration gives, in its order."""
     given = [entry for entry in ENTRIES if entry.aggregator is not None]
     return [entry.name for entry in sorted(given, key=lambda entry: entry.aggregator)]
+
+
+def analyses_by_law() -> dict[str, dict[str, str]]:
+    """Return the mechanisms whose noise has one scale, by law and by the analysis that finds it.
+
+    An analysis is named after the file of the account.
+
+    >>> analyses_by_law()["gnmax"]["label"]
+    'gnmax_exact'
+    """
+    by_law: dict[str, dict[str, str]] = {}
+    for entry in ENTRIES:
+        analysis = entry.account.partition(".")[0].replace("published", "paper")
+        if entry.scale_of:
+            by_law.setdefault(entry.scale_of, {})[analysis] = entry.name
+    return {
+        law: dict(sorted(found.items(), key=lambda item: ANALYSES.index(item[0])))
+        for law, found in by_law.items()
+    }
 
 
 def of_one_label() -> list[str]:

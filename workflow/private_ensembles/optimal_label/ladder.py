@@ -16,12 +16,12 @@ out in sixty digits from the float before it and rounded up.
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.rounding import round_up, sixty_digits
 
 
@@ -34,9 +34,9 @@ def ladder_flips(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.fl
     >>> ladder_flips(5, epsilon=1.0, delta=0.01).round(4).tolist()
     [0.031, 0.0943, 0.2663, 0.2663, 0.0943, 0.031]
     """
-    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
-    check_budget(epsilon, delta)
+    checks.integer(n_teachers=n_teachers, at_least=1)
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta)
     K = int(n_teachers)
     with sixty_digits():
         growth, leak = Decimal(epsilon).exp(), Decimal(delta)
@@ -64,11 +64,3 @@ def ladder_matrix(n_teachers: int, epsilon: float, delta: float) -> NDArray[np.f
     ones = np.where(majority_is_one, 1 - flips, flips)
     zeros = np.where(majority_is_one, flips, 1 - flips)
     return np.stack([zeros, ones], axis=1)
-
-
-def check_budget(epsilon: float, delta: float) -> None:
-    """Raise ValueError unless epsilon is finite and > 0 and delta in [0, 1]."""
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
-    if not 0 <= delta <= 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1]")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from private_ensembles.figures import names
+from private_ensembles.mechanisms import registry
 from private_ensembles.page.cells import format_bound, format_number
 from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.page.html import html_table
@@ -124,7 +125,7 @@ def _printed_accuracies(printed: pd.DataFrame, tables: Mapping, m: float, datase
     items = [name for name, table in tables.items() if (table["m"] == m).any()]
     rows = printed[printed["item"].isin(items) & printed["dataset"].isin(datasets)]
     for row in rows.to_dict("records"):
-        name = next((known for known in names.MECHANISMS if known == row["column"]), None)
+        name = row["column"] if row["column"] in registry.entries() else None
         if name is not None:
             where = f"{names.mechanism(name)}, {names.dataset(row['dataset'])}, {row['row']}"
             place = datasets.index(row["dataset"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles import checks
 
 NO_ANSWER = -1
 
@@ -30,20 +30,19 @@ def check_scores(scores: ArrayLike, counts: NDArray[np.int64]) -> NDArray[np.flo
 
 def check_confidence(confidence: float) -> float:
     """Return confidence; ValueError unless it is in [0, 1]."""
-    if not 0 <= confidence <= 1:
-        raise ValueError(f"confidence = {confidence}: must be in [0, 1]")
+    checks.probability(confidence=confidence)
     return float(confidence)
 
 
 def check_threshold(threshold: float) -> float:
     """Return the threshold as a float; ValueError unless it is finite."""
-    if not math.isfinite(threshold):
-        raise ValueError(f"threshold = {threshold}: must be a finite number")
+    checks.finite(threshold=threshold)
     return float(threshold)
 
 
 def check_cap(name: str, cap: int | None) -> int | None:
     """Return a cap, None for none; ValueError unless it is None or an integer >= 0."""
-    if cap is not None and (isinstance(cap, bool) or int(cap) != cap or cap < 0):
-        raise ValueError(f"{name} = {cap}: must be an integer >= 0, or None")
-    return None if cap is None else int(cap)
+    if cap is None:
+        return None
+    checks.integer(at_least=0, **{name: cap})
+    return int(cap)

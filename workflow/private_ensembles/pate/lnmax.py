@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.accounting.labels import ORDERS
 from private_ensembles.accounting.root import least, least_holding
@@ -35,8 +36,7 @@ def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
     Small probabilities are as exact as large ones (RELATIVE_ERROR, ABSOLUTE_ERROR). Raises
     ValueError for n_teachers < 1 or scale not a finite number > 0.
     """
-    if isinstance(n_teachers, bool) or int(n_teachers) != n_teachers or n_teachers < 1:
-        raise ValueError(f"n_teachers = {n_teachers}: must be an integer >= 1")
+    checks.integer(n_teachers=n_teachers, at_least=1)
     check_scale(scale)
     leads = 2.0 * np.arange(int(n_teachers) + 1) - n_teachers
     trailing = difference_tail(np.abs(leads) / scale)
@@ -79,7 +79,8 @@ def lnmax_scale(
     grid of relative step 1 % or so, then bisection). Raises ValueError for an unknown method,
     epsilon not finite and > 0, delta outside [0, 1), and ``exact`` without n_teachers.
     """
-    _check(epsilon, delta)
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta)
     if method not in METHODS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
     if delta == 1:
@@ -118,10 +119,3 @@ def _rdp_epsilon(scale: float, delta: float) -> float:
 
 
 scale_of_one = lru_cache(maxsize=1024)(lnmax_scale)
-
-
-def _check(epsilon: float, delta: float) -> None:
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon = {epsilon}: must be a finite number > 0")
-    if not 0 <= delta <= 1:
-        raise ValueError(f"delta = {delta}: must be in [0, 1]")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.objective import right_weights
 from private_ensembles.optimal_label.sorted_histograms import tie_groups
@@ -41,7 +41,7 @@ def study(settings: Mapping, meter=None) -> pd.DataFrame:
             rows += [
                 {
                     "mechanism": mechanism.name,
-                    "name": mechanism.label,
+                    "name": mechanism.entry.label,
                     "teachers": task.n_teachers,
                     "n_classes": task.n_classes,
                     "epsilon": epsilon,
@@ -63,17 +63,21 @@ def right(mechanism: Mechanism, task: Task, parameters: Parameters, accuracy: fl
     """Return Pr[a label is right] of teachers who are, each, with probability `accuracy`."""
     histograms = tie_groups(task.n_teachers, task.n_classes)
     chances = np.empty(len(histograms.sizes))
-    chances[histograms.groups] = mechanism.distribution(histograms.counts, parameters)
+    chances[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
     return float(right_weights(histograms, accuracy) @ chances)
 
 
 def _calibrated(settings: Mapping, task: Task) -> Iterator[tuple[Mechanism, float, Parameters]]:
     """Mechanisms, what accuracy they are told, and their parameters for the task."""
     for name in settings["mechanisms"]:
-        mechanism = mechanisms.load(name)
-        if not mechanism.hides_votes or mechanism.data_dependent or mechanism.refusal(task):
+        mechanism = load(name)
+        if (
+            not mechanism.entry.hides_votes
+            or mechanism.entry.data_dependent
+            or mechanism.refusal(task)
+        ):
             continue
-        if "accuracy" in mechanism.free:
+        if "accuracy" in mechanism.account.free:
             for stated in settings["best_label"]["accuracies"]:
                 yield mechanism, stated, mechanism.calibrate(task, accuracy=stated)
         else:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles import mechanisms
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.planner.study import words
@@ -45,18 +45,18 @@ def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.D
             secure=check_mode(noise) == "secure",
         )
         for name in settings["mechanisms"]:
-            mechanism = mechanisms.load(name)
-            if not mechanism.hides_votes or mechanism.refusal(wanted):
+            mechanism = load(name)
+            if not mechanism.entry.hides_votes or mechanism.refusal(wanted):
                 continue
             parameters = mechanism.calibrate(wanted)
-            outcome = mechanism.distribution(counts, parameters, wanted.secure)
+            outcome = mechanism.law.distribution(counts, parameters, wanted.secure)
             if outcome.sum() < 1 - 1e-6:  # not every query is answered
                 continue
             rows.append(
                 {
                     "mechanism": name,
-                    "name": mechanism.label,
-                    "analysis": mechanism.analysis,
+                    "name": mechanism.entry.label,
+                    "analysis": mechanism.entry.analysis,
                     "labels": labels,
                     "epsilon": wanted.epsilon,
                     "delta": wanted.delta,

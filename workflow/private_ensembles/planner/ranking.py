@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from private_ensembles import mechanisms
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 
 # Queries of the profile that expectations are taken over; a random sample of a larger pool.
@@ -58,8 +59,8 @@ def plan(
 ) -> list[Plan]:
     """Rank the mechanisms for a task, the best first, on votes that represent those to come.
 
-    Mechanisms that differ only in how their noise is found (`Mechanism.family`) are one line: the
-    best of them, and what the published one would have given.
+    Mechanisms that differ only in how their noise is found (`registry.Entry.family`) are one line:
+    the best of them, and what the published one would have given.
 
     counts: (queries, classes) of a public or synthetic pool, in random order; labels: their truth,
     all known. names: default all that are offered. meter: advanced by one for each of them.
@@ -76,10 +77,10 @@ def plan(
     """
     counts, labels = _check(task, counts, labels)
     families: dict[str, list[Plan]] = {}
-    for name in mechanisms.offered() if names is None else names:
-        mechanism = mechanisms.load(name)
+    for name in registry.offered() if names is None else names:
+        mechanism = load(name)
         found = _best(mechanism, task, counts, labels)
-        families.setdefault(mechanism.family or name, []).append(found)
+        families.setdefault(mechanism.entry.family or name, []).append(found)
         if meter is not None:
             meter.advance()
     plans = [_of_family(found) for found in families.values()]
@@ -121,7 +122,7 @@ def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) ->
         parameters = best_parameters(mechanism, task, counts, labels)
     except ValueError as error:  # nothing is proven of its noise: the others stand
         return Plan(mechanism.name, str(error), None, math.nan, 0.0, 0.0, math.nan)
-    answers, correct = mechanism.expected(counts, labels, task, parameters)
+    answers, correct = mechanism.law.expected(counts, labels, task, parameters)
     spent = mechanism.cost(task, parameters).claimed
     return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
 
@@ -136,7 +137,7 @@ def _of_family(plans: Sequence[Plan]) -> Plan:
     published = [
         one.correct
         for one in plans
-        if one.refusal is None and mechanisms.load(one.mechanism).analysis == "paper"
+        if one.refusal is None and registry.entry(one.mechanism).analysis == "paper"
     ]
     return replace(best, published=published[0]) if len(plans) > 1 and published else best
 
@@ -159,19 +160,21 @@ def best_parameters(
     mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray
 ) -> Parameters:
     """Return the parameters with the most expected right labels: a grid, then a local search."""
-    names = list(mechanism.searched(task))
+    names = list(mechanism.account.searched(task))
     if not names:
         return mechanism.calibrate(task)
-    of_parameters = mechanism.search_score(counts, labels, task)
+    of_parameters = mechanism.law.score(counts, labels, task, mechanism.guess)
 
     def score(x: NDArray) -> float:
         free = dict(zip(names, map(float, x), strict=True))
         return of_parameters(mechanism.guess(task, **free))
 
-    axes = [np.linspace(*mechanism.free[name], _GRID.get(name, 9)).tolist() for name in names]
+    axes = [
+        np.linspace(*mechanism.account.free[name], _GRID.get(name, 9)).tolist() for name in names
+    ]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(names))
     values = np.array([score(point) for point in points])
-    low, high = np.array([mechanism.free[name] for name in names]).T
+    low, high = np.array([mechanism.account.free[name] for name in names]).T
     best, best_value = points[values.argmax()], values.max()
     if len(names) == 1 and values.argmax() == len(values) - 1:
         return mechanism.calibrate(task, **{names[0]: float(high[0])})  # all that is wanted

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.base import Mechanism, Parameters
-from private_ensembles.mechanisms.families.gaussian import rho_within, share_of_labels
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.gaussian_counts import rho_within, share_of_labels
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.ranking import Plan, plan
 from private_ensembles.planner.study import plan_rows
@@ -62,20 +63,20 @@ def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scal
     >>> round(plan.correct, 1), round(fewer.plan.correct, 1), fewer.plan.epsilon <= 1
     (29.3, 8.7, True)
     """
-    mechanism = mechanisms.load(known.plan.mechanism)
+    mechanism = load(known.plan.mechanism)
     share = wanted.labels / known.task.labels
     before = known.plan.parameters
     same = before.for_labels(max(1, min(wanted.labels, round(before.labels * share))))
-    scales = "cap" in mechanism.free
+    scales = "cap" in mechanism.account.free
 
     def planned(parameters: Parameters, epsilon: float) -> Plan:
-        answers, correct = mechanism.expected(counts, labels, wanted, parameters)
+        answers, correct = mechanism.law.expected(counts, labels, wanted, parameters)
         return Plan(mechanism.name, None, parameters, epsilon, answers, correct, math.nan)
 
     unscaled = None
     if wanted.epsilon >= known.task.epsilon:  # fewer labels with the same noise cost no more
         unscaled = planned(same, known.plan.epsilon)
-        half = planned(mechanism.weaker(same, 0.5), math.nan) if scales else unscaled
+        half = planned(mechanism.law.less_noise(same, 0.5), math.nan) if scales else unscaled
         if half.correct < (1 + _WORTH) * unscaled.correct:
             return Scaled(wanted, unscaled)
     found = _within(mechanism, same, known, wanted) if scales else None
@@ -96,7 +97,7 @@ def _within(
     factor = math.sqrt(more * same.labels / known.plan.parameters.labels)
     factor *= share_of_labels(same.labels) / share_of_labels(known.plan.parameters.labels)
     for spare in _SPARE:
-        parameters = mechanism.weaker(same, factor * spare)
+        parameters = mechanism.law.less_noise(same, factor * spare)
         spent = mechanism.cost(wanted, parameters).claimed
         if spent <= wanted.epsilon:
             return parameters, spent
@@ -120,7 +121,7 @@ def fewer_labels(
         for first in ranked:
             if first.refusal is not None:
                 continue
-            family = mechanisms.load(first.mechanism).family or first.mechanism
+            family = registry.entry(first.mechanism).family or first.mechanism
             for one in _chain(Scaled(task, first), counts, labels):
                 place = family, one.task.labels
                 if place not in best or one.plan.correct >= best[place].correct:
@@ -152,8 +153,8 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
 
 def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scaled | None:
     """Return the plan at another budget: a new one if more than its noise has to be chosen."""
-    mechanism = mechanisms.load(known.plan.mechanism)
-    if len(mechanism.searched(wanted)) < 2:
+    mechanism = load(known.plan.mechanism)
+    if len(mechanism.account.searched(wanted)) < 2:
         return scale(known, wanted, counts, labels)
     (found,) = plan(wanted, counts, labels, [mechanism.name])
     return None if found.refusal is not None else Scaled(wanted, found)

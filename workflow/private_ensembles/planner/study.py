@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import NDArray
 
-from private_ensembles import mechanisms
 from private_ensembles.configuration.naming import number
-from private_ensembles.mechanisms.families.base import Parameters
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.secure import check_mode
@@ -91,7 +92,7 @@ def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
     return [
         {
             "mechanism": one.mechanism,
-            "name": mechanisms.load(one.mechanism).label,
+            "name": registry.entry(one.mechanism).label,
             "budget_epsilon": wanted.epsilon,
             "delta": wanted.delta,
             "epsilon": one.epsilon,
@@ -146,13 +147,13 @@ def audit_row(name: str, wanted: Task) -> dict:
         "claimed": math.nan,
         "exact": math.nan,
     }
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     if refusal := mechanism.refusal(wanted):
         return row | {"verdict": refusal}
     parameters = mechanism.calibrate(wanted)
     row["claimed"] = mechanism.cost(wanted, parameters).claimed
-    if not mechanism.hides_votes:
+    if not mechanism.entry.hides_votes:
         return row | {"verdict": "rests on the teachers' own privacy"}
-    row["exact"] = mechanism.audited(wanted, parameters).worst(wanted.delta).epsilon
+    row["exact"] = mechanism.law.audited(wanted, parameters).worst(wanted.delta).epsilon
     holds = row["exact"] <= row["claimed"] * (1 + 1e-9)
     return row | {"verdict": "holds" if holds else "fails"}

@@ -20,12 +20,12 @@ from private_ensembles.darrm.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
+    label_probability,
 )
 from private_ensembles.darrm.generality import gamma_from_probabilities
 from private_ensembles.darrm.optimize import GammaSolution, optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
 from private_ensembles.darrm.privacy_cost import CORNERS, PrivacyProblem
-from private_ensembles.darrm.release import label_probability
 from private_ensembles.papers.darrm.simulations import (
     iid_privacy_loss,
     largest_step,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles import mechanisms
 from private_ensembles.jobs.progress import Meter
+from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
@@ -126,14 +127,14 @@ def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int
     Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
     """
     task, chosen = application.task, application.chosen
-    mechanism = mechanisms.load(chosen.mechanism)
+    mechanism = load(chosen.mechanism)
     if refusal := mechanism.refusal(task):
         raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
     if task.secure:
         noise = Secure()
     else:
         noise = Seeded(randomness.generator(seed, "own votes", "release"))
-    return mechanism.release_votes(votes, chosen.parameters, noise)
+    return door.release_votes(mechanism, votes, chosen.parameters, noise)
 
 
 def private_table(
@@ -156,12 +157,12 @@ def private_table(
     for one in application.plans:
         if one.refusal is not None:
             continue
-        mechanism = mechanisms.load(one.mechanism)
+        mechanism = load(one.mechanism)
         task = application.task
-        answers, agreeing = mechanism.expected(asked, plurality, task, one.parameters)
+        answers, agreeing = mechanism.law.expected(asked, plurality, task, one.parameters)
         correct = np.nan
         if known.any():
-            share = mechanism.expected(asked[known], labels[known], task, one.parameters)[1]
+            share = mechanism.law.expected(asked[known], labels[known], task, one.parameters)[1]
             correct = share * known.mean()
         rows.append(
             {

@@ -1,6 +1,6 @@
-"""Exactly what noisy counts cost: the condition for Gaussians (Balle and Wang 2018), Laplace's delta.
+"""Exactly what noisy counts cost, for any number of teachers and classes.
 
-Any number of teachers and classes.
+The condition for Gaussian noise is that of Balle and Wang 2018; Laplace's delta is `pate.lnmax`'s.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class LaplaceCounts(Account):
     def of_many(self, task: Task, labels: int) -> Parameters:
         """Return the noise of several labels that keep the budget together."""
 
-    def cost(self, law: Law, task: Task, parameters: Parameters) -> Cost:
+    def cost(self, law, task, parameters):
         """Return the budget if the method allows this noise for one label, else the composition."""
         one = parameters.labels == 1
         if one and parameters.scale >= scale_of_one(task.epsilon, task.delta, method=self.method):

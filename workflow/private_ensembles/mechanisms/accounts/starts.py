@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
+from private_ensembles import checks
 from private_ensembles.accounting.labels import composed, label_epsilon
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.audit.divergence import exact_delta
@@ -32,7 +33,6 @@ from private_ensembles.mechanisms.laws.selection import (
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.drawn_votes import most_drawn
-from private_ensembles.optimal_label.ladder import check_budget
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax import scale_of_one
 from private_ensembles.votes.synthetic import ConsensusProfile
@@ -97,7 +97,7 @@ class GaussianStart(Start):
 
 
 class LaplaceStart(Start):
-    """One label of two classes by the exact audit over all K pairs of neighbours, else the counts."""
+    """One label of two classes by the exact audit of all K pairs of neighbours, else the counts."""
 
     def find(self, law, task, labels, **free):
         if labels == 1 and task.n_classes == 2:
@@ -126,7 +126,8 @@ def selection_rate(
     ones suffice); epsilon / 2, which serves any K and C, if nothing larger does. Raises ValueError
     for epsilon not finite and > 0, delta outside [0, 1], and too many histograms.
     """
-    check_budget(epsilon, delta)
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta)
     # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
     # unless delta is large: the range covers four hundred times.
     high = 2 / epsilon * (1 + 1e-9)

@@ -65,6 +65,11 @@ class CheckedNoise(Parameters):
         return Releases(self.queries, self.sigma1, self.labels, self.sigma2).moves
 
     @property
+    def noisy_counts(self):
+        thresholds = "gaussian", self.queries, 1, self.sigma1
+        return thresholds, ("gaussian", self.labels, 2, self.sigma2)
+
+    @property
     def of_label(self) -> GaussianNoise:
         """Return the noise of the labels."""
         return GaussianNoise(self.sigma2, self.labels)

@@ -28,7 +28,7 @@ def plurality(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArra
 
 
 def student(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
-    """Return max_j (n_j - K p_j), for a student with the same scores p on every query of two classes.
+    """Return max_j (n_j - K p_j), for a student with the same scores on every query, two classes.
 
     K p_j is rounded if noise is secure. A label that is reinforced is the student's own, known
     before, so that it says "no answer".

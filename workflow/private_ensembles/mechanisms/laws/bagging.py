@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.dpbag.noisy_vote import ones_probability
 from private_ensembles.mechanisms.audited import OnCounts
 from private_ensembles.mechanisms.laws.table import TableLaw
@@ -45,8 +46,7 @@ def release(
     ones = np.asarray(ones)
     if ones.ndim != 1 or ones.size == 0 or ones.min() < 0 or ones.max() > k * n_shards:
         raise ValueError(f"ones: must be one list of 0 to k * n_shards = {k * n_shards}")
-    if not (np.isfinite(noise) and noise > 0):
-        raise ValueError(f"noise = {noise}: must be a finite number above 0")
+    checks.finite(noise=noise, above=0)
     draws = generator.laplace(scale=1 / noise, size=(len(ones), 2))
     counts = np.stack([n_shards - ones / k, ones / k], axis=1)
     return (counts + draws).argmax(axis=1).astype(np.uint8)

@@ -45,6 +45,10 @@ class GaussianNoise(Parameters):
         """Return the noisy counts that a neighbour moves."""
         return (Moves(2 * self.labels, self.sigma),)
 
+    @property
+    def noisy_counts(self):
+        return (("gaussian", self.labels, 2, self.sigma),)
+
 
 def gnmax(counts: ArrayLike, sigma: float, source: Source) -> NDArray[np.int64]:
     """Release every query's label by GNMax: argmax_j n_j + N(0, sigma^2), (queries,).

@@ -22,7 +22,7 @@ class ImmutableNoise(Parameters):
 
 
 class Immutable(TableLaw):
-    """Exact up to rounding and underflow; of more classes, noise hardly ever overcomes the ArgMax."""
+    """Exact up to rounding and underflow; with more classes, noise hardly overcomes the ArgMax."""
 
     def chances(self, counts, parameters):
         return mechanism.label_distribution(

@@ -29,6 +29,10 @@ class LaplaceNoise(Parameters):
     scale: float
     labels: int = 1
 
+    @property
+    def noisy_counts(self):
+        return (("laplace", self.labels, 4, self.scale),)
+
     def at_scale(self, scale: float) -> LaplaceNoise:
         """Return the same with noise of another scale."""
         return replace(self, scale=scale)

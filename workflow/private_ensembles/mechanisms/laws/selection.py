@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles import checks
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
@@ -49,8 +50,7 @@ def checked(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
         raise ValueError(
             f"counts: {counts.dtype} {counts.shape} must be integers (queries, classes)"
         )
-    if not (math.isfinite(rate) and rate > 0):
-        raise ValueError(f"rate = {rate}: must be a finite number > 0")
+    checks.finite(rate=rate, above=0)
     return counts.astype(np.float64)
 
 

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles import mechanisms
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.audited import both_counts
-from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.task import Budget
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
+from private_ensembles.papers.darrm.one_label import Budget, for_budget, terms
 from private_ensembles.votes.cache import Votes
 
 
@@ -43,10 +45,11 @@ def claims(budget: Budget) -> dict[str, dict]:
     one plain teacher moves one vote: claims of noise on counts are for replace_one too.
     """
     rows = {}
-    for mechanism in mechanisms.of_one_label():
-        task = mechanism.terms(budget)
-        mechanism.require(task.privacy_model, task.adjacency)
-        rows[mechanism.name] = {
+    for name in registry.of_one_label():
+        entry = registry.entry(name)
+        task = terms(entry, budget)
+        entry.require(task.privacy_model, task.adjacency)
+        rows[name] = {
             "epsilon": task.epsilon,
             "delta": task.delta,
             "privacy_model": task.privacy_model,
@@ -64,7 +67,7 @@ def parameters(
     Raises ValueError if gamma's own certificate does not hold.
     """
     found = {"gamma": gamma, **sigma}
-    return {one.name: one.for_budget(budget, found) for one in mechanisms.of_one_label()}
+    return {name: for_budget(load(name), budget, found) for name in registry.of_one_label()}
 
 
 def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
@@ -113,9 +116,9 @@ def run(
     Raises ValueError if Q exceeds the number of test images.
     """
     K, draws = settings["K"], settings["draws"]
-    terms = claims(budget_of(settings, noise))
+    claimed = claims(budget_of(settings, noise))
     rows: list[dict] = []
-    arrays: dict[str, NDArray] = {"mechanisms": np.array(list(terms))}
+    arrays: dict[str, NDArray] = {"mechanisms": np.array(list(claimed))}
     n_queries = votes["private"][0].n_queries
     for Q in settings["queries"]:
         if n_queries < Q:
@@ -127,21 +130,21 @@ def run(
             ]
         )
         arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
-        released = np.zeros((len(terms), len(settings["training_seeds"]), draws, Q), np.uint8)
-        for i, (name, claim) in enumerate(terms.items()):
-            mechanism, given = mechanisms.load(name), parameters[name]
+        released = np.zeros((len(claimed), len(settings["training_seeds"]), draws, Q), np.uint8)
+        for i, (name, claim) in enumerate(claimed.items()):
+            mechanism, given = load(name), parameters[name]
             secure = noise == "secure"
-            mechanism.require_proof(given, 2, secure=secure)
-            source = Secure() if secure else None
-            probability = mechanism.distribution(both_counts(K), given, secure)[:, 1]
-            pairs = zip(settings["training_seeds"], votes[mechanism.teachers], strict=True)
+            door.require_proof(mechanism, given, 2, secure=secure)
+            probability = mechanism.law.distribution(both_counts(K), given, secure)[:, 1]
+            pairs = zip(settings["training_seeds"], votes[mechanism.entry.teachers], strict=True)
             for j, (training_seed, cache) in enumerate(pairs):
                 counts, labels = ones(cache, K), cache.labels
                 expected = expected_accuracy(probability, counts, labels)
                 for draw, index in enumerate(chosen):
                     path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
-                    drawn_from = source or Seeded(generator(seed, *path), by_class=True)
-                    got = mechanism.answer(cache.of(index), given, drawn_from)
+                    seeded = Seeded(generator(seed, *path), by_class=True)
+                    source = Secure() if secure else seeded
+                    got = door.answer(mechanism, cache.of(index), given, source)
                     released[i, j, draw] = got
                     rows.append(
                         {

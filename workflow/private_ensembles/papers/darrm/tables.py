@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import general, optimal_homogeneous, replace_one
 from private_ensembles.configuration.naming import multiply
+from private_ensembles.mechanisms import registry
 from private_ensembles.papers.standard_errors import Part, standard_error
 from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma
 
@@ -93,7 +93,7 @@ def label_accuracy(labels: pd.DataFrame) -> pd.DataFrame:
     # Data sets as they come, mechanisms in their order.
     rank = {
         "dataset": list(table["dataset"].unique()),
-        "mechanism": list(mechanisms.every()),
+        "mechanism": list(registry.entries()),
     }
     return table.sort_values(
         ["dataset", "queries", "mechanism"],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from private_ensembles.dpbag.mechanism import release
+from private_ensembles.mechanisms.laws.bagging import release
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.dpbag.experiment import noise_of
 from private_ensembles.student.ranking import areas

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.mechanisms.laws.laplace import lnmax
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
 from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
@@ -18,7 +19,6 @@ from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_
 from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.mechanisms import lnmax
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
 
 # Lemma 1's failure probability tau, which the paper leaves open ("close to 0").

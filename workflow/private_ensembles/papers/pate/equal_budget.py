@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles import mechanisms
+from private_ensembles.mechanisms.mechanism import every
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.papers.pate.experiment import draw_queries
@@ -49,12 +49,12 @@ def compare(
                 n_classes=counts.shape[1],
                 secure=check_mode(noise) == "secure",
             )
-            for name, mechanism in mechanisms.every().items():
-                if mechanism.refusal(wanted) or not mechanism.hides_votes:
+            for name, mechanism in every().items():
+                if mechanism.refusal(wanted) or not mechanism.entry.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)
                 given = counts[asked], labels[asked]
-                answers, correct = mechanism.expected(*given, wanted, parameters)
+                answers, correct = mechanism.law.expected(*given, wanted, parameters)
                 rows.append(
                     {
                         "task": task,

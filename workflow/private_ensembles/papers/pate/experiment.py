@@ -10,21 +10,20 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.mechanisms.gnmax import MECHANISM as GNMAX
-from private_ensembles.mechanisms.lnmax import MECHANISM as LNMAX
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.thresholds import confident_gnmax
+from private_ensembles.mechanisms.laws import gaussian, laplace
+from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.pate.confident import compose_rounds
-from private_ensembles.pate.gnmax_quadrature import gnmax_right
-from private_ensembles.pate.histograms import merge
 from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,
     lnmax_rdp,
 )
-from private_ensembles.pate.lnmax_quadrature import lnmax_right
-from private_ensembles.pate.mechanisms import confident_gnmax, lnmax
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability, threshold_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import certain_epsilon, confident_round, interactive_round
@@ -67,24 +66,28 @@ def noise_comparison(
     """
     rows = []
     for teachers, counts, labels in ensembles:
-        merged, both = merge(counts), teachers == laplace_teachers
-        for mechanism in (GNMAX.name, LNMAX.name) if both else (GNMAX.name,):
-            for share in scales[mechanism]:
-                given = counts, merged, labels, share * teachers, delta, orders
-                rows.append(_noise_row(mechanism, *given))
+        for mechanism in map(load, scales):
+            if mechanism.law is laplace.LAW and teachers != laplace_teachers:
+                continue
+            for share in scales[mechanism.name]:
+                votes = counts, labels, share * teachers
+                rows.append(_noise_row(mechanism, *votes, delta, orders))
     return pd.DataFrame(rows)
 
 
-def _noise_row(mechanism, counts, merged, labels, scale, delta, orders) -> dict[str, object]:
-    if mechanism == GNMAX.name:
-        cost, right = gnmax_rdp(counts, scale, orders), gnmax_right(merged, labels, scale)
+def _noise_row(
+    mechanism: Mechanism, counts, labels, scale: float, delta: float, orders
+) -> dict[str, object]:
+    right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
+    if mechanism.law is gaussian.WHOLE:
+        cost = gnmax_rdp(counts, scale, orders)
         independent = len(counts) * orders / scale**2
     else:
-        cost, right = lnmax_rdp(counts, scale, orders), lnmax_right(merged, labels, scale)
+        cost = lnmax_rdp(counts, scale, orders)
         independent = len(counts) * lnmax_independent_rdp(scale, orders)
     total = cost.sum(axis=0)
     return {
-        "mechanism": mechanism,
+        "mechanism": mechanism.name,
         "teachers": int(counts[0].sum()),
         "scale": scale,
         "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
@@ -224,13 +227,13 @@ def buy_labels(
         if aggregator == "confident":
             released = confident_gnmax(
                 counts[asked],
-                **noise_of(settings["confident"]),
-                generator=None if secure else stream,
+                CheckedNoise(**noise_of(settings["confident"])),
+                Secure() if secure else Seeded(stream),
                 answer_cap=settings["answer_cap"],
             )
         else:
             stream = system_generator() if secure else stream
-            released = lnmax(counts[asked], settings["lnmax"]["scale"], stream)
+            released = laplace.lnmax(counts[asked], settings["lnmax"]["scale"], stream)
         answered = released >= 0
         right = int((released == labels[asked])[answered].sum())
         row = {"task": task, "aggregator": aggregator, "asked": queries}

@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.thresholds import interactive_gnmax
 from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.sources import Secure, Seeded, Source
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.pate.experiment import noise_of, order_grid
 from private_ensembles.papers.students import run_student
-from private_ensembles.pate.mechanisms import interactive_gnmax
 from private_ensembles.pate.rounds import (
     Round,
     certain_epsilon,
@@ -78,9 +80,9 @@ def interactive_students(
         scores,
         settings,
         answered=int((first[1] >= 0).sum()),
-        stream=None
+        source=Secure()
         if check_mode(noise) == "secure"
-        else generator(seed, task, "noise", "interactive", student_seed),
+        else Seeded(generator(seed, task, "noise", "interactive", student_seed)),
     )
     both = queries, np.concatenate([first[1], answers])
     _, both_summary = student_of("interactive", both)
@@ -152,12 +154,11 @@ def second_round(
     settings: Mapping,
     *,
     answered: int,
-    stream: np.random.Generator | None,
+    source: Source,
 ) -> Released:
     """Ask the later queries of Interactive-GNMax: labels (Q,), -1 for none, and whose are its own.
 
-    answered: labels of the first round, which count against the cap. stream: None for noise from
-    the operating system's entropy.
+    answered: labels of the first round, which count against the cap. source: of the noise.
     """
     cap = settings["answer_cap"]
     noise = noise_of(settings["confident"]) | {"threshold": settings["threshold"]}
@@ -165,8 +166,8 @@ def second_round(
         counts,
         scores,
         settings["confidence"],
-        **noise,
-        generator=stream,
+        CheckedNoise(**noise),
+        source,
         answer_cap=None if cap is None else cap - answered,
     )
 
