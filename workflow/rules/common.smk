@@ -35,7 +35,7 @@ from private_ensembles.release import releasing
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.jobs import announce, terminal
 from private_ensembles.jobs.fingerprint import fingerprint
-from private_ensembles.mechanisms import names
+from private_ensembles.mechanisms import registry
 from private_ensembles.teachers.slices import slice_names
 
 # A workflow that imports this one says only what is different.
@@ -50,7 +50,7 @@ settings = check_or_exit(
     config,
     standpoints(workflow.rundir, workflow.basedir if IMPORTED else ROOT),
     told,
-    names(),
+    sorted(registry.entries()),
 )
 
 
