@@ -316,7 +316,7 @@ def of_bagging(settings: Mapping, published: pd.DataFrame) -> Iterator[LedgerRow
             delta=delta,
             claimed_epsilon=cost.claimed,
             proven_epsilon=cost.proven,
-            **_audit(bagged.audited(task, noise), delta),
+            **_audit(bagged.law.audited(task, noise), delta),
         )
         # A personal cost tells how a record's teachers vote; the others hold for all votes.
         personal = share < 1
