@@ -4,7 +4,6 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from private_ensembles.figures import style
-from private_ensembles.figures.planner import look
 
 # Beside the optimal label: what the field uses for more than two classes.
 DRAWN = ("optimal_label", "permute_and_flip", "exponential", "gnmax_exact")
@@ -43,11 +42,19 @@ def _lines(rows: pd.DataFrame, x: str, axis) -> None:
     for name, part in rows.groupby("mechanism", sort=False):
         told = part["stated"].isna() | (part["stated"] == part["accuracy"])
         axis.plot(
-            part.loc[told, x], part.loc[told, "right"], label=part["name"].iloc[0], **look(name)
+            part.loc[told, x],
+            part.loc[told, "right"],
+            label=part["name"].iloc[0],
+            **style.look(name),
         )
         other = part[~told]
         if len(other):
             label = "the same, told another accuracy"
             axis.plot(
-                other[x], other["right"], ".", color=look(name)["color"], alpha=0.6, label=label
+                other[x],
+                other["right"],
+                ".",
+                color=style.look(name)["color"],
+                alpha=0.6,
+                label=label,
             )

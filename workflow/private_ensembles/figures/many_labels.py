@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from private_ensembles.figures import style
-from private_ensembles.figures.planner import family, look
+from private_ensembles.figures.planner import family
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
@@ -38,7 +38,7 @@ def _right(study: pd.DataFrame, axis) -> None:
     for members in families.values():
         for name in dict.fromkeys((members[0], members[-1])):
             part = study[study["mechanism"] == name]
-            axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **look(name))
+            axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **style.look(name))
     first = study.iloc[0]
     axis.set(
         xscale="log",
@@ -52,7 +52,7 @@ def _right(study: pd.DataFrame, axis) -> None:
 def _ratios(study: pd.DataFrame, axis) -> None:
     for name in ACCOUNTS:
         part = study[study["mechanism"] == name]
-        axis.plot(part["labels"], part["ratio"], **look(name))
+        axis.plot(part["labels"], part["ratio"], **style.look(name))
     axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
     at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
@@ -72,7 +72,9 @@ def _votes(table: pd.DataFrame, axis) -> None:
         rows = table[table["task"] == task].sort_values("epsilon")
         for name in ACCOUNTS:
             part = rows[rows["mechanism"] == name]
-            axis.plot(part["epsilon"], part["accuracy"], **look(name) | {"alpha": 1 - 0.5 * place})
+            axis.plot(
+                part["epsilon"], part["accuracy"], **style.look(name) | {"alpha": 1 - 0.5 * place}
+            )
         last = rows[rows["epsilon"] == rows["epsilon"].max()]
         delta = style.number(last["delta"].iloc[0])
         words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels, δ = {delta}"

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from private_ensembles.figures import style
-from private_ensembles.figures.planner import look, rank, short
+from private_ensembles.figures.planner import rank, short
 
 # Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
 # without bound at an end stays finite.
@@ -45,7 +45,7 @@ def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
     for name, part in rows.assign(label=short(rows)).groupby("mechanism", sort=False):
         part = part.sort_values(column)
         width = 2.4 if part["chosen"].iloc[0] else 1.2
-        line = look(name) | {"linewidth": width, "linestyle": "-"}
+        line = style.look(name) | {"linewidth": width, "linestyle": "-"}
         axis.plot(part[column], part["correct"], label=part["label"].iloc[0], **line)
     axis.set(xlabel=words, ylabel="right labels", ylim=(0, None))
 
