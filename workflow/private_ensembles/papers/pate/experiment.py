@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
+from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.checks.thresholds import confident_gnmax
 from private_ensembles.mechanisms.laws import gaussian, laplace
@@ -64,9 +65,10 @@ def noise_comparison(
     labels, data-dependent, as published: classic conversion), epsilon_improved,
     data_independent_epsilon (improved), accuracy (expected, exact up to quadrature), release.
     """
+    mechanisms = [load(name) for name in registry.entries() if name in scales]
     rows = []
     for teachers, counts, labels in ensembles:
-        for mechanism in map(load, scales):
+        for mechanism in mechanisms:
             if mechanism.law is laplace.LAW and teachers != laplace_teachers:
                 continue
             for share in scales[mechanism.name]:
