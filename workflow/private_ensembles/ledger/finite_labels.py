@@ -23,8 +23,8 @@ def finite_label(audited: Audited) -> FiniteMechanism | None:
     >>> from private_ensembles.mechanisms.families.task import Task
     >>> task = Task(1.0, 1e-5, 1, 1, n_teachers=11, n_classes=3)
     >>> mechanism = mechanisms.load("exponential")
-    >>> found = finite_label(mechanism.audited(task, mechanism.calibrate(task)))
-    >>> round(found.epsilon(1e-5), 3), round(found.mu(), 3), round(found.rho(), 4)
+    >>> label = finite_label(mechanism.audited(task, mechanism.calibrate(task)))
+    >>> round(label.epsilon(1e-5), 3), round(label.mu(), 3), round(label.rho(), 4)
     (0.99, 0.605, 0.1188)
     """
     if audited.assumed:
@@ -41,10 +41,10 @@ def finite_label(audited: Audited) -> FiniteMechanism | None:
 
 def gaussian_columns(audited: Audited) -> dict[str, object]:
     """Return `mu` and `misses` of one label for `ledger_row`; nothing if there is no table."""
-    found = finite_label(audited)
-    if found is None:
+    label = finite_label(audited)
+    if label is None:
         return {}
-    return {"mu": found.mu(), "misses": found.trade_off(LEVELS).tolist()}
+    return {"mu": label.mu(), "misses": label.trade_off(LEVELS).tolist()}
 
 
 def label_pld(audited: Audited, *, interval: float = 1e-3):

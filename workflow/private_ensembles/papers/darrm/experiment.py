@@ -63,8 +63,11 @@ def parameters(
     gamma: (K + 1,), the optimised one; sigma: by quantity, as `search_gnmax_sigma` writes them.
     Raises ValueError if gamma's own certificate does not hold.
     """
-    found = {"gamma": gamma, **sigma}
-    return {one.name: one.for_budget(budget, found) for one in mechanisms.of_one_label()}
+    numbers = {"gamma": gamma, **sigma}
+    return {
+        mechanism.name: mechanism.for_budget(budget, numbers)
+        for mechanism in mechanisms.of_one_label()
+    }
 
 
 def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
@@ -129,11 +132,11 @@ def run(
         arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
         released = np.zeros((len(terms), len(settings["training_seeds"]), draws, Q), np.uint8)
         for i, (name, claim) in enumerate(terms.items()):
-            mechanism, given = mechanisms.load(name), parameters[name]
+            mechanism, label_parameters = mechanisms.load(name), parameters[name]
             secure = noise == "secure"
-            mechanism.require_proof(given, 2, secure=secure)
+            mechanism.require_proof(label_parameters, 2, secure=secure)
             source = Secure() if secure else None
-            probability = mechanism.distribution(both_counts(K), given, secure)[:, 1]
+            probability = mechanism.distribution(both_counts(K), label_parameters, secure)[:, 1]
             pairs = zip(settings["training_seeds"], votes[mechanism.teachers], strict=True)
             for j, (training_seed, cache) in enumerate(pairs):
                 counts, labels = ones(cache, K), cache.labels
@@ -141,7 +144,7 @@ def run(
                 for draw, index in enumerate(chosen):
                     path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
                     drawn_from = source or Seeded(generator(seed, *path), by_class=True)
-                    got = mechanism.answer(cache.of(index), given, drawn_from)
+                    got = mechanism.answer(cache.of(index), label_parameters, drawn_from)
                     released[i, j, draw] = got
                     rows.append(
                         {
@@ -174,5 +177,5 @@ def release_labels(
         for kind in ("private", "plain")
     }
     sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
-    given = parameters(budget_of(settings, noise), inputs["gamma"]["gamma"], sigma)
-    return run(name, settings, votes, given, seed, noise)
+    by_mechanism = parameters(budget_of(settings, noise), inputs["gamma"]["gamma"], sigma)
+    return run(name, settings, votes, by_mechanism, seed, noise)

@@ -53,8 +53,8 @@ def compare(
                 if mechanism.refusal(wanted) or not mechanism.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)
-                given = counts[asked], labels[asked]
-                answers, correct = mechanism.expected(*given, wanted, parameters)
+                pool_votes = counts[asked], labels[asked]
+                answers, correct = mechanism.expected(*pool_votes, wanted, parameters)
                 rows.append(
                     {
                         "task": task,

@@ -87,11 +87,11 @@ def interactive_students(
     _, confident_summary = student_of("confident", bought)
 
     check = noise_of(settings["confident"])
-    one = confident_round(counts[first[0]], **check, noise=noise)
+    round_one = confident_round(counts[first[0]], **check, noise=noise)
     check_later = check | {"threshold": settings["threshold"]}
-    two = interactive_round(counts[later], scores, **check_later, noise=noise)
+    round_two = interactive_round(counts[later], scores, **check_later, noise=noise)
     whole = confident_round(counts[queries], **check, noise=noise)
-    costs = {"first": [one], "interactive": [one, two], "confident": [whole]}
+    costs = {"first": [round_one], "interactive": [round_one, round_two], "confident": [whole]}
     summaries = {
         "first": (first, first_summary),
         "interactive": (both, both_summary),
@@ -112,7 +112,7 @@ def interactive_students(
                 "epsilon": expected_epsilon(costs[name], settings),
                 # Both rounds together release no more than one round of all queries does.
                 "certain_epsilon": certain_epsilon(
-                    [one if name == "first" else whole],
+                    [round_one if name == "first" else whole],
                     settings["delta"],
                     answer_cap=settings["answer_cap"],
                 ),
