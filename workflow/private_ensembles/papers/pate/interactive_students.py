@@ -8,6 +8,7 @@ cost the same, whatever the votes (docs/students.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -29,17 +30,37 @@ from private_ensembles.votes.marks import NOT_FOR_RELEASE
 Released = tuple[np.ndarray, np.ndarray]
 
 
+@dataclass(frozen=True)
+class Repetition:
+    """One of the trainings of a task's students, and where its randomness comes from.
+
+    task: its name. student_seed: which training. seed: of all streams. noise: of the labels,
+    `reproducible` or `secure`; raises ValueError for another.
+    """
+
+    task: str
+    student_seed: int
+    seed: int
+    noise: str = "reproducible"
+
+    def __post_init__(self) -> None:
+        check_mode(self.noise)
+
+    def noise_stream(self) -> np.random.Generator | None:
+        """Return the stream of the second round's noise; None for the system's entropy."""
+        if self.noise == "secure":
+            return None
+        return generator(self.seed, self.task, "noise", "interactive", self.student_seed)
+
+
 def interactive_students(
     inputs: Mapping[str, np.ndarray],
     facts: Mapping[str, int],
     counts: np.ndarray,
     bought: Released,
     settings: Mapping,
+    repetition: Repetition,
     *,
-    task: str,
-    student_seed: int,
-    seed: int,
-    noise: str = "reproducible",
     checkpoint: str | None = None,
     **conditions,
 ) -> pd.DataFrame:
@@ -60,7 +81,8 @@ def interactive_students(
     """
     queries, labels = bought
     n_first = first_queries(len(queries), settings["first_share"])
-    way = {"seed": seed, "watched": False, **conditions}
+    task, student_seed = repetition.task, repetition.student_seed
+    way = {"seed": repetition.seed, "watched": False, **conditions}
 
     def student_of(name: str, released: Released):
         own = {"path": (task, "interactive students", name, student_seed)}
@@ -78,15 +100,14 @@ def interactive_students(
         scores,
         settings,
         answered=int((first[1] >= 0).sum()),
-        stream=None
-        if check_mode(noise) == "secure"
-        else generator(seed, task, "noise", "interactive", student_seed),
+        stream=repetition.noise_stream(),
     )
     both = queries, np.concatenate([first[1], answers])
     _, both_summary = student_of("interactive", both)
     _, confident_summary = student_of("confident", bought)
 
     check = noise_of(settings["confident"])
+    noise = repetition.noise
     round_one = confident_round(counts[first[0]], **check, noise=noise)
     check_later = check | {"threshold": settings["threshold"]}
     round_two = interactive_round(counts[later], scores, **check_later, noise=noise)
