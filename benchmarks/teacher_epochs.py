@@ -87,6 +87,8 @@ def train(images, labels, shard: int, teachers: int, parameters: dict) -> dict:
     import torch
 
     from private_ensembles.teachers.ensemble import train_ensemble
+    from private_ensembles.teachers.sharded_records import ShardedRecords
+    from private_ensembles.teachers.training import Randomness
     from private_ensembles.teachers.voting import cast_votes
 
     torch.set_num_threads(1)
@@ -96,9 +98,11 @@ def train(images, labels, shard: int, teachers: int, parameters: dict) -> dict:
     kinds = {"pixel_max": 255, "n_classes": 10}
     started = time.process_time()
     states = train_ensemble(
-        "plain", images, labels, shards, parameters={"model": "mnist_cnn"} | parameters,
-        seed=0, path=("benchmark",), **kinds
-    )  # fmt: skip
+        "plain",
+        ShardedRecords(images, labels, shards, **kinds),
+        {"model": "mnist_cnn"} | parameters,
+        Randomness(seed=0, path=("benchmark",)),
+    )
     seconds = time.process_time() - started
     votes = cast_votes(states, images[trained:], model="mnist_cnn", **kinds)
     right = (votes == labels[trained:, None]).mean(axis=0)

@@ -67,6 +67,8 @@ def measure_training(
 
     from private_ensembles.teachers import ensemble
     from private_ensembles.teachers.device import choose_device
+    from private_ensembles.teachers.sharded_records import ShardedRecords
+    from private_ensembles.teachers.training import Randomness
 
     # Noise is drawn on the CPU, while a GPU works: on all cores there.
     device = choose_device(device, os.cpu_count() if device == "cuda" else 1)
@@ -78,6 +80,7 @@ def measure_training(
     pixels = torch.randint(0, 256, (trained * BATCH, *shape), generator=source, dtype=torch.uint8)
     labels = torch.randint(0, n_classes, (trained * BATCH,), generator=source)
     shards = torch.arange(trained * BATCH).view(trained, BATCH).numpy()
+    records = ShardedRecords(pixels.numpy(), labels.to(torch.uint8).numpy(), shards, 255, n_classes)
     parameters = {"model": model, "batch_size": BATCH, "learning_rate": 0.01}
     parameters |= PRIVATE if kind == "private" else {"momentum": 0.9}
 
@@ -85,12 +88,7 @@ def measure_training(
         # Either way is measured for plain teachers on a CPU, too, where only one is ever chosen.
         with patch.object(ensemble, "trains_together", lambda *choice: together):
             ensemble.train_ensemble(
-                *(kind, pixels.numpy(), labels.to(torch.uint8).numpy(), shards),
-                pixel_max=255,
-                n_classes=n_classes,
-                seed=0,
-                device=device,
-                parameters=parameters | {"epochs": epochs},
+                kind, records, parameters | {"epochs": epochs}, Randomness(seed=0), device=device
             )
         if device.type == "cuda":
             torch.cuda.synchronize()

@@ -40,13 +40,13 @@ def _students(method: str, images: int, how: dict) -> Callable[[], object]:
 
 def _teachers(kind: str, teachers: int, told: dict) -> Callable[[], object]:
     from private_ensembles.teachers.ensemble import train_ensemble
+    from private_ensembles.teachers.sharded_records import ShardedRecords
+    from private_ensembles.teachers.training import Randomness
 
     images, labels = _images(SHARD * teachers)
     shards = np.arange(SHARD * teachers).reshape(teachers, SHARD)
-    how = told | {"epochs": 1}
-    return lambda: train_ensemble(
-        kind, images, labels, shards, pixel_max=255, n_classes=10, parameters=how, seed=0
-    )
+    records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=10)
+    return lambda: train_ensemble(kind, records, told | {"epochs": 1}, Randomness(seed=0))
 
 
 def _votes(model: str, queries: int) -> Callable[[], object]:

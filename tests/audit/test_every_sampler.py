@@ -28,6 +28,8 @@ from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
 from private_ensembles.teachers.dpsgd import poisson_batch
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.training import PrivateTraining
 
 # What draws random numbers; `beta` is a name of PATE's as well and is counted on generators only.
 DRAWS = {
@@ -266,15 +268,14 @@ def test_a_step_of_dp_sgd(noise):
                 seeds = stream.integers(0, 2**62, (2, size)).tolist()
             states = train_private_ensemble(
                 [model] * size,
-                images,
-                torch.tensor([0, 1]),
-                [torch.tensor([int(label)])] * size,
-                pixel_max=255,
-                noise_multiplier=multiplier,
-                max_grad_norm=norm,
-                batch_size=1,
-                epochs=1,
-                learning_rate=1.0,
+                ShardedRecords(
+                    images,
+                    torch.tensor([0, 1]),
+                    [torch.tensor([int(label)])] * size,
+                    pixel_max=255,
+                    n_classes=2,
+                ),
+                PrivateTraining(multiplier, norm, batch_size=1, epochs=1, learning_rate=1.0),
                 noise_seeds=seeds[-1] if seeds[0] else seeds,
                 sampling_seeds=seeds[0] or seeds,
             )

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from private_ensembles.datasets.download import DownloadError, fetch, sha256_of
+from private_ensembles.datasets.download import DownloadError, KnownFile, Patience, fetch, sha256_of
 
 from ..loopback import CONTENT, SHA256, Server
 
@@ -25,17 +25,16 @@ def get(server, tmp_path):
 
     def get(*behaviours, **changes):
         server.behaviours = list(behaviours)
-        arguments = {
-            "urls": [f"{server.url}/f.gz"],
-            "sha256": SHA256,
-            "mirror": None,
+        file = {
             "dataset": "mnist",
             "file": "f.gz",
-            "timeout": 0.3,
-            "pause": 1.0,
-            "sleep": pauses.append,
+            "sha256": SHA256,
+            "urls": [f"{server.url}/f.gz"],
         }
-        return fetch(tmp_path / "f.gz", **arguments | changes)
+        patience = {"attempts": 3, "timeout": 0.3, "pause": 1.0, "sleep": pauses.append}
+        for values in (file, patience):
+            values |= {name: changes.pop(name) for name in values if name in changes}
+        return fetch(KnownFile(**file), tmp_path / "f.gz", patience=Patience(**patience), **changes)
 
     get.pauses = pauses
     return get

@@ -8,7 +8,7 @@ import pytest
 from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.darrm.certificate_file import stated
-from private_ensembles.ledger.certificates import certificates, law_of, of_one_label
+from private_ensembles.ledger.certificates import certificates_of_budgets, law_of, of_one_label
 from private_ensembles.ledger.ledger import setting
 from verify import verify
 
@@ -21,7 +21,7 @@ def given():
 
 
 def test_the_verifier_accepts_every_one(given):
-    found = certificates({"small": given}, [1, 7, 150], 1e-4)
+    found = certificates_of_budgets({"small": given}, [1, 7, 150], 1e-4)
     assert len(found["about"]) == len(found["certificates"])
     assert all(len(set(names)) == len(names) for names in found["about"])
     kinds = {(body["kind"], body["theorem"]) for body in found["certificates"]}

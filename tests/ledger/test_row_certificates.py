@@ -10,7 +10,7 @@ import yaml
 from private_ensembles.configuration.check import check
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.ledger import row_certificates
-from private_ensembles.ledger.certificates import certificates
+from private_ensembles.ledger.certificates import certificates_of_budgets
 from private_ensembles.ledger.ledger import ledger, setting
 from private_ensembles.ledger.row_certificates import releases
 from private_ensembles.mechanisms.families.base import Parameters
@@ -36,8 +36,8 @@ def written():
     printed = read_published([FOLDER / "pate_table1.csv", FOLDER / "dpbag_table6.csv"])
     published = claims_of(printed, chosen["pate"])
     table = ledger(chosen, {"small": gamma}, published)
-    proven = certificates({"small": setting(BUDGET, gamma)}, [2], 1e-4)
-    rows = row_certificates.certificates(chosen, published, table, proven["about"])
+    proven = certificates_of_budgets({"small": setting(BUDGET, gamma)}, [2], 1e-4)
+    rows = row_certificates.certificates_of_rows(chosen, published, table, proven["about"])
     return table, proven, rows
 
 

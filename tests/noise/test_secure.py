@@ -20,6 +20,8 @@ from private_ensembles.pate.mechanisms import gnmax
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, train_private_teacher
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.training import PrivateTraining, Randomness
 
 CHANCE = 1e-7
 
@@ -221,8 +223,7 @@ def test_private_teacher_trains_with_secure_noise_and_no_two_are_alike():
         train_private_teacher(
             build_model("linear", (8, 8), 2, 0),
             *(inputs, targets.long()),
-            **DP,
-            learning_rate=0.1,
+            PrivateTraining(**DP, learning_rate=0.1),
             sampling_seed=None,
             noise_seed=None,
         )["1.weight"]
@@ -237,14 +238,9 @@ def test_secure_mode_changes_private_teachers_and_leaves_plain_ones():
         own = {"momentum": 0, "batch_size": 8, "epochs": 1} if kind == "plain" else DP
         parameters = {"model": "linear", "learning_rate": 0.1, **own}
         shards = np.arange(40).reshape(2, 20)
-        return train_ensemble(
-            *(kind, IMAGES, LABELS, shards),
-            pixel_max=16,
-            n_classes=2,
-            parameters=parameters,
-            seed=0,
-            noise=noise,
-        )[0]["1.weight"]
+        records = ShardedRecords(IMAGES, LABELS, shards, pixel_max=16, n_classes=2)
+        randomness = Randomness(seed=0, noise=noise)
+        return train_ensemble(kind, records, parameters, randomness)[0]["1.weight"]
 
     assert torch.equal(train("plain", "secure"), train("plain", "reproducible"))
     assert torch.equal(train("private", "reproducible"), train("private", "reproducible"))

@@ -9,6 +9,7 @@ from torch.nn.utils import parameters_to_vector
 
 from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
 from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.training import PrivateTraining
 
 SETTINGS = {
     "noise_multiplier": 12.0,
@@ -16,8 +17,6 @@ SETTINGS = {
     "batch_size": 4,
     "epochs": 2,
     "learning_rate": 0.03,
-    "sampling_seed": 1,
-    "noise_seed": 2,
 }
 
 
@@ -31,8 +30,10 @@ def vector(state):
     return torch.cat([tensor.flatten() for tensor in state.values()])
 
 
-def train(model, images, labels, **changes):
-    return vector(train_private_teacher(model, images, labels, **(SETTINGS | changes)))
+def train(model, images, labels, noise_seed=2, **changes):
+    training = PrivateTraining(**(SETTINGS | changes))
+    seeds = {"sampling_seed": 1, "noise_seed": noise_seed}
+    return vector(train_private_teacher(model, images, labels, training, **seeds))
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "linear"])

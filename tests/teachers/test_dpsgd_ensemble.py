@@ -12,6 +12,8 @@ from private_ensembles.teachers.dpsgd import train_private_teacher
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.schedule import poisson_schedule
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.training import PrivateTraining
 
 SETTINGS = {
     "noise_multiplier": 1.0,
@@ -45,9 +47,10 @@ def train(models, images, labels, shards, **changes):
         "sampling_seeds": [10 + i for i in range(len(models))],
         "noise_seeds": [20 + i for i in range(len(models))],
     }
-    return train_private_ensemble(
-        models, images, labels, shards, pixel_max=255, **(SETTINGS | seeds | changes)
-    )
+    records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=3)
+    own = {name: changes.pop(name) for name in (*seeds, "blocks") if name in changes}
+    training = PrivateTraining(**(SETTINGS | changes))
+    return train_private_ensemble(models, records, training, **(seeds | own))
 
 
 def vector(state):
@@ -68,10 +71,9 @@ def test_teachers_are_those_that_opacus_trains_one_by_one(name, shape, shard_siz
             build_model(name, shape, 3, i),
             scaled(images[shard], 255),
             labels[shard],
-            **SETTINGS,
+            PrivateTraining(**SETTINGS, shard_size=shard_size),
             sampling_seed=10 + i,
             noise_seed=20 + i,
-            shard_size=shard_size,
         )
         assert list(alone) == list(together[i])
         assert (vector(alone) - vector(together[i])).abs().max() < 1e-5

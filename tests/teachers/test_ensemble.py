@@ -7,7 +7,9 @@ import torch
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.teachers import ensemble
 from private_ensembles.teachers.ensemble import TRAINERS, train_ensemble, trains_together
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.slices import slice_members, slice_names
+from private_ensembles.teachers.training import Randomness
 from private_ensembles.teachers.voting import cast_votes
 
 PLAIN = {"model": "linear", "batch_size": 8, "epochs": 2, "learning_rate": 0.1, "momentum": 0}
@@ -28,11 +30,13 @@ SHARDS = np.arange(60).reshape(3, 20)
 
 def train(kind, shards=SHARDS, together=None, **changes):
     """together: whether all at once, plain ones on a CPU, too; None as by default."""
-    arguments = {"pixel_max": 16, "n_classes": 2, "seed": 0, "parameters": PARAMETERS[kind]}
+    parameters = changes.pop("parameters", PARAMETERS.get(kind))
+    randomness = Randomness(changes.pop("seed", 0), changes.pop("path", ()))
+    records = ShardedRecords(IMAGES, LABELS, shards, pixel_max=16, n_classes=2)
     with pytest.MonkeyPatch.context() as patch:
         if together is not None:
             patch.setattr(ensemble, "trains_together", lambda *choice: together)
-        return train_ensemble(kind, IMAGES, LABELS, shards, **(arguments | changes))
+        return train_ensemble(kind, records, parameters, randomness, **changes)
 
 
 def weights(teacher):
@@ -153,11 +157,10 @@ def test_colour_images_train_and_vote():
     images = SOURCE.integers(0, 17, (60, 8, 8, 3)).astype(np.uint8)
     for kind in ("plain", "private"):
         teachers = train_ensemble(
-            *(kind, images, LABELS, SHARDS),
-            pixel_max=16,
-            n_classes=2,
-            seed=0,
-            parameters=PARAMETERS[kind] | {"model": "svhn_cnn", "epochs": 1},
+            kind,
+            ShardedRecords(images, LABELS, SHARDS, pixel_max=16, n_classes=2),
+            PARAMETERS[kind] | {"model": "svhn_cnn", "epochs": 1},
+            Randomness(seed=0),
         )
         votes = cast_votes(teachers, images, model="svhn_cnn", pixel_max=16, n_classes=2)
         assert votes.shape == (60, 3)
@@ -180,9 +183,7 @@ def test_progress_is_told_in_the_end_at_least(kind, together):
 
 def test_unknown_kind_and_parameter_are_refused():
     with pytest.raises(ValueError, match="kind = 'secret'"):
-        train_ensemble(
-            "secret", IMAGES, LABELS, SHARDS, pixel_max=16, n_classes=2, parameters={}, seed=0
-        )
+        train("secret", parameters={})
     with pytest.raises(ValueError, match="plain teachers: unknown parameter max_grad_norm"):
         train("plain", parameters=PRIVATE)
 
@@ -201,7 +202,7 @@ def test_out_of_memory_is_one_line_that_says_what_to_do(error, monkeypatch):
 
     monkeypatch.setitem(TRAINERS, "plain", full)
     with pytest.raises(ValueError, match="teacher 1 of 3: out of memory on cpu") as caught:
-        train("plain", parameters={"model": "linear"})
+        train("plain")
     assert "\n" not in str(caught.value)
 
 

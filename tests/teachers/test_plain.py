@@ -5,8 +5,9 @@ import torch
 
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
+from private_ensembles.teachers.training import PlainTraining
 
-SETTINGS = {"batch_size": 8, "epochs": 5, "learning_rate": 0.3, "sampling_seed": 1}
+SETTINGS = {"batch_size": 8, "epochs": 5, "learning_rate": 0.3}
 
 
 def records(n=100):
@@ -16,6 +17,11 @@ def records(n=100):
     images = torch.rand(n, 1, 8, 8, generator=source)
     images[labels == 1, :, :, :4] *= 3
     return images, labels
+
+
+def train(model, images, labels, sampling_seed=1, **changes):
+    training = PlainTraining(**(SETTINGS | changes))
+    return train_plain_teacher(model, images, labels, training, sampling_seed=sampling_seed)
 
 
 def train_by_pytorch(model, images, labels, epochs, optimizer, schedule=None):
@@ -34,14 +40,14 @@ def train_by_pytorch(model, images, labels, epochs, optimizer, schedule=None):
 def test_plain_teacher_learns_what_is_easy(name):
     images, labels = records()
     model = build_model(name, (8, 8), 2)
-    train_plain_teacher(model, images, labels, **SETTINGS)
+    train(model, images, labels)
     assert (model(images).argmax(1) == labels).float().mean() > 0.95
 
 
 def test_full_batches_without_momentum_are_gradient_descent():
     images, labels = records(10)
     model, reference = (build_model("linear", (8, 8), 2) for _ in range(2))
-    state = train_plain_teacher(model, images, labels, **(SETTINGS | {"batch_size": 10}))
+    state = train(model, images, labels, batch_size=10)
     for _ in range(5):
         loss = torch.nn.functional.cross_entropy(reference(images), labels)
         gradients = torch.autograd.grad(loss, list(reference.parameters()))
@@ -58,8 +64,7 @@ def test_channels_last_in_memory_changes_rounding_only():
     images = torch.rand(30, 3, 8, 8, generator=source)
     labels = torch.randint(0, 2, (30,), generator=source)
     model, reference = (build_model("darrm_cnn", (8, 8, 3), 2).double() for _ in range(2))
-    settings = SETTINGS | {"momentum": 0.9, "learning_rate": 0.05}
-    state = train_plain_teacher(model, images.double(), labels, **settings)
+    state = train(model, images.double(), labels, momentum=0.9, learning_rate=0.05)
     optimizer = torch.optim.SGD(reference.parameters(), lr=0.05, momentum=0.9)
     train_by_pytorch(reference, images.double(), labels, 5, optimizer)
     for name, value in reference.state_dict().items():
@@ -70,8 +75,8 @@ def test_a_linear_learning_rate_is_that_of_pytorchs_schedule():
     """Both seen after 3 epochs of 13 steps, the last of each with a smaller batch."""
     images, labels = records()
     model, reference = (build_model("linear", (8, 8), 2).double() for _ in range(2))
-    settings = SETTINGS | {"momentum": 0.9, "epochs": 3, "learning_rate_schedule": "linear"}
-    state = train_plain_teacher(model, images.double(), labels, **settings)
+    how = {"momentum": 0.9, "epochs": 3, "learning_rate_schedule": "linear"}
+    state = train(model, images.double(), labels, **how)
     optimizer = torch.optim.SGD(reference.parameters(), lr=0.3, momentum=0.9)
     schedule = torch.optim.lr_scheduler.LinearLR(
         optimizer, start_factor=1.0, end_factor=1e-300, total_iters=3 * 13
@@ -83,21 +88,14 @@ def test_a_linear_learning_rate_is_that_of_pytorchs_schedule():
 
 def test_an_unknown_schedule_is_refused():
     with pytest.raises(ValueError, match="learning_rate_schedule = 'cosine': must be one of const"):
-        train_plain_teacher(
-            build_model("linear", (8, 8), 2),
-            *records(),
-            **SETTINGS,
-            learning_rate_schedule="cosine",
-        )
+        PlainTraining(**SETTINGS, learning_rate_schedule="cosine")
 
 
 def test_training_repeats_exactly_and_follows_its_seed():
     images, labels = records(20)
     first, again, other = (
-        train_plain_teacher(
-            build_model("linear", (8, 8), 2), images, labels, **(SETTINGS | {"sampling_seed": s})
-        )["1.weight"]
-        for s in (1, 1, 2)
+        train(build_model("linear", (8, 8), 2), images, labels, sampling_seed=seed)["1.weight"]
+        for seed in (1, 1, 2)
     )
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
@@ -105,6 +103,4 @@ def test_training_repeats_exactly_and_follows_its_seed():
 
 def test_diverging_training_is_reported():
     with pytest.raises(ValueError, match=r"training diverged: .* lower learning_rate"):
-        train_plain_teacher(
-            build_model("darrm_cnn", (8, 8), 2), *records(), **(SETTINGS | {"learning_rate": 1e30})
-        )
+        train(build_model("darrm_cnn", (8, 8), 2), *records(), learning_rate=1e30)

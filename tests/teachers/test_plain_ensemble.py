@@ -8,6 +8,8 @@ from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
+from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.training import PlainTraining
 
 SETTINGS = {"batch_size": 4, "epochs": 3, "learning_rate": 0.05}
 
@@ -23,8 +25,11 @@ def problem(name, lengths=(13, 8, 20)):
 
 
 def train(models, images, labels, shards, **changes):
-    arguments = {"pixel_max": 255, "sampling_seeds": [7 + i for i in range(len(models))]}
-    return train_plain_ensemble(models, images, labels, shards, **(SETTINGS | arguments | changes))
+    seeds = changes.pop("sampling_seeds", [7 + i for i in range(len(models))])
+    blocks = changes.pop("blocks", None)
+    records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=3)
+    training = PlainTraining(**(SETTINGS | changes))
+    return train_plain_ensemble(models, records, training, sampling_seeds=seeds, blocks=blocks)
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "mlp"])
@@ -39,9 +44,8 @@ def test_teachers_are_those_that_are_trained_one_by_one(name, momentum, schedule
             build_model(name, (8, 8), 3, i),
             scaled(images[shard], 255),
             labels[shard],
-            **SETTINGS,
+            PlainTraining(**SETTINGS, **how),
             sampling_seed=7 + i,
-            **how,
         )
         assert list(alone) == list(together[i])
         for key, value in alone.items():

@@ -56,7 +56,7 @@ def real(solution):
     """What a file holds, by kind: as the package writes it."""
     gamma = json.loads(json.dumps(record(solution)))
     given = setting(BUDGET, solution.gamma)
-    proven = of_labels.certificates({"small": given}, [7], 1e-4)
+    proven = of_labels.certificates_of_budgets({"small": given}, [7], 1e-4)
     labels = {}
     for body in proven["certificates"]:
         law = body.get("law", {}).get("name")

@@ -2,7 +2,7 @@
 
 import os
 
-from private_ensembles.datasets.download import fetch
+from private_ensembles.datasets.download import KnownFile, Patience, fetch
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
@@ -11,12 +11,7 @@ with io.job(snakemake) as job:
     mirror = job.config["data_mirror"]
     urls = job.config["datasets"][dataset]["files"][file]["urls"]
     place = os.path.abspath(os.path.join("data", "raw", dataset, file))
-    source = fetch(
-        *(job.output[0], urls, job.params.sha256, mirror),
-        dataset=dataset,
-        file=file,
-        place=place,
-        timeout=job.config["download_timeout"],
-        log=job.progress,
-    )
-    job.log.info("%s/%s came from %s, sha256 as expected", dataset, file, source)
+    known = KnownFile(dataset, file, job.params.sha256, urls)
+    patience = Patience(timeout=job.config["download_timeout"])
+    source = fetch(known, job.output[0], mirror, place=place, patience=patience, log=job.progress)
+    job.log.info("%s came from %s, sha256 as expected", known, source)

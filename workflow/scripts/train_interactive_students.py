@@ -5,30 +5,31 @@ from functools import partial
 import pandas as pd
 
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.interactive_students import interactive_students, summary
+from private_ensembles.papers.pate.interactive_students import (
+    Repetition,
+    interactive_students,
+    summary,
+)
 from private_ensembles.papers.students import read_inputs, read_labels
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
-    options, found = job.params, []
+    options, rows = job.params, []
     for task, settings in options.settings.items():
         files = options.files[task]
         inputs, facts = read_inputs(files["dataset"])
         counts = read_votes(files["votes"]).histogram()[: settings["pool"]]
         bought = read_labels(files["labels"], "confident")["confident"]
-        found += [
+        rows += [
             interactive_students(
                 *(inputs, facts, counts, bought, settings),
-                task=task,
-                student_seed=student_seed,
-                seed=options.seed,
-                noise=options.noise,
+                Repetition(task, student_seed, options.seed, options.noise),
                 device=choose_device(options.device, job.threads),
                 checkpoint=f"{options.checkpoint},task={task},seed={student_seed}",
                 progress=partial(job.progress, "%s, seed %d: %s", task, student_seed),
             )
             for student_seed in settings["seeds"]
         ]
-    table = summary(pd.concat(found, ignore_index=True), options.tasks)
+    table = summary(pd.concat(rows, ignore_index=True), options.tasks)
     io.write_csv(job.output[0], table)

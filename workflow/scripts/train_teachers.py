@@ -8,7 +8,9 @@ from private_ensembles.noise.streams import generator
 from private_ensembles.teachers.device import choose_device
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.ensemble_file import save_ensemble
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.slices import slice_members
+from private_ensembles.teachers.training import Randomness
 
 with io.job(snakemake) as job:
     kind, K, seed, repeat = (job.params[k] for k in ("kind", "K", "seed", "training_seed"))
@@ -18,22 +20,20 @@ with io.job(snakemake) as job:
     training = dict(job.params.settings)
     way = training.pop("shards", "permutation")
     shards = cut_shards(way, images, labels, K, generator(seed, dataset.name, "shards", K, repeat))
-    how = {name: job.params[name] for name in ("noise", "backend")}
-    facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed, **how}
+    facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed}
+    facts |= {name: job.params[name] for name in ("noise", "backend")}
     facts |= {"shards": {"assignment": way, "size": len(labels) // K}, "training": training}
     facts |= {"training_seed": repeat} | ({"slice": job.params.slice} if job.params.slice else {})
     teachers = train_ensemble(
-        *(kind, images, labels, shards),
-        parameters=training,
-        pixel_max=dataset.pixel_max,
-        n_classes=dataset.n_classes,
-        seed=seed,
-        path=(dataset.name, repeat),
+        kind,
+        ShardedRecords(images, labels, shards, dataset.pixel_max, dataset.n_classes),
+        training,
+        Randomness(seed, (dataset.name, repeat), job.params.noise),
         members=slice_members(K, job.params.slice),
+        backend=job.params.backend,
         device=device,
         checkpoint=checkpoint_beside(snakemake.output[0], job, device, facts),
         progress=job.progress,
-        **how,
     )
     facts = io.provenance("torch", "opacus", "numpy", device=str(device), **facts)
     save_ensemble(job.output[0], teachers, facts)

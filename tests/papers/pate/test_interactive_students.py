@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 from private_ensembles.papers.pate.interactive_students import (
+    Repetition,
     first_queries,
     interactive_students,
     second_round,
@@ -67,8 +68,8 @@ def bought(counts):
 def run(inputs, counts, bought, **changes):
     settings = SETTINGS | changes
     facts = {"n_classes": 2, "pixel_max": 16}
-    where = {"task": "small", "student_seed": 0, "seed": 0}
-    return interactive_students(inputs, facts, counts, bought, settings, **where)
+    repetition = Repetition("small", student_seed=0, seed=0)
+    return interactive_students(inputs, facts, counts, bought, settings, repetition)
 
 
 @pytest.fixture(scope="module")
@@ -147,8 +148,8 @@ def test_a_student_that_knows_reinforces_and_one_that_does_not_asks(counts):
 
 def test_secure_noise_is_taken_for_both_rounds(inputs, counts, bought):
     facts = {"n_classes": 2, "pixel_max": 16}
-    where = {"task": "small", "student_seed": 0, "seed": 0, "noise": "secure"}
-    found = interactive_students(inputs, facts, counts, bought, SETTINGS, **where)
+    repetition = Repetition("small", student_seed=0, seed=0, noise="secure")
+    found = interactive_students(inputs, facts, counts, bought, SETTINGS, repetition)
     one = confident_round(counts[bought[0]], **CHECK, noise="secure")
     assert found["certain_epsilon"][1] == certain_epsilon([one], 1e-4)
 

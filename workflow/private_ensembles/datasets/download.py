@@ -16,6 +16,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from private_ensembles.jobs.provenance import sha256_of
@@ -38,63 +40,90 @@ class _Failure(Exception):
         self.again = again
 
 
+@dataclass(frozen=True)
+class KnownFile:
+    """A file of a data set that is trusted by its checksum alone.
+
+    dataset, file: plain names, which are those of its folder and of itself in a mirror. sha256: 64
+    hexadecimal digits. urls: its public addresses, in the order in which they are tried. Raises
+    ValueError for a name or checksum that is not acceptable.
+    """
+
+    dataset: str
+    file: str
+    sha256: str
+    urls: Sequence[str] = ()
+
+    def __post_init__(self):
+        for what in ("dataset", "file"):
+            name = getattr(self, what)
+            if not NAME.fullmatch(name) or ".." in name:
+                raise ValueError(f"{what} = {name!r}: must be a plain name of {NAME.pattern}")
+        if not re.fullmatch(r"[0-9a-f]{64}", str(self.sha256)):
+            raise ValueError(f"sha256 of {self} = {self.sha256!r}: must be 64 hexadecimal digits")
+
+    def __str__(self):
+        return f"{self.dataset}/{self.file}"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long an address is tried: `attempts` times, waiting pause, 2 pause, 4 pause ... between.
+
+    timeout: the longest silence, and the longest time for fewer than CHUNK bytes. timeout and pause
+    are in seconds. sleep: waits so many seconds.
+    """
+
+    attempts: int = 3
+    timeout: float = 30.0
+    pause: float = 1.0
+    sleep: Callable[[float], None] = time.sleep
+
+
 def fetch(
+    known: KnownFile,
     destination,
-    urls,
-    sha256,
     mirror=None,
     *,
-    dataset,
-    file,
     place=None,
-    attempts=3,
-    timeout=30.0,
-    pause=1.0,
-    sleep=time.sleep,
+    patience=Patience(),
     log=lambda message: None,
 ):
-    """Put the file with this sha256 at `destination` and return the address it came from.
+    """Put the known file at `destination` and return the address it came from.
 
-    Addresses, in order: `<mirror>/<dataset>/<file>` (a folder, or an https prefix), then `urls`.
-    An address is tried up to `attempts` times, waiting pause, 2 pause, 4 pause ... seconds
-    between; a wrong checksum is tried once more from the first byte, then reported. `timeout`
-    (seconds) is the longest silence, and the longest time for fewer than CHUNK bytes.
+    Addresses, in order: `<mirror>/<dataset>/<file>` (a folder, or an https prefix), then the file's
+    own. A wrong checksum is tried once more from the first byte, then reported.
 
     destination: path; its folder is made. place: the path to name in the error as the one to put
     the file at by hand, and beside which the `.part` file is kept (default: destination).
 
-    Raises ValueError for a name, address or checksum that is not acceptable, DownloadError when
-    no address gave the file, OSError if the disk refuses.
+    Raises ValueError for an address that is not acceptable, DownloadError when no address gave the
+    file, OSError if the disk refuses.
     """
-    for what, name in (("dataset", dataset), ("file", file)):
-        if not NAME.fullmatch(name) or ".." in name:
-            raise ValueError(f"{what} = {name!r}: must be a plain name of {NAME.pattern}")
-    if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
-        raise ValueError(f"sha256 of {dataset}/{file} = {sha256!r}: must be 64 hexadecimal digits")
     destination = Path(destination)
     place = Path(place or destination)
     part = place.with_name(f"{place.name}.part")
-    addresses = _addresses(urls, mirror, dataset, file)
+    addresses = _addresses(known, mirror)
     destination.parent.mkdir(parents=True, exist_ok=True)
     part.parent.mkdir(parents=True, exist_ok=True)
 
-    if part.exists() and sha256_of(part) == sha256:  # killed between the last byte and the move
+    # Killed between the last byte and the move.
+    if part.exists() and sha256_of(part) == known.sha256:
         return _finish(part, destination, "the partial file, which was complete")
     answers = []
     for address in addresses:
-        log(f"{dataset}/{file}: trying {address}")
+        log(f"{known}: trying {address}")
         try:
-            _from_address(address, part, sha256, attempts, timeout, pause, sleep, log)
+            _from_address(address, part, known.sha256, patience, log)
         except _Failure as failure:
             answers.append(f"{address} ({failure})")
-            log(f"{dataset}/{file}: {address}: {failure}")
+            log(f"{known}: {address}: {failure}")
             continue
         return _finish(part, destination, str(address))
     tried = "; ".join(answers) or "none given: set data_mirror or urls"
     raise DownloadError(
-        f"could not fetch {dataset}/{file}; tried {tried}; expected sha256 {sha256}; "
-        f"put the file by hand at {place}, or set data_mirror to a folder that holds "
-        f"{dataset}/{file}"
+        f"could not fetch {known}; tried {tried}; expected sha256 {known.sha256}; "
+        f"put the file by hand at {place}, or set data_mirror to a folder that holds {known}"
     )
 
 
@@ -106,16 +135,16 @@ def _finish(part, destination, address):
     return address
 
 
-def _addresses(urls, mirror, dataset, file):
+def _addresses(known, mirror):
     """Checked addresses in the order in which they are tried: Path for folders, str for URLs."""
     addresses = []
     if mirror:
         mirror = str(mirror)
         if "://" in mirror:
-            addresses.append(_checked(f"{mirror.rstrip('/')}/{dataset}/{file}", loopback=True))
+            addresses.append(_checked(f"{mirror.rstrip('/')}/{known}", loopback=True))
         else:
-            addresses.append(Path(mirror) / dataset / file)
-    return addresses + [_checked(url, loopback=True) for url in urls or ()]
+            addresses.append(Path(mirror) / known.dataset / known.file)
+    return addresses + [_checked(url, loopback=True) for url in known.urls or ()]
 
 
 def _checked(url, loopback):
@@ -149,18 +178,19 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _from_address(address, part, sha256, attempts, timeout, pause, sleep, log):
+def _from_address(address, part, sha256, patience, log):
     """Fill `part` from one address with the right bytes, or raise _Failure with the last answer."""
     wrong = attempt = 0
+    attempts = patience.attempts
     while True:
         attempt += 1
         try:
             if isinstance(address, Path):
                 _copy(address, part)
             else:
-                _transfer(address, part, timeout)
-            found = sha256_of(part)
-            if found == sha256:
+                _transfer(address, part, patience.timeout)
+            sha256_there = sha256_of(part)
+            if sha256_there == sha256:
                 return
             # Never continue wrong bytes: the next attempt, here or elsewhere, starts afresh.
             part.unlink()
@@ -168,13 +198,13 @@ def _from_address(address, part, sha256, attempts, timeout, pause, sleep, log):
             if wrong == 1:  # damage on the way heals, so one more attempt is always due
                 attempts = max(attempts, attempt + 1)
             again = wrong == 1 and not isinstance(address, Path)
-            raise _Failure(f"wrong sha256 {found}", again)
+            raise _Failure(f"wrong sha256 {sha256_there}", again)
         except _Failure as failure:
             if not failure.again or attempt >= attempts:
                 times = f" after {attempt} attempts" if attempt > 1 else ""
                 raise _Failure(f"{failure}{times}", again=False) from None
             log(f"{address}: {failure}; trying again")
-            sleep(pause * 2 ** (attempt - 1))
+            patience.sleep(patience.pause * 2 ** (attempt - 1))
 
 
 def _open_part(part, append):

@@ -54,7 +54,7 @@ def _lines(rows: pd.DataFrame, x: str, axis) -> None:
                 other[x],
                 other["right"],
                 ".",
-                color=look["color"],
+                color=style.look(name)["color"],
                 alpha=0.6,
                 label=label,
             )

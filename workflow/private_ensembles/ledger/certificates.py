@@ -18,7 +18,7 @@ from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general
 from private_ensembles.darrm.certificate_file import exactly, privacy, stated
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.ledger.ledger import Given
+from private_ensembles.ledger.ledger import Calibration
 from private_ensembles.ledger.totals import POINTS as CURVE_POINTS
 from private_ensembles.ledger.totals import largest_loss
 from private_ensembles.mechanisms import registry
@@ -37,8 +37,8 @@ _REACH = 12
 _PURE = ("laplace", "exponential", "permute_and_flip")
 
 
-def certificates(
-    settings: Mapping[str, Given], queries: list[int], delta_prime: float
+def certificates_of_budgets(
+    settings: Mapping[str, Calibration], queries: list[int], delta_prime: float
 ) -> dict[str, list]:
     """Return what is proven of every mechanism on vote counts, at every budget.
 
@@ -46,23 +46,21 @@ def certificates(
     Returns ``certificates``, and ``about``: the budgets and mechanisms that each of them speaks of.
     """
     about: list[list[str]] = []
-    found: list[dict] = []
+    proven: list[dict] = []
 
     def add(subject: str, bodies: list[dict]) -> None:
         for body in bodies:
-            if body not in found:
+            if body not in proven:
                 about.append([])
-                found.append(body)
-            names = about[found.index(body)]
+                proven.append(body)
+            names = about[proven.index(body)]
             if subject not in names:
                 names.append(subject)
 
-    for budget, given in settings.items():
+    for budget, calibration in settings.items():
         for mechanism in map(load, registry.of_one_label()):
-            task, parameters = (
-                terms(mechanism.entry, given.budget),
-                given.parameters[mechanism.name],
-            )
+            task = terms(mechanism.entry, calibration.budget)
+            parameters = calibration.parameters[mechanism.name]
             subject = f"{budget}: {mechanism.name}"
             if not mechanism.entry.hides_votes:
                 add(subject, of_teachers(mechanism, task, parameters))
@@ -74,7 +72,7 @@ def certificates(
                 delta = general(task.epsilon, task.delta, labels, delta_prime).delta
                 add(f"{budget}: any", [of_the_claim(task, labels, delta)])
                 add(subject, together(task, audited, law, labels, delta))
-    return {"certificates": found, "about": about}
+    return {"certificates": proven, "about": about}
 
 
 def of_teachers(mechanism: Mechanism, task: Task, parameters: Parameters) -> list[dict]:
@@ -122,14 +120,14 @@ def of_one_label(task: Task, audited: OnCounts, law: dict) -> list[dict]:
     The audit's epsilons hold for every probability within its errors, as the verifier's are.
     """
     exact, least = audited.worst(task.delta).epsilon, audited.at_least(task.delta)
-    found = []
+    bodies = []
     if exact <= task.epsilon:
-        found.append(of_label("hockey_stick", law, task.epsilon, task.delta))
+        bodies.append(of_label("hockey_stick", law, task.epsilon, task.delta))
     elif least > task.epsilon:
-        found.append(of_label("counterexample", law, task.epsilon, task.delta))
+        bodies.append(of_label("counterexample", law, task.epsilon, task.delta))
     if math.isfinite(exact) and exact != task.epsilon:
-        found.append(of_label("hockey_stick", law, exact, task.delta))
-    return found
+        bodies.append(of_label("hockey_stick", law, exact, task.delta))
+    return bodies
 
 
 def of_the_claim(task: Task, labels: int, delta: float) -> dict:

@@ -66,32 +66,35 @@ def ledger(
 
 
 @dataclass(frozen=True)
-class Given:
+class Calibration:
     """A budget, and every mechanism's parameters of one label within it."""
 
     budget: Budget
     parameters: Mapping[str, Parameters]
 
 
-def setting(budget: Mapping, gamma: np.ndarray) -> Given:
+def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
     """Return one budget of the configuration (K, m, epsilon, Delta) and all parameters for it.
 
     gamma: (K + 1,), the optimised one; ValueError if it is not private.
     """
     K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
     cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
-    one = Budget(K, m, epsilon, Delta, *cost)
-    found = {"gamma": np.asarray(gamma, dtype=np.float64)}
-    parameters = {name: for_budget(load(name), one, found) for name in registry.of_one_label()}
-    return Given(one, parameters)
+    label_budget = Budget(K, m, epsilon, Delta, *cost)
+    optimised = {"gamma": np.asarray(gamma, dtype=np.float64)}
+    parameters = {
+        name: for_budget(load(name), label_budget, optimised) for name in registry.of_one_label()
+    }
+    return Calibration(label_budget, parameters)
 
 
 def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[LedgerRow]:
     """One label of two classes by every mechanism that a budget can be spent on."""
-    given = setting(budget, gamma)
+    calibration = setting(budget, gamma)
     where = f"{name}: one label, K = {budget['K']}, m = {budget['m']}"
     for mechanism in map(load, registry.of_one_label()):
-        task, parameters = terms(mechanism.entry, given.budget), given.parameters[mechanism.name]
+        task = terms(mechanism.entry, calibration.budget)
+        parameters = calibration.parameters[mechanism.name]
         trained = _as_trained(mechanism, task, budget, task.adjacency)
         proven = mechanism.cost(trained, parameters).proven
         yield ledger_row(
@@ -104,7 +107,7 @@ def _of_budget(name: str, budget: Mapping, gamma: np.ndarray) -> Iterator[Ledger
             proven_epsilon=proven,
             **_audit(mechanism.law.audited(trained, parameters), task.delta),
         )
-    yield from _replaced(where, budget, given)
+    yield from _replaced(where, budget, calibration)
 
 
 def _audit(audited: Audited, delta: float) -> dict[str, object]:
@@ -117,14 +120,14 @@ def _audit(audited: Audited, delta: float) -> dict[str, object]:
     """
     if audited.assumed:
         return {}
-    found = audited.worst(delta).epsilon
-    if math.isfinite(found):
-        return {"exact_epsilon": found} | gaussian_columns(audited)
+    exact = audited.worst(delta).epsilon
+    if math.isfinite(exact):
+        return {"exact_epsilon": exact} | gaussian_columns(audited)
     least = audited.at_least(delta)
     return {"exact_epsilon" if math.isinf(least) else "lower_epsilon": least}
 
 
-def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
+def _replaced(where: str, budget: Mapping, calibration: Calibration) -> Iterator[LedgerRow]:
     """The same claims of private teachers if one record is replaced: two changes to a teacher.
 
     DaRRM defines neighbours so, while DP-SGD's accountants add or remove a record. What a teacher
@@ -141,27 +144,31 @@ def _replaced(where: str, budget: Mapping, given: Given) -> Iterator[LedgerRow]:
         ways["group privacy of the accountant's curve"] = cost
     for way, cost in ways.items():
         for mechanism in private:
-            yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, given)
+            yield _of_replaced(mechanism, f"{where}, teachers by {way}", cost, budget, calibration)
     if budget.get("teachers"):
         cost = _unproven(budget), Delta
         for mechanism in private:
             if mechanism.entry.costs_once:
                 words = f"{where}, teachers by the replace-one accountant"
-                yield _of_replaced(mechanism, words, cost, budget, given)
+                yield _of_replaced(mechanism, words, cost, budget, calibration)
 
 
 def _of_replaced(
-    mechanism: Mechanism, words: str, cost: tuple[float, float], budget: Mapping, given: Given
+    mechanism: Mechanism,
+    words: str,
+    cost: tuple[float, float],
+    budget: Mapping,
+    calibration: Calibration,
 ) -> LedgerRow:
     """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
     # If everything leaks, a task has no budget; a bit less is as good.
     Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
     stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
     spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
-    teacher = replace(given.budget, **stated, delta=spent, delta_gamma=leak)
+    teacher = replace(calibration.budget, **stated, delta=spent, delta_gamma=leak)
     task = terms(mechanism.entry, teacher)
     trained = _as_trained(mechanism, task, budget, "replace_one")
-    proven = audited_bound(mechanism, trained, given.parameters[mechanism.name])
+    proven = audited_bound(mechanism, trained, calibration.parameters[mechanism.name])
     return ledger_row(
         mechanism.name,
         words,
@@ -191,18 +198,18 @@ def _trained(budget: Mapping, adjacency: str, Delta: float) -> float:
     from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld
 
     if adjacency == "add_remove":
-        found = epsilon_pld(*_training(budget), Delta)
+        epsilon = epsilon_pld(*_training(budget), Delta)
     else:
-        found = epsilon_group(*_training(budget), Delta)
-    return math.ceil(found * 1e9) / 1e9
+        epsilon = epsilon_group(*_training(budget), Delta)
+    return math.ceil(epsilon * 1e9) / 1e9
 
 
 def _unproven(budget: Mapping) -> float:
     """What the replace-one accountant says of one teacher; nobody has proven its pair the worst."""
     from private_ensembles.teachers.accounting import epsilon_pld  # late: slow
 
-    found = epsilon_pld(*_training(budget), budget["Delta"], "replace_one")
-    return math.ceil(found * 1e9) / 1e9
+    epsilon = epsilon_pld(*_training(budget), budget["Delta"], "replace_one")
+    return math.ceil(epsilon * 1e9) / 1e9
 
 
 def _training(budget: Mapping) -> tuple[float, float, int]:
@@ -222,18 +229,18 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[LedgerRow]:
     data-dependent are the totals.
     """
     # What it may cost is not limited, so that any epsilon serves.
-    one = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
+    query = Task(1.0, noise["delta"], 1, 1, noise["K"], n_classes)
     for mechanism in map(load, registry.aggregators()):
         parameters = given_noise.at_noise(mechanism, noise, n_classes)
         if parameters is None:
             continue
-        cost = mechanism.given.cost(mechanism.law, one, parameters)
+        cost = mechanism.given.cost(mechanism.law, query, parameters)
         row = ledger_row(
             mechanism.name,
-            one_query(name, n_classes, one.n_teachers),
-            delta=one.delta,
+            one_query(name, n_classes, query.n_teachers),
+            delta=query.delta,
             claimed_epsilon=cost.claimed,
-            **_bounds(mechanism, one, parameters, cost.proven),
+            **_bounds(mechanism, query, parameters, cost.proven),
         )
         yield replace(row, data_dependent=False)
 
@@ -244,25 +251,25 @@ def one_query(name: str, n_classes: int, n_teachers: int) -> str:
     return f"{name}: one query, {words}, K = {n_teachers}"
 
 
-def _bounds(mechanism: Mechanism, one: Task, parameters: Parameters, proven: float) -> dict:
+def _bounds(mechanism: Mechanism, query: Task, parameters: Parameters, proven: float) -> dict:
     """What is proven of one query and what the audit says of it."""
-    K, C = one.n_teachers, one.n_classes
+    K, C = query.n_teachers, query.n_classes
     if C == 2:
         return {"proven_epsilon": proven} | _audit(
-            mechanism.law.audited(one, parameters), one.delta
+            mechanism.law.audited(query, parameters), query.delta
         )
-    found = epsilon_bounds(
+    bounds = epsilon_bounds(
         lambda counts: mechanism.law.outcomes(counts, parameters),
         K,
         C,
-        one.delta,
+        query.delta,
         upper=proven,
         **mechanism.law.error(K, C, parameters),
     )
     return {
         "proven_epsilon": proven,
-        "exact_epsilon": found.upper if found.exact else None,
-        "lower_epsilon": None if found.exact else found.lower,
+        "exact_epsilon": bounds.upper if bounds.exact else None,
+        "lower_epsilon": None if bounds.exact else bounds.lower,
     }
 
 
@@ -349,7 +356,7 @@ def printed_labels(n: int, published: pd.DataFrame) -> Iterator[tuple[str, int, 
 def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerRow]:
     for setting, labels, partitions, claimed in printed_labels(n, published):
         personal = partitions is not None
-        found = ledger_row(
+        row = ledger_row(
             "dpbag",
             setting,
             delta=PRINTED["delta"],
@@ -357,7 +364,7 @@ def _of_labels(n: int, rate: float, published: pd.DataFrame) -> Iterator[LedgerR
             proven_epsilon=plain_epsilon(labels, rate, PRINTED["delta"]),
         )
         # When a personal budget is spent, and so how many labels there are, depends on the votes.
-        yield replace(found, data_dependent=personal, release=found.release and not personal)
+        yield replace(row, data_dependent=personal, release=row.release and not personal)
 
 
 def _of_nzc(name: str, task: Mapping, mechanism: Mapping) -> Iterator[LedgerRow]:

@@ -32,7 +32,7 @@ Proof = Callable[..., dict]
 _LARGEST_EPSILON = 2000.0
 
 
-def certificates(
+def certificates_of_rows(
     settings: Mapping, published: pd.DataFrame, table: pd.DataFrame, about: list[list[str]]
 ) -> dict[str, list]:
     """Return what is proven of each row of the ledger, and which rows nothing is proven of.
@@ -43,16 +43,16 @@ def certificates(
     """
     proofs = _proofs(settings, published)
     known = {subject for subjects in about for subject in subjects}
-    found, rows = [], []
+    proven, rows = [], []
     for row in table.itertuples():
         name, (budget, _, words) = f"{row.mechanism}, {row.setting}", row.setting.partition(": ")
         stated_teachers = words.startswith("one label, K") and "teachers by" not in words
         if stated_teachers and f"{budget}: {row.mechanism}" in known:
             continue
         bodies = [proof(row) for proof in proofs.get((row.mechanism, row.setting), [])]
-        found += bodies or [{"kind": "ledger_row", "theorem": "none", "why": _why_not(name, row)}]
+        proven += bodies or [{"kind": "ledger_row", "theorem": "none", "why": _why_not(name, row)}]
         rows += [[name]] * max(1, len(bodies))
-    return {"certificates": found, "about": rows}
+    return {"certificates": proven, "about": rows}
 
 
 def _why_not(name: str, row) -> str:
@@ -66,7 +66,7 @@ def _why_not(name: str, row) -> str:
 
 def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]]:
     """Return, by row, functions from the row of the ledger to a certificate."""
-    found: dict[Row, list[Proof]] = {}
+    proofs: dict[Row, list[Proof]] = {}
     for name, task in settings["pate"].items():
         noise = {**task, "student_score": settings["student_score"]}
         for n_classes in {2, task["n_classes"]}:
@@ -75,22 +75,22 @@ def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]
                 parameters = given_noise.at_noise(mechanism, noise, n_classes)
                 if parameters is not None:
                     noisy = releases(parameters)
-                    found[mechanism.name, setting] = [_of_counts(noisy), *_of_claims(noisy)]
-        found |= _of_totals(name, task)
+                    proofs[mechanism.name, setting] = [_of_counts(noisy), *_of_claims(noisy)]
+        proofs |= _of_totals(name, task)
     for setting, noise in ledger.bagging(settings["dpbag"]).items():
-        found["dpbag", setting] = _of_bagging(noise)
+        proofs["dpbag", setting] = _of_bagging(noise)
     n, rate = settings["dpbag"]["n"], settings["dpbag"]["noise"] / settings["dpbag"]["n"]
     for setting, labels, partitions, _ in ledger.printed_labels(n, published):
-        found["dpbag", setting] = [
+        proofs["dpbag", setting] = [
             _of_bags(BaggingNoise(n, 1 if partitions is None else partitions, rate), labels)
         ]
-    given = settings["mechanism"]
+    nzc = settings["mechanism"]
     for name, task in settings["nzc"].items():
-        for reading, scale in (("scale", given["gamma"]), ("inverse_scale", 1 / given["gamma"])):
+        for reading, scale in (("scale", nzc["gamma"]), ("inverse_scale", 1 / nzc["gamma"])):
             for queries in (1, task["pool"]):
-                setting = ledger.read_gamma(name, queries, given["gamma"], reading)
-                found["nzc", setting] = _of_nzc(given, scale, queries)
-    return found
+                setting = ledger.read_gamma(name, queries, nzc["gamma"], reading)
+                proofs["nzc", setting] = _of_nzc(nzc, scale, queries)
+    return proofs
 
 
 def releases(parameters: Parameters) -> list[dict]:
@@ -124,8 +124,8 @@ def _of_claims(noisy: list[dict]) -> list[Proof]:
 
     def proof(row) -> dict:
         scales = (
-            each["times"] * Fraction(each["squared"]) / Fraction(each["scale"]) ** 2
-            for each in noisy
+            release["times"] * Fraction(release["squared"]) / Fraction(release["scale"]) ** 2
+            for release in noisy
         )
         rho, spent = float(sum(scales)) / 2, -math.log(row.delta)
         near = math.floor(2 * math.sqrt(spent / rho))
@@ -153,8 +153,8 @@ def _of_totals(name: str, task: Mapping) -> dict[Row, list[Proof]]:
     return proofs
 
 
-def _of_labels(each: float, labels: int) -> Proof:
-    return lambda row: of_responses(each, 0.0, labels, row.proven_epsilon, row.delta)
+def _of_labels(label_epsilon: float, labels: int) -> Proof:
+    return lambda row: of_responses(label_epsilon, 0.0, labels, row.proven_epsilon, row.delta)
 
 
 def bagged(noise: BaggingNoise) -> dict:
@@ -187,14 +187,14 @@ def _of_bags(noise: BaggingNoise, labels: int) -> Proof:
     return proof
 
 
-def _of_nzc(given: Mapping, scale: float, queries: int) -> list[Proof]:
+def _of_nzc(mechanism: Mapping, scale: float, queries: int) -> list[Proof]:
     """At a lead of one a label is that of one vote, with noise on the scale of constant + 1.
 
     A budget that one label exceeds is exceeded by several.
     """
-    if given["noise"] != "laplace":
+    if mechanism["noise"] != "laplace":
         return []
-    moved = Fraction(given["constant"]) + 1
+    moved = Fraction(mechanism["constant"]) + 1
     law = named_law("laplace", Fraction(scale) / moved, 1)
 
     def claimed(row) -> dict:

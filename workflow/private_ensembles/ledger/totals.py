@@ -17,7 +17,7 @@ from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general, optimal_homogeneous
 from private_ensembles.accounting.root import bisect
-from private_ensembles.ledger.ledger import Given
+from private_ensembles.ledger.ledger import Calibration
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
@@ -35,7 +35,9 @@ _LEFT = 1e-13
 _FAR = 60.0
 
 
-def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float) -> pd.DataFrame:
+def totals(
+    settings: Mapping[str, Calibration], queries: list[int], delta_prime: float
+) -> pd.DataFrame:
     """Total epsilons over Q labels at one delta for all mechanisms, a row per budget, mechanism, Q.
 
     settings: by budget. delta_prime: what general composition spends beside the labels' leaks, as
@@ -48,10 +50,10 @@ def totals(settings: Mapping[str, Given], queries: list[int], delta_prime: float
     teachers_once is what is proven (docs/privacy.md).
     """
     rows = []
-    for name, given in settings.items():
+    for name, calibration in settings.items():
         for mechanism in map(load, registry.of_one_label()):
-            task = terms(mechanism.entry, given.budget)
-            audited = mechanism.law.audited(task, given.parameters[mechanism.name])
+            task = terms(mechanism.entry, calibration.budget)
+            audited = mechanism.law.audited(task, calibration.parameters[mechanism.name])
             curve, pairs = _remembered(audited.curve), audited.label_pairs()
             for Q in queries:
                 rows.append(
@@ -68,23 +70,23 @@ def _together(
     """What Q labels cost together, and what that supposes; costs_once: whatever their number."""
     total = general(task.epsilon, task.delta, Q, delta_prime)
     delta, once, holds = total.delta, np.nan, FRESH
-    found = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
+    epsilons = dict.fromkeys(("general", "optimal", "pld", "label"), np.nan)
     if costs_once:
         delta, once, holds = task.delta, task.epsilon, ONCE
     elif delta == 1:  # which everything keeps
-        found = dict.fromkeys(found, 0.0)
+        epsilons = dict.fromkeys(epsilons, 0.0)
     else:
-        found |= total_budgets(task.epsilon, task.delta, Q, delta)
-        found |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
+        epsilons |= total_budgets(task.epsilon, task.delta, Q, delta)
+        epsilons |= {"general": total.epsilon, "pld": _pld(task, curve, Q, delta)}
         if pairs is not None:
-            found["label"] = min(found["pld"], adaptive_epsilon(pairs, Q, delta).upper)
+            epsilons["label"] = min(epsilons["pld"], adaptive_epsilon(pairs, Q, delta).upper)
     if task.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
         teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
         once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
     return {
         "delta_total": delta,
-        **found,
+        **epsilons,
         "teachers_once": once,
         "privacy_model": task.privacy_model,
         "adjacency": task.adjacency,

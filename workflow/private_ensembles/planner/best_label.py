@@ -30,12 +30,12 @@ def study(settings: Mapping, meter=None) -> pd.DataFrame:
     accuracy (the true one), parameters and right (Pr[a label is right], exactly). meter: advanced
     once per budget and number of labels.
     """
-    given = settings["best_label"]
-    size = {"n_teachers": given["teachers"], "n_classes": given["n_classes"]}
-    one = [(epsilon, 1) for epsilon in given["epsilons"]]
-    several = [(max(given["epsilons"]), labels) for labels in given["labels"] if labels > 1]
+    options = settings["best_label"]
+    size = {"n_teachers": options["teachers"], "n_classes": options["n_classes"]}
+    single = [(epsilon, 1) for epsilon in options["epsilons"]]
+    several = [(max(options["epsilons"]), labels) for labels in options["labels"] if labels > 1]
     rows = []
-    for epsilon, labels in (*one, *several):
+    for epsilon, labels in (*single, *several):
         task = Task(epsilon, settings["delta"], labels, labels, **size)
         for mechanism, stated, parameters in _calibrated(settings, task):
             rows += [
@@ -52,7 +52,7 @@ def study(settings: Mapping, meter=None) -> pd.DataFrame:
                     "parameters": words(parameters),
                     "right": right(mechanism, task, parameters, accuracy),
                 }
-                for accuracy in given["accuracies"]
+                for accuracy in options["accuracies"]
             ]
         if meter is not None:
             meter.advance()

@@ -30,13 +30,13 @@ def study(settings: Mapping, meter=None, *, noise: str = "reproducible") -> pd.D
     right] at that lead) and ratio (sigma over that of gnmax_analytic; NaN elsewhere). `limit` is
     what the ratio tends to.
     """
-    given = settings["many_labels"]
-    teachers, lead = given["teachers"], given["lead"]
+    options = settings["many_labels"]
+    teachers, lead = options["teachers"], options["lead"]
     counts = np.array([[(teachers - lead) // 2, (teachers + lead) // 2]])
     rows = []
-    for labels in given["labels"]:
+    for labels in options["labels"]:
         wanted = Task(
-            epsilon=given["epsilon"],
+            epsilon=options["epsilon"],
             delta=settings["delta"],
             queries=labels,
             labels=labels,

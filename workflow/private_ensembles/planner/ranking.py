@@ -70,8 +70,8 @@ def plan(
     >>> counts = np.array([[90, 5, 5], [20, 70, 10]] * 20)
     >>> labels = np.array([0, 1] * 20)
     >>> task = Task(epsilon=2.0, delta=1e-5, queries=40, labels=20, n_teachers=100, n_classes=3)
-    >>> for one in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
-    ...     print(one.mechanism, round(one.correct, 1), round(one.published, 1), one.refusal)
+    >>> for best in plan(task, counts, labels, ["gnmax", "gnmax_analytic", "ladder"]):
+    ...     print(best.mechanism, round(best.correct, 1), round(best.published, 1), best.refusal)
     gnmax_analytic 20.0 19.8 None
     ladder 0.0 nan for two classes only
     """
@@ -79,11 +79,11 @@ def plan(
     families: dict[str, list[Plan]] = {}
     for name in registry.offered() if names is None else names:
         mechanism = load(name)
-        found = _best(mechanism, task, counts, labels)
-        families.setdefault(mechanism.entry.family or name, []).append(found)
+        ranked = _best(mechanism, task, counts, labels)
+        families.setdefault(mechanism.entry.family or name, []).append(ranked)
         if meter is not None:
             meter.advance()
-    plans = [_of_family(found) for found in families.values()]
+    plans = [_of_family(family) for family in families.values()]
     return sorted(plans, key=_rank)
 
 
@@ -97,12 +97,12 @@ def about_seconds(task: Task, *, release: bool = False) -> float:
     Measured (docs/your-own-votes.md); within a factor of 3 or so.
     """
     sampled = sample_size(task.queries, task.n_classes) * task.n_classes
-    found = 4 + 1.3e-5 * sampled + min(task.labels, 10_000) / 1000
+    seconds = 4 + 1.3e-5 * sampled + min(task.labels, 10_000) / 1000
     if task.n_classes == 2:  # tables of all teachers
-        found += 2e-4 * task.n_teachers
+        seconds += 2e-4 * task.n_teachers
     if release and task.secure:
-        found += 1.5e-5 * task.queries * task.n_classes
-    return found
+        seconds += 1.5e-5 * task.queries * task.n_classes
+    return seconds
 
 
 def sample_size(n_queries: int, n_classes: int) -> int:
@@ -127,8 +127,8 @@ def _best(mechanism: Mechanism, task: Task, counts: NDArray, labels: NDArray) ->
     return Plan(mechanism.name, None, parameters, spent, answers, correct, math.nan)
 
 
-def _rank(one: Plan) -> tuple[bool, float]:
-    return one.refusal is not None, -one.correct
+def _rank(plan: Plan) -> tuple[bool, float]:
+    return plan.refusal is not None, -plan.correct
 
 
 def _of_family(plans: Sequence[Plan]) -> Plan:
@@ -180,7 +180,7 @@ def best_parameters(
         return mechanism.calibrate(task, **{names[0]: float(high[0])})  # all that is wanted
     starts, most = _EFFORT.get(len(names), _EFFORT[3])
     for start in points[np.argsort(-values)[:starts]]:
-        found = minimize(
+        search = minimize(
             lambda x: -score(np.clip(x, low, high)),
             start,
             method="Nelder-Mead",
@@ -191,8 +191,8 @@ def best_parameters(
                 "initial_simplex": _simplex(start, low, high),
             },
         )
-        if -found.fun > best_value:
-            best, best_value = np.clip(found.x, low, high), -found.fun
+        if -search.fun > best_value:
+            best, best_value = np.clip(search.x, low, high), -search.fun
     return mechanism.calibrate(task, **dict(zip(names, map(float, best), strict=True)))
 
 

@@ -79,10 +79,10 @@ def scale(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) -> Scal
         half = planned(mechanism.law.less_noise(same, 0.5), math.nan) if scales else unscaled
         if half.correct < (1 + _WORTH) * unscaled.correct:
             return Scaled(wanted, unscaled)
-    found = _within(mechanism, same, known, wanted) if scales else None
-    if found is None:
+    within = _within(mechanism, same, known, wanted) if scales else None
+    if within is None:
         return None if unscaled is None else Scaled(wanted, unscaled)
-    best = planned(*found)
+    best = planned(*within)
     if unscaled is not None and unscaled.correct > best.correct:
         best = unscaled
     return Scaled(wanted, best)
@@ -117,7 +117,7 @@ def fewer_labels(
     import pandas as pd
 
     rows, best = [], {}
-    for task, ranked in sorted(plans, key=lambda one: one[0].epsilon):
+    for task, ranked in sorted(plans, key=lambda pair: pair[0].epsilon):
         for first in ranked:
             if first.refusal is not None:
                 continue
@@ -138,14 +138,16 @@ def around(plans: Sequence[Plan], task: Task, counts: NDArray, labels: NDArray) 
     than `MOST` labels.
     """
     rows = []
-    for one in plans:
-        known = Scaled(task, one)
+    for chosen in plans:
+        known = Scaled(task, chosen)
         shares = BUDGETS if task.labels <= MOST else ()
         budgets = [replace(task, epsilon=share * task.epsilon) for share in shares]
         others = [_at_budget(known, wanted, counts, labels) for wanted in budgets]
         curves = {"labels": _chain(known, counts, labels), "epsilon": [known, *others]}
-        for over, found in curves.items():
-            kept = [plan_rows(each.task, [each.plan])[0] for each in found if each is not None]
+        for over, curve in curves.items():
+            kept = [
+                plan_rows(scaled.task, [scaled.plan])[0] for scaled in curve if scaled is not None
+            ]
             kept.sort(key=lambda row: (row["wanted"], row["budget_epsilon"]))
             rows += [{"over": over} | row for row in kept]
     return rows
@@ -156,16 +158,16 @@ def _at_budget(known: Scaled, wanted: Task, counts: NDArray, labels: NDArray) ->
     mechanism = load(known.plan.mechanism)
     if len(mechanism.account.searched(wanted)) < 2:
         return scale(known, wanted, counts, labels)
-    (found,) = plan(wanted, counts, labels, [mechanism.name])
-    return None if found.refusal is not None else Scaled(wanted, found)
+    (replanned,) = plan(wanted, counts, labels, [mechanism.name])
+    return None if replanned.refusal is not None else Scaled(wanted, replanned)
 
 
 def _chain(known: Scaled, counts: NDArray, labels: NDArray) -> list[Scaled]:
     """The plan and, one from the other, what it becomes with fewer labels."""
-    found, most = [known], known.task.labels
+    chain, most = [known], known.task.labels
     for share in SHARES if most <= MOST else ():
         few = max(1, round(share * most))
-        if few < found[-1].task.labels:
+        if few < chain[-1].task.labels:
             fewer = replace(known.task, labels=few)
-            found.append(scale(found[-1], fewer, counts, labels) or found[-1])
-    return found
+            chain.append(scale(chain[-1], fewer, counts, labels) or chain[-1])
+    return chain

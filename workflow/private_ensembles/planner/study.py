@@ -30,16 +30,16 @@ _AUDITED_TEACHERS, _AUDITED_CLASSES = 7, (2, 3)
 
 def task(settings: Mapping, epsilon: float, delta: float, **more) -> Task:
     """Return the task that the section describes; more: of `Task`, in place of what it says."""
-    given = {
+    arguments = {
         "queries": settings["queries"],
         "labels": settings["labels"],
         "n_teachers": settings["teachers"],
         "n_classes": settings["n_classes"],
     }
     common = ("privacy_model", "adjacency", "teacher_epsilon", "teacher_Delta")
-    given |= {name: settings[name] for name in common} | more
-    profile = ConsensusProfile(n_classes=given["n_classes"], **settings["profile"])
-    return Task(epsilon=epsilon, delta=delta, profile=profile, **given)
+    arguments |= {name: settings[name] for name in common} | more
+    profile = ConsensusProfile(n_classes=arguments["n_classes"], **settings["profile"])
+    return Task(epsilon=epsilon, delta=delta, profile=profile, **arguments)
 
 
 def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
@@ -70,42 +70,42 @@ def plans(
     noise: str = "reproducible",
 ) -> list[tuple[Task, list[ranking.Plan]]]:
     """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.plan` does."""
-    found, secure = [], check_mode(noise) == "secure"
+    ranked, secure = [], check_mode(noise) == "secure"
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
         counts, labels = profile_votes(wanted, seed)
-        found.append((wanted, ranking.plan(wanted, counts, labels, settings["mechanisms"])))
+        ranked.append((wanted, ranking.plan(wanted, counts, labels, settings["mechanisms"])))
         if meter is not None:
             meter.advance()
-    return found
+    return ranked
 
 
-def table_of(found: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
+def table_of(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
     """Return `plans` as a table."""
     import pandas as pd
 
-    return pd.DataFrame([row for wanted, ranked in found for row in plan_rows(wanted, ranked)])
+    return pd.DataFrame([row for wanted, ranked in planned for row in plan_rows(wanted, ranked)])
 
 
 def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:
     """Return plans as rows of a table; correct, published and answers: expected, on the profile."""
     return [
         {
-            "mechanism": one.mechanism,
-            "name": registry.entry(one.mechanism).label,
+            "mechanism": plan.mechanism,
+            "name": registry.entry(plan.mechanism).label,
             "budget_epsilon": wanted.epsilon,
             "delta": wanted.delta,
-            "epsilon": one.epsilon,
+            "epsilon": plan.epsilon,
             "wanted": wanted.labels,
-            "answers": one.answers,
-            "correct": one.correct,
-            "published": one.published,
-            "parameters": words(one.parameters),
+            "answers": plan.answers,
+            "correct": plan.correct,
+            "published": plan.published,
+            "parameters": words(plan.parameters),
             "privacy_model": wanted.privacy_model,
             "adjacency": wanted.adjacency,
-            "not_applicable": one.refusal or "",
+            "not_applicable": plan.refusal or "",
         }
-        for one in plans
+        for plan in plans
     ]
 
 

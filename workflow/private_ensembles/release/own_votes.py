@@ -74,7 +74,7 @@ def plan_for(
     counts, labels = study.profile_votes(task, seed)
     plans = ranking.plan(task, counts, labels, settings["mechanisms"], meter)
     if plans[0].refusal is not None:
-        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
+        reasons = "; ".join(f"{plan.mechanism}: {plan.refusal}" for plan in plans)
         raise ValueError(f"no mechanism applies: {reasons}")
     return Application(task, plans, plans[0])
 
@@ -100,7 +100,7 @@ def curves_table(application: Application, seed: int) -> pd.DataFrame:
     """
     import pandas as pd
 
-    applying = [one for one in application.plans if one.refusal is None]
+    applying = [plan for plan in application.plans if plan.refusal is None]
     profile = study.profile_votes(application.task, seed)
     rows = scaled_plans.around(applying[:2], application.task, *profile)
     table = pd.DataFrame(rows).drop(columns=["published", "not_applicable"])
@@ -154,19 +154,19 @@ def private_table(
     asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
     known = labels >= 0
     rows = []
-    for one in application.plans:
-        if one.refusal is not None:
+    for plan in application.plans:
+        if plan.refusal is not None:
             continue
-        mechanism = load(one.mechanism)
+        mechanism = load(plan.mechanism)
         task = application.task
-        answers, agreeing = mechanism.law.expected(asked, plurality, task, one.parameters)
+        answers, agreeing = mechanism.law.expected(asked, plurality, task, plan.parameters)
         correct = np.nan
         if known.any():
-            share = mechanism.law.expected(asked[known], labels[known], task, one.parameters)[1]
+            share = mechanism.law.expected(asked[known], labels[known], task, plan.parameters)[1]
             correct = share * known.mean()
         rows.append(
             {
-                "mechanism": one.mechanism,
+                "mechanism": plan.mechanism,
                 "answers": answers,
                 "agreeing": agreeing,
                 "correct": correct,

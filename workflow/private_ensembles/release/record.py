@@ -91,20 +91,20 @@ def read(path: str | Path = RELEASES) -> list[Release]:
         raise ValueError(f"{path}: not a readable record of releases: {error}") from None
     if not known:
         raise ValueError(f"{path}: is not a record of releases: restore the file")
-    found = []
+    releases = []
     for line, row in enumerate(rows, start=2):
         try:
             costs = {name: float(row[name]) for name in ("epsilon", "delta")}
-            one = Release(**row | costs)
-            good = 0 <= one.epsilon < inf and 0 <= one.delta <= 1
+            release = Release(**row | costs)
+            good = 0 <= release.epsilon < inf and 0 <= release.delta <= 1
         except (KeyError, TypeError, ValueError):
             good = False
         if not good or None in row.values():
             raise ValueError(f"{path}: line {line} is not a release: restore the file")
-        found.append(one)
-    if not found:
+        releases.append(release)
+    if not releases:
         raise ValueError(f"{path}: holds no release: restore the file")
-    return found
+    return releases
 
 
 def append(
@@ -119,7 +119,7 @@ def append(
     default. What is written there tells the hash of labels that are not charged yet.
     """
     path = Path(path)
-    rows = [asdict(one) for one in (*read(path), release)]
+    rows = [asdict(recorded) for recorded in (*read(path), release)]
     unfinished = (path.parent if workshop is None else Path(workshop)) / f".{path.stem}.part.csv"
     unfinished.touch(mode=0o600)
     try:
@@ -148,24 +148,24 @@ def together(releases: Sequence[Release | Total]) -> Total:
 
     If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy.
     """
-    adjacencies = {one.adjacency for one in releases}
+    adjacencies = {release.adjacency for release in releases}
     if len(adjacencies) > 1:
-        releases = [_replacing(one) for one in releases]
+        releases = [_replacing(release) for release in releases]
         adjacencies = {"replace_one"}
     (adjacency,) = adjacencies
     from private_ensembles.accounting.rounding import fraction_above  # late: NumPy
 
     epsilon, delta = (
-        fraction_above(sum(Fraction(getattr(one, name)) for one in releases))
+        fraction_above(sum(Fraction(getattr(release, name)) for release in releases))
         for name in ("epsilon", "delta")
     )
     return Total(epsilon, min(1.0, delta), adjacency)
 
 
-def _replacing(one: Release | Total) -> Total:
+def _replacing(release: Release | Total) -> Total:
     from private_ensembles.accounting.composition import replace_one  # late: NumPy
 
-    if one.adjacency == "replace_one":
-        return Total(one.epsilon, one.delta, one.adjacency)
-    found = replace_one(one.epsilon, one.delta)
-    return Total(found.epsilon, found.delta, "replace_one")
+    if release.adjacency == "replace_one":
+        return Total(release.epsilon, release.delta, release.adjacency)
+    cost = replace_one(release.epsilon, release.delta)
+    return Total(cost.epsilon, cost.delta, "replace_one")

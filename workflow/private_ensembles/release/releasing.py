@@ -256,7 +256,7 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
 
 def _all_on_record(place: Place, earlier: list[Release]) -> None:
     """Refuse a record that was lost, cut or replaced by an older copy of it."""
-    rows = [asdict(one) for one in earlier]
+    rows = [asdict(release) for release in earlier]
     lacking = [path for path in place.kept(_CHARGED) if _facts(path).get("release") not in rows]
     if not earlier and os.path.lexists(place.labels):
         lacking = [place.labels]
@@ -348,7 +348,7 @@ def _write(path: Path, text: str) -> None:
 def _tidy(place: Place) -> None:
     """Mark draws that are on record as charged; remove the others, which nobody has seen."""
     with contextlib.suppress(OSError, ValueError):  # without the record nobody knows: it stays
-        charged = [asdict(one) for one in record.read(place.record)]
+        charged = [asdict(release) for release in record.read(place.record)]
         for folder in place.kept(_UNCHARGED):
             if _facts(folder).get("release") in charged:
                 folder.rename(folder.with_name(folder.name.replace(_UNCHARGED, _CHARGED)))

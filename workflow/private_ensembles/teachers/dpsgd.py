@@ -11,22 +11,18 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from private_ensembles.noise import secure as secure_noise
-from private_ensembles.teachers.schedule import check_finite, check_training, poisson_schedule
+from private_ensembles.teachers.schedule import check_finite
+from private_ensembles.teachers.training import PrivateTraining
 
 
 def train_private_teacher(
     model,
     images,
     labels,
+    training: PrivateTraining,
     *,
-    noise_multiplier,
-    max_grad_norm,
-    batch_size,
-    epochs,
-    learning_rate,
     sampling_seed,
     noise_seed,
-    shard_size=None,
     device="cpu",
 ):
     """Train `model` in place and return its state_dict on the CPU.
@@ -37,23 +33,19 @@ def train_private_teacher(
     deviation noise_multiplier * max_grad_norm to the sum (to an empty sum, too), and divides by the
     expected batch size. Nothing but the model depends on the drawn batches.
 
-    shard_size: the public constant behind sample rate, steps and divisor; N by default, which is
-    public under replace-one neighbours; pass a constant if N is not public (keyed-hash shards).
     sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
     that a GPU sees the same batches and noise. None: from the system's entropy, for real data.
 
     (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
     against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
     noise_seed None it is summed from four samples as there (see `noise.secure.normal`).
-    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    Raises ValueError for no record without a public shard_size, and for weights that are not finite
+    at the end.
     """
-    check_training(
-        noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, learning_rate=learning_rate
-    )
-    plan = poisson_schedule(len(labels) if shard_size is None else shard_size, batch_size, epochs)
+    plan = training.schedule(len(labels))
     model = model.to(device).train()
     images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
-    wrapped, optimizer = _private(model, plan, noise_multiplier, max_grad_norm, learning_rate)
+    wrapped, optimizer = _private(model, plan, training)
     optimizer.generator = private_generator(noise_seed)
     sampler = private_generator(sampling_seed)
     with warnings.catch_warnings():
@@ -97,7 +89,7 @@ def gaussian(shape, generator, dtype):
     return torch.randn(shape, generator=generator, dtype=dtype)
 
 
-def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
+def _private(model, plan, training):
     """Opacus' wrapper of the model, and its optimizer around plain SGD."""
     # late: a second of import that accounting and plain training can do without
     from opacus.grad_sample import GradSampleModule
@@ -115,9 +107,9 @@ def _private(model, plan, noise_multiplier, max_grad_norm, learning_rate):
 
     wrapped = GradSampleModule(model, loss_reduction="sum")
     optimizer = CpuNoiseOptimizer(
-        torch.optim.SGD(model.parameters(), lr=learning_rate),
-        noise_multiplier=noise_multiplier,
-        max_grad_norm=max_grad_norm,
+        torch.optim.SGD(model.parameters(), lr=training.learning_rate),
+        noise_multiplier=training.noise_multiplier,
+        max_grad_norm=training.max_grad_norm,
         expected_batch_size=plan.expected_batch_size,
         # the loss is a sum, so gradients are per record as they are; scale_grad then divides
         loss_reduction="mean",

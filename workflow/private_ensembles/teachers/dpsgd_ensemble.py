@@ -13,49 +13,37 @@ from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, private_generator
 from private_ensembles.teachers.layerwise import LayerwiseGradients, applies
-from private_ensembles.teachers.schedule import check_training, poisson_schedule
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
+from private_ensembles.teachers.training import PrivateTraining
 
 
 def train_private_ensemble(
     models,
-    images,
-    labels,
-    shards,
+    records: ShardedRecords,
+    training: PrivateTraining,
     *,
-    pixel_max,
-    noise_multiplier,
-    max_grad_norm,
-    batch_size,
-    epochs,
-    learning_rate,
     sampling_seeds,
     noise_seeds,
-    shard_size=None,
     blocks=None,
     checkpoint=None,
     progress=lambda message: None,
 ):
     """One state_dict on the CPU for each of `models`, all of one architecture.
 
-    images: uint8 tensor (N, height, width[, channels]) with values to pixel_max, and labels: int64
-    (N,), both on the device to train on. shards: for each model an int64 tensor of indices into
-    them. sampling_seeds, noise_seeds: for each model as in `dpsgd.train_private_teacher`, whose
-    parameters the others are. blocks: as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint
-    to resume from and to write. progress: told how far the training is.
+    records: `ShardedRecords.tensors`, a shard for each model, on the device to train on. training,
+    and sampling_seeds and noise_seeds for each model: as in `dpsgd.train_private_teacher`. blocks:
+    as in `stacked.Gradients`, on a GPU. checkpoint: a Checkpoint to resume from and to write.
+    progress: told how far the training is.
 
-    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    Raises ValueError for a shard without records and without a public size, and for weights that
+    are not finite at the end.
     """
-    check_training(
-        noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm, learning_rate=learning_rate
-    )
     checkpoint = checkpoint or Checkpoint()
-    plans = [
-        poisson_schedule(len(shard) if shard_size is None else shard_size, batch_size, epochs)
-        for shard in shards
-    ]
-    parameters = stack(models, images.device)
-    gradients = _gradients(models[0], images, labels, pixel_max, max_grad_norm, blocks)
+    shards = records.shards
+    plans = [training.schedule(len(shard)) for shard in shards]
+    parameters = stack(models, records.images.device)
+    gradients = _gradients(models[0], records, training.max_grad_norm, blocks)
     samplers = [private_generator(seed) for seed in sampling_seeds]
     noises = [private_generator(seed) for seed in noise_seeds]
     first = 0
@@ -76,9 +64,9 @@ def train_private_ensemble(
         mine = parameters[active]
         summed = gradients(mine, batches)
         noise = _noise(models[0], mine, [noises[i] for i in active])
-        summed += noise_multiplier * max_grad_norm * noise.to(summed)
+        summed += training.noise_multiplier * training.max_grad_norm * noise.to(summed)
         expected = torch.tensor([[plans[i].expected_batch_size] for i in active])
-        parameters[active] = mine.add(summed / expected.to(summed), alpha=-learning_rate)
+        parameters[active] = mine.add(summed / expected.to(summed), alpha=-training.learning_rate)
         meter.advance(images=sum(map(len, batches)))
         if checkpoint.due():
             checkpoint.save(
@@ -91,12 +79,13 @@ def train_private_ensemble(
     return finite_states(parameters, models[0])
 
 
-def _gradients(model, images, labels, pixel_max, max_grad_norm, blocks):
+def _gradients(model, records, max_grad_norm, blocks):
     """Clipped sums, in the way that is fast for this model where it is trained."""
-    common = {"pixel_max": pixel_max, "max_grad_norm": max_grad_norm}
-    if applies(model, images.device):
-        return LayerwiseGradients(model, images, labels, **common)
-    return Gradients(model, images, labels, **common, blocks=blocks)
+    data = model, records.images, records.labels
+    common = {"pixel_max": records.pixel_max, "max_grad_norm": max_grad_norm}
+    if applies(model, records.images.device):
+        return LayerwiseGradients(*data, **common)
+    return Gradients(*data, **common, blocks=blocks)
 
 
 def _noise(model, like, generators):
@@ -107,13 +96,13 @@ def _noise(model, like, generators):
     """
     shapes = [p.shape for p in model.parameters()]
 
-    def one(generator):
+    def noise_of(generator):
         return torch.cat([gaussian(shape, generator, like.dtype).flatten() for shape in shapes])
 
     if (threads := torch.get_num_threads()) == 1:
-        return torch.stack([one(generator) for generator in generators])
+        return torch.stack([noise_of(generator) for generator in generators])
     with ThreadPoolExecutor(threads) as pool:
-        return torch.stack(list(pool.map(one, generators)))
+        return torch.stack(list(pool.map(noise_of, generators)))
 
 
 def _states(generators):

@@ -9,41 +9,39 @@ import torch
 
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
-from private_ensembles.teachers.schedule import check_training, poisson_schedule, rate_at
+from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
+from private_ensembles.teachers.training import PlainTraining
 
 
 def train_plain_ensemble(
     models,
-    images,
-    labels,
-    shards,
+    records: ShardedRecords,
+    training: PlainTraining,
     *,
-    pixel_max,
-    batch_size,
-    epochs,
-    learning_rate,
     sampling_seeds,
-    momentum=0.0,
-    learning_rate_schedule="constant",
     blocks=None,
     checkpoint=None,
     progress=lambda message: None,
 ):
     """One state_dict on the CPU for each of `models`, all of one architecture.
 
-    images, labels, shards, pixel_max, blocks, checkpoint, progress: as in
-    `dpsgd_ensemble.train_private_ensemble`. sampling_seeds: for each model as in
-    `plain.train_plain_teacher`, whose parameters the others are.
+    records, blocks, checkpoint, progress: as in `dpsgd_ensemble.train_private_ensemble`. training,
+    and sampling_seeds for each model: as in `plain.train_plain_teacher`.
 
-    Raises ValueError for parameters out of range and for weights that are not finite at the end.
+    Raises ValueError for a shard without records, and for weights that are not finite at the end.
     """
-    check_training(learning_rate=learning_rate, momentum=momentum)
     checkpoint = checkpoint or Checkpoint()
-    steps = [poisson_schedule(len(shard), batch_size, epochs).steps for shard in shards]
-    parameters = stack(models, images.device)
+    shards, batch_size = records.shards, training.batch_size
+    steps = [training.steps(len(shard)) for shard in shards]
+    parameters = stack(models, records.images.device)
     gradients = Gradients(
-        models[0], images, labels, pixel_max=pixel_max, width=batch_size, blocks=blocks
+        models[0],
+        records.images,
+        records.labels,
+        pixel_max=records.pixel_max,
+        width=batch_size,
+        blocks=blocks,
     )
     velocity = torch.zeros_like(parameters)
     samplers = [torch.Generator().manual_seed(seed) for seed in sampling_seeds]
@@ -68,8 +66,9 @@ def train_plain_ensemble(
             orders[i] = orders[i][batch_size:]
         mine = parameters[active]
         lengths = torch.tensor([[len(batch)] for batch in batches])
-        velocity[active] = momentum * velocity[active] + gradients(mine, batches) / lengths.to(mine)
-        rates = [rate_at(step, steps[i], learning_rate, learning_rate_schedule) for i in active]
+        descent = gradients(mine, batches) / lengths.to(mine)
+        velocity[active] = training.momentum * velocity[active] + descent
+        rates = [training.rate(step, steps[i]) for i in active]
         parameters[active] = mine - velocity[active] * torch.tensor(rates).to(mine)[:, None]
         meter.advance(images=int(lengths.sum()))
         if checkpoint.due():

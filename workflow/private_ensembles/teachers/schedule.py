@@ -47,30 +47,6 @@ def poisson_schedule(shard_size, batch_size, epochs):
     return Schedule(int(shard_size), 1.0 / batches, int(epochs) * batches)
 
 
-def check_training(**parameters):
-    """ValueError naming the first training parameter that is not a finite positive number.
-
-    noise_multiplier and momentum may be 0.
-    """
-    for name, value in parameters.items():
-        if name in ("noise_multiplier", "momentum"):
-            checks.finite(at_least=0, **{name: value})
-        else:
-            checks.finite(above=0, **{name: value})
-
-
-def rate_at(step, steps, learning_rate, schedule):
-    """Learning rate of step 0 <= step < steps: the same always, or falling towards 0.
-
-    >>> [rate_at(step, 4, 1.0, "linear") for step in range(4)]
-    [1.0, 0.75, 0.5, 0.25]
-
-    Raises ValueError for another schedule than LEARNING_RATES.
-    """
-    checks.one_of(LEARNING_RATES, learning_rate_schedule=schedule)
-    return learning_rate * (1 - step / steps) if schedule == "linear" else learning_rate
-
-
 def check_finite(state):
     """ValueError naming the first tensor of a state_dict that holds a number that is not finite."""
     for name, tensor in state.items():

@@ -47,8 +47,8 @@ def adaptive_epsilon(
 
     >>> from private_ensembles.accounting.adaptive.families import two_classes
     >>> label = two_classes([0.25, 0.75])  # randomised response: ln 3 a label
-    >>> found = adaptive_epsilon(label, 10, 1e-3)
-    >>> round(found.lower, 3), round(found.upper, 3)
+    >>> total = adaptive_epsilon(label, 10, 1e-3)
+    >>> round(total.lower, 3), round(total.upper, 3)
     (10.968, 10.968)
 
     family: `two_classes`, `Pairs` or another one. labels: >= 1. delta: in (0, 1). fineness: of the
@@ -61,10 +61,10 @@ def adaptive_epsilon(
     # No finite losses add up to more.
     most = labels * float(np.abs(losses_of(*family.pairs())).max()) + guess
     for _ in range(_TRIES):
-        found = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
-        if math.isfinite(found):
-            best = curve(family, labels, found, delta, fineness=fineness)
-            return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), found))
+        rough = curve(family, labels, guess, delta, fineness=COARSE, lower=False).epsilon(delta)
+        if math.isfinite(rough):
+            best = curve(family, labels, rough, delta, fineness=fineness)
+            return Bounds(best.least_epsilon(delta), min(best.epsilon(delta), rough))
         if guess > most:
             break
         guess *= 2
@@ -107,7 +107,7 @@ def curve(
     grid, kernels, orders = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
     wanted = None
     if least is not None:
-        ends = (math.floor(each / grid.step) - grid.lowest for each in (least, epsilon))
+        ends = (math.floor(end / grid.step) - grid.lowest for end in (least, epsilon))
         wanted = slice(max(0, next(ends) - 1), min(grid.size, next(ends) + 3))
     above = values_of_labels(kernels, grid, labels, delta, wanted)
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
@@ -149,6 +149,7 @@ def grid_and_kernels(
 
 
 def check_labels(labels: int, delta: float) -> None:
+    """Raise ValueError unless labels is a whole number >= 1 and delta in (0, 1)."""
     checks.integer(labels=labels, at_least=1)
     checks.probability(delta=delta, zero=False, one=False)
 
@@ -167,8 +168,8 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     if between.size:
         excess = family.excesses(np.exp(distances[between])).max(axis=0)
     near = np.append(excess[: between.size] <= enough, True)  # few[last] is
-    found = np.append(between, few[last])[np.argmax(near)]
-    return max(1, math.ceil(distances[found] / step))
+    place = np.append(between, few[last])[np.argmax(near)]
+    return max(1, math.ceil(distances[place] / step))
 
 
 def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:

@@ -87,9 +87,9 @@ def values_above(
         values = np.minimum(values * rounding, 1.0)
     if wanted is None:
         return values
-    found = np.ones(size)
-    found[wanted] = values
-    return found
+    everywhere = np.ones(size)
+    everywhere[wanted] = values
+    return everywhere
 
 
 def _ranges(
@@ -111,14 +111,14 @@ def _ranges(
     count = np.arange(1, labels + 1)
     width = np.sqrt(variance * count) * wide + variance * grid.step / 2 * count
     width = np.minimum(width, grid.size).astype(np.int64) + kernels.reach
-    found = []
+    ranges = []
     for before, after in zip(width, [*width[-2::-1], 0], strict=True):
         low, high = wanted.start - after, wanted.stop + after
         if from_start and after:
             low, high = max(low, -grid.lowest - before), min(high, -grid.lowest + before)
         low = min(max(low, 0), grid.size - 1)
-        found.append((low, max(low + 1, min(high, grid.size))))
-    return found
+        ranges.append((low, max(low + 1, min(high, grid.size))))
+    return ranges
 
 
 def values_below(
@@ -158,9 +158,9 @@ def values_below(
             stretch = slice(start, start + _AT_ONCE)
             level, tilt = windows[0, stretch].T.copy(), windows[1, stretch].T.copy()
             turned = rise @ tilt
-            found, slant = weight @ level + turned + lost, weight @ tilt + turned
-            best = found.argmax(axis=0)[None]
-            values[stretch] = np.take_along_axis(found, best, 0)[0]
+            heights, slant = weight @ level + turned + lost, weight @ tilt + turned
+            best = heights.argmax(axis=0)[None]
+            values[stretch] = np.take_along_axis(heights, best, 0)[0]
             slopes[stretch] = np.take_along_axis(slant, best, 0)[0]
         values, slopes = _highest(values, slopes, step)
         values = values - (2 * reach + 8) * _ROUNDING * (np.abs(values) - slopes)
@@ -183,6 +183,6 @@ def _highest(values: NDArray, slopes: NDArray, step: float) -> tuple[NDArray, ND
         value[here] = values[there] + slopes[there] * np.expm1(away)
         slope[here] = slopes[there] * np.exp(away)
         lines.append((value, slope))
-    found, slant = np.array(lines).swapaxes(0, 1)
-    best = found.argmax(axis=0)[None]
-    return np.take_along_axis(found, best, 0)[0], np.take_along_axis(slant, best, 0)[0]
+    heights, slant = np.array(lines).swapaxes(0, 1)
+    best = heights.argmax(axis=0)[None]
+    return np.take_along_axis(heights, best, 0)[0], np.take_along_axis(slant, best, 0)[0]

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import FINE, grid_and_kernels
+from private_ensembles.accounting.adaptive.account import FINE, check_labels, grid_and_kernels
 from private_ensembles.accounting.adaptive.backward_induction import Grid
 from private_ensembles.accounting.adaptive.curves import Curve
 from private_ensembles.accounting.adaptive.families import Family
@@ -68,9 +68,7 @@ class NoisyCounts:
         if not self.lattice:
             return gaussian_delta(self.mu, epsilon)
         moves = [Moves(int(self.counts), self.sigma)]
-        return np.vectorize(lambda one: discrete_gaussian.delta(one, moves), otypes=[float])(
-            epsilon
-        )
+        return np.vectorize(lambda at: discrete_gaussian.delta(at, moves), otypes=[float])(epsilon)
 
 
 @dataclass(frozen=True)
@@ -97,10 +95,10 @@ class LabelsAlone:
         down = np.exp(-step * np.arange(reach, 0, -1)) * (1 - _ROUNDING)
         low, high = 1 - down * (1 - values[0]) + _ROUNDING, np.full(reach, values[-1])
         padded = np.concatenate([low, values, high])[first : last + 2 * reach]
-        found = np.correlate(padded, kernel.masses[0], "valid") + kernel.nothing[0]
-        found = np.minimum(found * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
+        bounds = np.correlate(padded, kernel.masses[0], "valid") + kernel.nothing[0]
+        bounds = np.minimum(bounds * (1 + (2 * reach + 8) * 2 * UNIT_ROUNDOFF), 1.0)
         nothing = np.zeros(last - first)
-        return Curve(logs[first:last], found, nothing, nothing)
+        return Curve(logs[first:last], bounds, nothing, nothing)
 
     def least_sigma(
         self, counts: int, epsilon: float, delta: float, start: float, *, lattice: bool = False
@@ -125,8 +123,8 @@ class LabelsAlone:
         while not fails_at:
             lower = holds_at / 2
             fails_at, holds_at = (0.0, lower) if holds(lower) else (lower, holds_at)
-        found = bisect(holds, fails_at, holds_at, relative=_SLACK)
-        return _first(lambda sigma: holds(sigma, True), found) if lattice else found
+        sigma_of_grid = bisect(holds, fails_at, holds_at, relative=_SLACK)
+        return _first(lambda sigma: holds(sigma, True), sigma_of_grid) if lattice else sigma_of_grid
 
 
 def labels_alone(
@@ -163,18 +161,18 @@ def joint_epsilon(
     labels: >= 1. delta: in (0, 1). Infinite if none is found. Raises ValueError for numbers out
     of range.
     """
-    _check(labels, delta)
+    check_labels(labels, delta)
     guess = counts.mu**2 / 2 + counts.mu * math.sqrt(2 * math.log(1 / delta))
     for _ in range(_TRIES):
         # Twice: the first epsilon that is found chooses the grid of the second.
         for _ in range(2):
             alone = labels_alone(family, labels, guess, delta, width=counts.mu, fineness=fineness)
-            found = alone.beside(counts, delta).epsilon(delta)
-            if not math.isfinite(found):
+            epsilon = alone.beside(counts, delta).epsilon(delta)
+            if not math.isfinite(epsilon):
                 break
-            guess = found
+            guess = epsilon
         else:
-            return found
+            return epsilon
         guess = 2 * guess + 0.1
         if guess > _FURTHEST:
             break
@@ -185,14 +183,14 @@ def joint_delta(
     family: Family, labels: int, counts: NoisyCounts, epsilon: float, *, fineness: float = FINE
 ) -> float:
     """Return an upper bound on the delta of labels and counts at `epsilon`; as `joint_epsilon`."""
-    _check(labels, 0.5)
+    check_labels(labels, 0.5)
     checks.finite(epsilon=epsilon, at_least=0)
-    found = 1e-9
+    delta = 1e-9
     for _ in range(2):  # the second grid suits what the first has found
-        alone = labels_alone(family, labels, epsilon, found, width=counts.mu, fineness=fineness)
-        found = alone.beside(counts, found, epsilon).delta(epsilon)
-        found = min(max(found, 1e-14), 0.5)
-    return alone.beside(counts, found, epsilon).delta(epsilon)
+        alone = labels_alone(family, labels, epsilon, delta, width=counts.mu, fineness=fineness)
+        delta = alone.beside(counts, delta, epsilon).delta(epsilon)
+        delta = min(max(delta, 1e-14), 0.5)
+    return alone.beside(counts, delta, epsilon).delta(epsilon)
 
 
 def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:
@@ -210,17 +208,12 @@ def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.floa
     return np.concatenate([left[:0:-1], right])[None]
 
 
-def _first(holds: Callable[[float], bool], found: float) -> float:
-    """The first sigma, walking upwards from `found`, at which a claim holds; infinite for none."""
-    step, sigma = 1e-6, found
+def _first(holds: Callable[[float], bool], start: float) -> float:
+    """The first sigma, walking upwards from `start`, at which a claim holds; infinite for none."""
+    step, sigma = 1e-6, start
     for _ in range(_TRIES):
         if holds(sigma):
             return sigma
         step *= 2
-        sigma = found * (1 + step)
+        sigma = start * (1 + step)
     return math.inf
-
-
-def _check(labels: int, delta: float) -> None:
-    checks.integer(labels=labels, at_least=1)
-    checks.probability(delta=delta, zero=False, one=False)

@@ -40,8 +40,8 @@ class Curve:
         share = math.expm1(epsilon - self.logs[place]) / math.expm1(gap)
         # Of the next point, which is lower. The grid's logarithms are rounded, too.
         share = max(0.0, share - _ROUNDING * (1 + self._size(place) / gap))
-        found = (1 - share) * self.above[place] + share * self.above[place + 1]
-        return min(1.0, float(found) * (1 + _ROUNDING))
+        chord = (1 - share) * self.above[place] + share * self.above[place + 1]
+        return min(1.0, float(chord) * (1 + _ROUNDING))
 
     def least_delta(self, epsilon: float) -> float:
         """A lower bound on delta at `epsilon`."""
@@ -62,8 +62,8 @@ class Curve:
         high, low = self.above[place - 1 : place + 1]
         gap = self.logs[place] - self.logs[place - 1]
         share = min(1.0, (high - delta) / (high - low) * (1 + _ROUNDING) + _ROUNDING)
-        found = self.logs[place - 1] + math.log1p(share * math.expm1(gap))
-        return max(0.0, float(found) + _ROUNDING * self._size(place))
+        crossing = self.logs[place - 1] + math.log1p(share * math.expm1(gap))
+        return max(0.0, float(crossing) + _ROUNDING * self._size(place))
 
     def least_epsilon(self, delta: float) -> float:
         """A lower bound on epsilon at `delta`."""
@@ -73,8 +73,8 @@ class Curve:
         last = holds[-1]
         steep = -self.slopes[last] * (1 + _ROUNDING)
         further = max(0.0, self.below[last] * (1 - _ROUNDING) - delta) / steep
-        found = self.logs[last] + math.log1p(further)
-        return max(0.0, float(found) - _ROUNDING * self._size(last))
+        crossing = self.logs[last] + math.log1p(further)
+        return max(0.0, float(crossing) - _ROUNDING * self._size(last))
 
     def _size(self, place: int) -> float:
         """What the rounding of a point's logarithm is relative to."""

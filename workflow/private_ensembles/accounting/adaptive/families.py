@@ -60,8 +60,8 @@ class Pairs:
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`."""
         both = (self.first, self.second), (self.second, self.first)
-        found = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
-        return _different(np.concatenate(found))
+        curves = [hockey_sticks.excesses(*pair, t, self.error, self.spare) for pair in both]
+        return _different(np.concatenate(curves))
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
@@ -105,16 +105,16 @@ class Joined:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: worked out for few rows at a time."""
-        rows, found = len(self.cover.first), []
+        rows, curves = len(self.cover.first), []
         at_once = self.run * max(1, _AT_ONCE // (self.run * t.size))
         errors = self.cover.error, self.cover.spare
         for start in range(0, rows, at_once):
             some = slice(start, min(start + at_once, rows))
             both = self.cover.first[some], self.cover.second[some]
             for pair in (both, both[::-1]):
-                each = hockey_sticks.excesses(*pair, t, *errors)
-                found.append(np.maximum.reduceat(each, np.arange(0, len(each), self.run)))
-        return _different(np.concatenate(found))
+                of_rows = hockey_sticks.excesses(*pair, t, *errors)
+                curves.append(np.maximum.reduceat(of_rows, np.arange(0, len(of_rows), self.run)))
+        return _different(np.concatenate(curves))
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`."""
@@ -179,8 +179,8 @@ def losses_of(first: NDArray, second: NDArray) -> NDArray[np.float64]:
 def largest_spread(family: Family) -> float:
     """The largest root mean square of a label's loss, which the grid is measured by."""
     first, second = family.pairs()
-    found = float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
-    return max(found, 1e-9)
+    spread = float(np.sqrt((first * losses_of(first, second) ** 2).sum(axis=1).max()))
+    return max(spread, 1e-9)
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:

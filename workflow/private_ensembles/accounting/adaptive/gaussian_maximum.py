@@ -70,18 +70,18 @@ class GaussianMaximum:
         at, place = _reflected(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
         more = OUTSIDE + self.spare * (1 + t)
-        found = np.empty((leads, middles, t.size))
+        curves = np.empty((leads, middles, t.size))
         # Few leads at a time: what is at hand fits a processor's cache.
         few = max(1, _AT_ONCE // (middles * at.size))
         for first in range(0, leads, few):
             rows = slice(first, first + few)
             nodes = [table[rows].reshape(-1, 3) for table in self._tables]
             best = _at_nodes(*nodes, at).reshape(-1, middles, at.size)
-            found[rows, :, high] = best[:, :, place[high]] + more[high]
+            curves[rows, :, high] = best[:, :, place[high]] + more[high]
             # Below 1 a curve is t times that of the reflected lead at 1 / t.
             best = best[:, :, place[low]] * t[low] + more[low]
-            found[::-1][rows, :, low] = best
-        return np.minimum(found, 1.0, out=found).reshape(-1, t.size)
+            curves[::-1][rows, :, low] = best
+        return np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
 
     def pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `Family`: a and b have all votes between them, the other classes none.
@@ -96,10 +96,10 @@ class GaussianMaximum:
         if most - least >= _MOST_PAIRS:  # near a tie each number counts
             tie = self.teachers // 2 + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
             votes = np.union1d(votes[::2], tie)
-        each = np.union1d(votes, votes - 1)
-        laws = _three_outcomes(each, self.teachers, self.classes, self.scale)
-        found, moved = (laws[np.searchsorted(each, one)] for one in (votes, votes - 1))
-        first, second = np.concatenate([found, moved]), np.concatenate([moved, found])
+        counts = np.union1d(votes, votes - 1)
+        laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
+        unmoved, moved = (laws[np.searchsorted(counts, own)] for own in (votes, votes - 1))
+        first, second = np.concatenate([unmoved, moved]), np.concatenate([moved, unmoved])
         return first * (1 - _ERROR), second * (1 + _ERROR) + OUTSIDE
 
     @cached_property
@@ -112,7 +112,7 @@ class GaussianMaximum:
         move = 2 / self.scale
         before, (apart, _) = _outcomes(leads, middles), _curvatures(leads, middles, 0.0, between)
         level, tilt = _curvatures(leads, middles, move, between)
-        after, apart_after = (each[::-1, :, _EXCHANGED] for each in (before, apart))
+        after, apart_after = (bounds[::-1, :, _EXCHANGED] for bounds in (before, apart))
         return before, after, level, tilt, apart, apart_after
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:

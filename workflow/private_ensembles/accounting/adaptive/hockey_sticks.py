@@ -85,18 +85,18 @@ def excesses(
     of (t P' - P)_+ for t < 1, without the cancellation.
     """
     most, least = [], []
-    for each in (np.asarray(first), np.asarray(second)):
-        most.append((each * (1 + error + _ROUNDING) + spare)[..., None])
-        least.append(np.maximum(each * (1 - error - _ROUNDING) - spare, 0.0)[..., None])
+    for rows in (np.asarray(first), np.asarray(second)):
+        most.append((rows * (1 + error + _ROUNDING) + spare)[..., None])
+        least.append(np.maximum(rows * (1 - error - _ROUNDING) - spare, 0.0)[..., None])
     low = t < 1
-    found = np.zeros((len(most[0]), t.size))
+    total = np.zeros((len(most[0]), t.size))
     # Outcome by outcome, and either side of 1 by itself, which takes a third of the time.
     for outcome in range(most[0].shape[1]):
-        gains = np.empty_like(found)
+        gains = np.empty_like(total)
         gains[:, low] = t[low] * most[1][:, outcome] - least[0][:, outcome]
         gains[:, ~low] = most[0][:, outcome] - t[~low] * least[1][:, outcome]
-        found += np.maximum(gains, 0.0, out=gains)
-    return found * (1 + _ROUNDING)
+        total += np.maximum(gains, 0.0, out=gains)
+    return total * (1 + _ROUNDING)
 
 
 def kernels(excess: ArrayLike, step: float, near: int | None = None) -> Kernels:
@@ -181,16 +181,16 @@ def _cheapest(
     excess: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """The maximum of as many first rows as cost UNIMPORTANT together, (0 or 1, n), and how many."""
-    found, count = excess[:0], 0
+    maximum, count = excess[:0], 0
     for start in range(0, rows.size, _AT_ONCE):
-        part = np.concatenate([found, excess[rows[start : start + _AT_ONCE]]])
-        together = np.maximum.accumulate(part, axis=0, out=part)[len(found) :]
+        part = np.concatenate([maximum, excess[rows[start : start + _AT_ONCE]]])
+        together = np.maximum.accumulate(part, axis=0, out=part)[len(maximum) :]
         fit = int(((together @ weights).max(axis=1) <= UNIMPORTANT).sum())
         if fit:
-            found, count = together[fit - 1 : fit].copy(), count + fit
+            maximum, count = together[fit - 1 : fit].copy(), count + fit
         if fit < len(together):
             break
-    return found, count
+    return maximum, count
 
 
 def _joined(
@@ -200,16 +200,16 @@ def _joined(
 
     Runs have as many members as powers of two.
     """
-    found, dearest = [], []
+    finished, dearest = [], []
     while True:
         both, dear = (np.maximum(each[:-1:2], each[1::2]) for each in (excess, costs))
         fits = (both @ weights <= np.maximum(dear + _NEARLY, _CHEAP)).all(axis=1)
         alone = np.ones(len(excess), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
-        found.append(excess[alone])
+        finished.append(excess[alone])
         dearest.append(costs[alone])
         if not fits.any():
-            return np.concatenate(found), np.concatenate(dearest)
+            return np.concatenate(finished), np.concatenate(dearest)
         excess, costs = both[fits], dear[fits]
 
 

@@ -29,7 +29,7 @@ _ROUNDING = 8 * UNIT_ROUNDOFF
 
 
 def values_of_labels(
-    one: Kernels, grid: Grid, labels: int, delta: float, wanted: slice | None = None
+    label: Kernels, grid: Grid, labels: int, delta: float, wanted: slice | None = None
 ) -> NDArray[np.float64]:
     """Return upper bounds on W_labels at the grid's points, as `values_above` does.
 
@@ -37,34 +37,34 @@ def values_of_labels(
     >>> bool(values_of_labels(coin, Grid(coin.step, -5, 11), 1, 1e-5)[5] >= 0.5)
     True
 
-    one: kernels of a label, of the grid's step. delta: about that of all labels; it only chooses
+    label: its kernels, of the grid's step. delta: about that of all labels; it only chooses
     how far the losses of blocks are followed. wanted: as there, of at most `MANY` labels. Of more
     bounds are a little larger, as an adversary may play each block as if nothing came before it.
     Source: docs/many-labels.md, theorem 8.
     """
     if labels <= MANY:
-        return values_above(one, grid, labels, wanted=wanted)
+        return values_above(label, grid, labels, wanted=wanted)
     count = max(_BLOCKS, labels // MANY)
     size, rest = divmod(labels, count)
-    blocks = values_above(block(one, size, _CUT * delta / count), grid, count)
-    return values_above(one, grid, rest, blocks)
+    blocks = values_above(block(label, size, _CUT * delta / count), grid, count)
+    return values_above(label, grid, rest, blocks)
 
 
-def block(one: Kernels, labels: int, cut: float) -> Kernels:
+def block(label: Kernels, labels: int, cut: float) -> Kernels:
     """Return a kernel that dominates whatever an adversary makes of that many labels.
 
     >>> coin = kernels([[0.0, 0.5, 0.0]], math.log(3))
     >>> block(coin, 2, 0.1).masses[0].round(4).tolist()
     [0.0, 0.0, 0.5625, 0.0, 0.375, 0.0, 0.0625, 0.0, 0.0]
 
-    one: kernels of a label. labels: >= 1. cut: about the delta beyond which losses are not
+    label: its kernels. labels: >= 1. cut: about the delta beyond which losses are not
     followed, in (0, 1). Source: docs/many-labels.md, theorem 8.
     """
-    spread = math.sqrt(labels * one.variance)
+    spread = math.sqrt(labels * label.variance)
     wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
     reach = max(1, math.ceil(wide * spread))
-    grid = Grid(one.step, -reach, 2 * reach + 1)
+    grid = Grid(label.step, -reach, 2 * reach + 1)
     # W_labels(t) is the largest hockey-stick at t that adversaries reach.
-    found = values_above(one, grid, labels, wanted=slice(0, grid.size), wide=wide)
-    found += np.expm1(np.minimum(grid.logs(), 0.0))
-    return kernels(np.maximum(found, 0.0) + _ROUNDING, one.step)
+    curve = values_above(label, grid, labels, wanted=slice(0, grid.size), wide=wide)
+    curve += np.expm1(np.minimum(grid.logs(), 0.0))
+    return kernels(np.maximum(curve, 0.0) + _ROUNDING, label.step)

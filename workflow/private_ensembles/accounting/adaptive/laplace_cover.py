@@ -45,12 +45,12 @@ def laplace_cover(scale: float, teachers: int) -> Pairs:
     checks.integer(teachers=teachers, at_least=1)
     vote = 1 / scale
     near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
-    found = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
+    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
     if near < teachers:
         before = np.array([[1.0, _TOLD, 0.0]])
-        found.append((before, before[:, [0, 2, 1]], 0.0))
-    first, second = (np.concatenate([part[i] for part in found]) for i in (0, 1))
-    error = np.concatenate([np.full(len(part[0]), _ERROR + bent(part[2])) for part in found])
+        parts.append((before, before[:, [0, 2, 1]], 0.0))
+    first, second = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    error = np.concatenate([np.full(len(part[0]), _ERROR + bent(part[2])) for part in parts])
     return Pairs(first, second, error[:, None])
 
 
@@ -64,7 +64,7 @@ def _other_ahead(vote: float) -> list[tuple]:
 def _other_between(vote: float) -> list[tuple]:
     """z below a before and above b after; b far below or just there, and nothing between."""
     k = math.exp(-vote)
-    found = []
+    parts = []
     # a stays above: q = e^-(a - z), with q^2 and -q ln q.
     nodes = k * np.arange(_CELLS + 1) / _CELLS
     q, square, entropy = _with_bends(nodes)
@@ -74,10 +74,10 @@ def _other_between(vote: float) -> list[tuple]:
     near = np.exp(-lead)
     for v in (0.0, k):
         after = _between(q / k, (entropy - vote * q) / k, square / k**2, v / k)
-        found.append((_between(q, entropy, square, v), after, 0.0))
+        parts.append((_between(q, entropy, square, v), after, 0.0))
         before = _between(near, lead * near, near**2, v)
-        found.append((before, _above(k / near, np.full(near.shape, v / k)), vote / cells))
-    return found
+        parts.append((before, _above(k / near, np.full(near.shape, v / k)), vote / cells))
+    return parts
 
 
 def _other_behind(vote: float, teachers: int) -> list[tuple]:
@@ -88,20 +88,20 @@ def _other_behind(vote: float, teachers: int) -> list[tuple]:
     up = vote * np.arange(cells + 1) / cells  # z above b before
     # A lead of one vote: a and b change places.
     before = _below(np.full(g.shape, vote), g, square)
-    found = [(before, before[:, [1, 0, 2]], 0.0)]
+    parts = [(before, before[:, [1, 0, 2]], 0.0)]
     before = _between_at(vote - up, up)
-    found.append((before, before[:, [1, 0, 2]], vote / cells))
+    parts.append((before, before[:, [1, 0, 2]], vote / cells))
     # More: a leads after, too.
     leads = np.arange(2, teachers + 1)[:, None] * vote
     leads, g, square = (x.ravel() for x in np.broadcast_arrays(leads, g, square))
     after = _below(leads - 2 * vote, g * k, square * k**2)
-    found.append((_below(leads, g, square), after, 0.0))
+    parts.append((_below(leads, g, square), after, 0.0))
     leads = np.arange(2, teachers + 1)[:, None] * vote
     leads, up = (x.ravel() for x in np.broadcast_arrays(leads, up))
     g = np.exp(up - vote)
     after = _below(leads - 2 * vote, g, g**2)
-    found.append((_between_at(leads - up, up), after, vote / cells))
-    return found
+    parts.append((_between_at(leads - up, up), after, vote / cells))
+    return parts
 
 
 def _with_squares(nodes: NDArray) -> tuple[NDArray, NDArray]:

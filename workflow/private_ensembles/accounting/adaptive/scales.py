@@ -43,8 +43,8 @@ def least_scale(
     """
 
     def curve_of(scale: float, points: float) -> Curve:
-        given = {"fineness": points, "lower": False, "least": epsilon}
-        return curve(family_of(scale), labels, epsilon, delta, **given)
+        options = {"fineness": points, "lower": False, "least": epsilon}
+        return curve(family_of(scale), labels, epsilon, delta, **options)
 
     return least_scale_of_curves(curve_of, labels, epsilon, delta, start, fineness=fineness)
 
@@ -71,13 +71,13 @@ def least_scale_of_curves(
     near = start * _more_noise(fineness)
     if fineness > 2 * COARSE:  # otherwise the coarse grid saves no time
         more = _more_noise(COARSE) / _more_noise(fineness)
-        near = _crossing(lambda scale: height(scale, COARSE), near * more, 8 * SLACK) / more
-    found = math.inf
+        near = _crossing(lambda tried: height(tried, COARSE), near * more, 8 * SLACK) / more
+    scale = math.inf
     if math.isfinite(near):
-        found = _crossing(lambda scale: height(scale, fineness), near, SLACK)
-    if not math.isfinite(found):
+        scale = _crossing(lambda tried: height(tried, fineness), near, SLACK)
+    if not math.isfinite(scale):
         raise ValueError(f"no scale near {start} keeps ({epsilon}, {delta}) for {labels} labels")
-    return found
+    return scale
 
 
 def lost_delta(
@@ -134,8 +134,8 @@ def _crossing(height: Callable[[float], float], start: float, tolerance: float) 
         if high <= low * (1 + tolerance) or -tolerance <= place <= 0:
             return high
         if count:
-            found = (place - known) / math.log(point / last)
-            steep = min(max(found, -4.0), -1 / 8)
+            slope = (place - known) / math.log(point / last)
+            steep = min(max(slope, -4.0), -1 / 8)
         last, known = point, place
         step = math.copysign(max(abs(place / steep - tolerance / 2), tolerance / 2), place)
         point *= math.exp(min(0.5, max(-0.5, step)))

@@ -66,8 +66,8 @@ def parameters(
     gamma: (K + 1,), the optimised one; sigma: by quantity, as `search_gnmax_sigma` writes them.
     Raises ValueError if gamma's own certificate does not hold.
     """
-    found = {"gamma": gamma, **sigma}
-    return {name: for_budget(load(name), budget, found) for name in registry.of_one_label()}
+    numbers = {"gamma": gamma, **sigma}
+    return {name: for_budget(load(name), budget, numbers) for name in registry.of_one_label()}
 
 
 def expected_accuracy(probability: NDArray[np.float64], counts: NDArray, labels: NDArray) -> float:
@@ -132,10 +132,10 @@ def run(
         arrays[f"queries_{Q}"] = chosen.astype(np.uint32)
         released = np.zeros((len(claimed), len(settings["training_seeds"]), draws, Q), np.uint8)
         for i, (name, claim) in enumerate(claimed.items()):
-            mechanism, given = load(name), parameters[name]
+            mechanism, label_parameters = load(name), parameters[name]
             secure = noise == "secure"
-            door.require_proof(mechanism, given, 2, secure=secure)
-            probability = mechanism.law.distribution(both_counts(K), given, secure)[:, 1]
+            door.require_proof(mechanism, label_parameters, 2, secure=secure)
+            probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
             pairs = zip(settings["training_seeds"], votes[mechanism.entry.teachers], strict=True)
             for j, (training_seed, cache) in enumerate(pairs):
                 counts, labels = ones(cache, K), cache.labels
@@ -144,7 +144,7 @@ def run(
                     path = ("release", dataset, settings["m"], name, training_seed, Q, draw)
                     seeded = Seeded(generator(seed, *path), by_class=True)
                     source = Secure() if secure else seeded
-                    got = door.answer(mechanism, cache.of(index), given, source)
+                    got = door.answer(mechanism, cache.of(index), label_parameters, source)
                     released[i, j, draw] = got
                     rows.append(
                         {
@@ -177,5 +177,5 @@ def release_labels(
         for kind in ("private", "plain")
     }
     sigma = {row["quantity"]: float(row["value"]) for row in inputs["sigma"]}
-    given = parameters(budget_of(settings, noise), inputs["gamma"]["gamma"], sigma)
-    return run(name, settings, votes, given, seed, noise)
+    by_mechanism = parameters(budget_of(settings, noise), inputs["gamma"]["gamma"], sigma)
+    return run(name, settings, votes, by_mechanism, seed, noise)

@@ -106,12 +106,12 @@ def prior_shapes(
             "gamma_const": gamma_constant(K, m, *budget),
         }
         for family, gamma in gammas.items():
-            found = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
-            found.append({"quantity": "scaling", "y": proof(gamma, m, *budget)[0]})
+            points = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
+            points.append({"quantity": "scaling", "y": proof(gamma, m, *budget)[0]})
             for distribution in actual:
                 what = {"quantity": "expected_error", "actual": distribution}
-                found.append(what | _mean_error(gamma, distribution))
-            rows += [{"m": m, "family": family, **row} for row in found]
+                points.append(what | _mean_error(gamma, distribution))
+            rows += [{"m": m, "family": family, **row} for row in points]
     columns = ["m", "family", "quantity", "x", "y", "half_width", "actual", "method"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -136,7 +136,7 @@ def account(votes, settings, k_values):
     """
     noise = noise_of(settings, votes.n_shards)
     sizes = sorted({1, *k_values})
-    found, running = _costs(votes, settings, sizes, k_values)
+    exceeding, running = _costs(votes, settings, sizes, k_values)
     ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
     rows = []
     for delta in deltas_of(settings):
@@ -152,7 +152,7 @@ def account(votes, settings, k_values):
                 rms = np.sqrt(spent / max(1, count.releasable)) / k
                 facts = rms if count.releasable else None, noise, FUNCTION_OF_VOTES
                 rows.append(_row(k, "personalised", budget, delta, count, *facts))
-    rows += _conjectured(votes, settings, k_values, found)
+    rows += _conjectured(votes, settings, k_values, exceeding)
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
 
@@ -168,12 +168,12 @@ def _costs(votes, settings, sizes, k_values):
     return counts.found, running.largest
 
 
-def _conjectured(votes, settings, k_values, found):
+def _conjectured(votes, settings, k_values, exceeding):
     """Rows of the labels that the supplement's equation 3 would buy."""
     noise, delta = noise_of(settings, votes.n_shards), settings["delta_of_counts"]
     rows = []
-    for k, exceeding in zip(k_values, found.tolist(), strict=True):
-        for budget, labels in zip(settings["epsilon"], exceeding, strict=True):
+    for k, of_budgets in zip(k_values, exceeding.tolist(), strict=True):
+        for budget, labels in zip(settings["epsilon"], of_budgets, strict=True):
             # If the queries end first, all of them were bought.
             count = LabelCount(labels - 1 if labels else votes.n_queries, labels or None)
             row = _row(k, "conjectured", budget, delta, count, None, noise, FUNCTION_OF_VOTES)

@@ -118,10 +118,10 @@ def counts(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) 
         path=path,
         progress=progress,
     )
-    found = first_exceeding(votes, sizes, budgets, noise, delta, order_max)
+    exceeding = first_exceeding(votes, sizes, budgets, noise, delta, order_max)
     return [
         {"n": n, "k": k, "epsilon": budget, "delta": delta, "first_exceeding": labels or None}
-        for k, row in zip(sizes, found.tolist(), strict=True)
+        for k, row in zip(sizes, exceeding.tolist(), strict=True)
         for budget, labels in zip(budgets, row, strict=True)
     ]
 
@@ -132,7 +132,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     rows: of `counts`, with dataset, stand_in and seed (the split).
     """
     rows = rows.assign(solver="liblinear", accounting="conjectured")
-    found = []
+    summaries = []
     for key, group in rows.groupby(_KEY, sort=False):
         labels = group["first_exceeding"].astype(float)
         whole = labels.notna().all()
@@ -145,5 +145,5 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
             "splits": group["seed"].nunique(),
             "release": FUNCTION_OF_VOTES,
         }
-        found.append(dict(zip(_KEY, key, strict=True)) | summary)
-    return pd.DataFrame(found)
+        summaries.append(dict(zip(_KEY, key, strict=True)) | summary)
+    return pd.DataFrame(summaries)

@@ -33,10 +33,10 @@ def aggregators(settings: Mapping) -> dict[str, tuple[int, int]]:
     settings: K, few, pool, lnmax.
     """
     K, few, pool = settings["K"], settings["few"], settings["pool"]
-    found = {f"lnmax-{queries}": (K, queries) for queries in settings["lnmax"]["queries"]}
+    asked = {f"lnmax-{queries}": (K, queries) for queries in settings["lnmax"]["queries"]}
     for name in ("nzc", CLEAN):
-        found |= {name: (K, pool), f"{name}-{few}": (few, pool)}
-    return found | {TRUTH: (0, pool)}
+        asked |= {name: (K, pool), f"{name}-{few}": (few, pool)}
+    return asked | {TRUTH: (0, pool)}
 
 
 def ask(
@@ -58,18 +58,18 @@ def ask(
         asked = draw_queries(settings["pool"], queries, seed, task, 0)
         stream = generator(seed, task, "labels", name.partition("-")[0], teachers)
         if name == TRUTH:
-            given = labels[asked]
+            answers = labels[asked]
         elif name.startswith(CLEAN):
-            given = votes[teachers][asked].argmax(axis=1)
+            answers = votes[teachers][asked].argmax(axis=1)
         elif name.startswith("nzc"):
             mechanism = _mechanism(settings["mechanism"])
-            given = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
+            answers = immutable_noisy_argmax(votes[teachers][asked], stream, **mechanism)
         else:
-            given = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
+            answers = lnmax(votes[teachers][asked], settings["lnmax"]["scale"], stream)
         row = {"task": task, "aggregator": name, "teachers": teachers, "asked": queries}
-        row["correct"] = int((given == labels[asked]).sum())
+        row["correct"] = int((answers == labels[asked]).sum())
         rows.append(row | {"release": NOT_FOR_RELEASE})
-        arrays |= {f"{name}_queries": asked, f"{name}_labels": given.astype(np.int64)}
+        arrays |= {f"{name}_queries": asked, f"{name}_labels": answers.astype(np.int64)}
     return rows, arrays
 
 
@@ -127,16 +127,18 @@ def claims(
     """
     readings = claimed_readings(mechanism["gamma"], queries, delta, noise=mechanism["noise"])
     scale, constant = mechanism["gamma"], mechanism["constant"]
-    found = {
+    epsilons = {
         "claimed_epsilon": readings["scale"],
         "claimed_epsilon_inverse_scale": readings["inverse_scale"],
         "true_epsilon": lead_one_epsilon(constant, scale, delta, noise=mechanism["noise"]),
     }
     if counts is not None:
         noise = "gamma" if mechanism["noise"] == "laplace" else "sigma"
-        given = 1 / scale if noise == "gamma" else scale
-        found["lemma1_constant"] = immutability_constant(counts.shape[1], FAILURE, **{noise: given})
-    return found
+        value = 1 / scale if noise == "gamma" else scale
+        epsilons["lemma1_constant"] = immutability_constant(
+            counts.shape[1], FAILURE, **{noise: value}
+        )
+    return epsilons
 
 
 def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
@@ -145,14 +147,14 @@ def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
     settings: teachers and classes (lists), epsilon. Columns teachers, classes, ties, lead,
     histograms, delta_least, delta_most, epsilon; for both kinds of noise the same.
     """
-    given = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
+    parameters = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
     rows = []
     for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
-        for one in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **given):
-            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": one.lead}
-            row["histograms"] = one.histograms
-            row["delta_least"], row["delta_most"] = one.least, one.most
-            rows.append(row | {"epsilon": one.epsilon})
+        for loss in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **parameters):
+            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": loss.lead}
+            row["histograms"] = loss.histograms
+            row["delta_least"], row["delta_most"] = loss.least, loss.most
+            rows.append(row | {"epsilon": loss.epsilon})
     return pd.DataFrame(rows)
 
 
@@ -179,13 +181,15 @@ def figure2(
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:
     """Table 2's share of right labels over the pool: NZC by every rule for ties, LNMax, clean."""
-    given = _mechanism(settings["mechanism"])
-    distributions = {ties: label_distribution(counts, **given | {"ties": ties})[0] for ties in TIES}
+    parameters = _mechanism(settings["mechanism"])
+    distributions = {
+        ties: label_distribution(counts, **parameters | {"ties": ties})[0] for ties in TIES
+    }
     distributions["lnmax"] = lnmax_distribution(counts, settings["lnmax"]["scale"])
     right = label_accuracies(counts, labels, distributions)
     lead = leads(counts)
     return {
-        "label_accuracy": right[given["ties"]],
+        "label_accuracy": right[parameters["ties"]],
         **{f"label_accuracy_{name}": right[name] for name in (*TIES, "lnmax", CLEAN)},
         "tied": int((lead == 0).sum()),
         "unprotected": int((lead <= 2).sum()),
@@ -194,8 +198,8 @@ def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict
 
 def _mechanism(settings: Mapping) -> dict[str, object]:
     """The configuration's words as `nzc.mechanism` has them: gamma as printed is a scale."""
-    given = dict(settings)
-    return {"noise_scale": given.pop("gamma")} | given
+    parameters = dict(settings)
+    return {"noise_scale": parameters.pop("gamma")} | parameters
 
 
 def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):

@@ -33,11 +33,11 @@ def authors_votes(
         queries = chosen["confident"]["queries"]
         place = f"{task}: the authors' votes have"
         if ensemble.n_teachers != chosen["K"]:
-            found = f"{ensemble.n_teachers} teachers"
-            raise ValueError(f"{place} {found}: expected {chosen['K']}")
+            size = f"{ensemble.n_teachers} teachers"
+            raise ValueError(f"{place} {size}: expected {chosen['K']}")
         if ensemble.n_queries < queries:
-            found = f"{ensemble.n_queries} queries"
-            raise ValueError(f"{place} {found}: expected at least {queries}")
+            size = f"{ensemble.n_queries} queries"
+            raise ValueError(f"{place} {size}: expected at least {queries}")
         asked = ensemble.histogram()[:queries]
         confident = confident_round(asked, **noise_of(chosen["confident"]))
         quantities = confident_account([confident], chosen, chosen["printed"])

@@ -246,11 +246,11 @@ def buy_labels(
 
 def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[str, int]:
     """Return the aggregators of a task by name, with the number of queries each is asked."""
-    found = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
-    found["confident"] = settings["confident"]["queries"]
+    asked = {f"lnmax-{queries}": queries for queries in settings["lnmax"]["queries"]}
+    asked["confident"] = settings["confident"]["queries"]
     if two_rounds is not None:
-        found["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
-    return found
+        asked["interactive"] = sum(two_rounds[name]["queries"] for name in ("first", "second"))
+    return asked
 
 
 def account(
@@ -295,17 +295,21 @@ def account(
             asked = permuted[:queries]
             if aggregator == "interactive":
                 source = generator(seed, task, "student of round two", draw)
-                found = _two_rounds_account(counts[asked], labels[asked], settings, source, noise)
+                quantities = _two_rounds_account(
+                    counts[asked], labels[asked], settings, source, noise
+                )
             elif aggregator == "confident":
-                one = confident_round(counts[asked], **noise_of(settings["confident"]), noise=noise)
-                found = confident_account([one], settings, settings["printed"])
+                round_one = confident_round(
+                    counts[asked], **noise_of(settings["confident"]), noise=noise
+                )
+                quantities = confident_account([round_one], settings, settings["printed"])
                 if draw == 0:  # the queries that `buy_labels` asks
                     secret = check_mode(noise) == "secure"
                     source = system_generator() if secret else generator(seed, task, "publication")
-                    found |= _release_account(one, settings, source)
+                    quantities |= _release_account(round_one, settings, source)
             else:
-                found = _lnmax_account(counts[asked], settings)
-            for quantity, (value, release) in found.items():
+                quantities = _lnmax_account(counts[asked], settings)
+            for quantity, (value, release) in quantities.items():
                 rows.append((task, aggregator, draw, quantity, value, release))
     columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
     return pd.DataFrame(rows, columns=columns)
@@ -357,36 +361,38 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         "gnss_rdp_paper": paper.gnss_rdp,
         "gnss_rdp": exact.gnss_rdp,
     }
-    for i, (found, given) in enumerate(zip(tuned.rounds, paper.rounds, strict=True), start=1):
+    for i, (tuned_part, printed_part) in enumerate(
+        zip(tuned.rounds, paper.rounds, strict=True), start=1
+    ):
         suffix = f"_{i}" if len(rounds) > 1 else ""
-        private[f"tuned_beta{suffix}"] = found.beta
-        private[f"tuned_sigma_ss{suffix}"] = found.sigma_ss
-        private[f"smooth_sensitivity{suffix}"] = given.smooth_sensitivity
-        chosen |= {f"beta{suffix}": given.beta, f"sigma_ss{suffix}": given.sigma_ss}
+        private[f"tuned_beta{suffix}"] = tuned_part.beta
+        private[f"tuned_sigma_ss{suffix}"] = tuned_part.sigma_ss
+        private[f"smooth_sensitivity{suffix}"] = printed_part.smooth_sensitivity
+        chosen |= {f"beta{suffix}": printed_part.beta, f"sigma_ss{suffix}": printed_part.sigma_ss}
     (free if printed else private).update(chosen)
     return _marked(free, private)
 
 
-def _release_account(one, settings, source) -> dict[str, tuple[float, str]]:
+def _release_account(round_one, settings, source) -> dict[str, tuple[float, str]]:
     """Cost of releasing one round's labels over a fixed pool (`pate.release_accounting`)."""
     options = dict(settings["release"])
-    found = release_privacy(one, settings["delta"], source, **options)
+    privacy = release_privacy(round_one, settings["delta"], source, **options)
     public = {
-        "release_data_independent_epsilon": found.data_independent_epsilon,
-        "release_exact_data_independent_epsilon": found.exact_data_independent_epsilon,
-        "release_confidence": found.confidence,
+        "release_data_independent_epsilon": privacy.data_independent_epsilon,
+        "release_exact_data_independent_epsilon": privacy.exact_data_independent_epsilon,
+        "release_confidence": privacy.confidence,
     }
-    if found.publication is not None:
+    if privacy.publication is not None:
         public |= {
-            f"release_{name}": getattr(found.publication, name)
+            f"release_{name}": getattr(privacy.publication, name)
             for name in ("order", "beta", "sigma_ss", "sigma_log", "gnss_rdp", "sensitivity_rdp")
         }
     sanitized = {
-        "release_claimed_epsilon": found.claimed_epsilon,
-        "release_published_epsilon": found.published_epsilon,
-        "release_published_upper": found.published_upper,
+        "release_claimed_epsilon": privacy.claimed_epsilon,
+        "release_published_epsilon": privacy.published_epsilon,
+        "release_published_upper": privacy.published_upper,
     }
-    return _marked(public, {"release_epsilon": found.epsilon}, sanitized)
+    return _marked(public, {"release_epsilon": privacy.epsilon}, sanitized)
 
 
 def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
@@ -397,14 +403,14 @@ def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tu
     scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
     later = counts[first : first + second]
     interactive = interactive_round(later, scores, **noise_of(rounds["second"]), noise=noise)
-    found = confident_account([confident, interactive], settings, rounds["printed"])
+    quantities = confident_account([confident, interactive], settings, rounds["printed"])
     orders = order_grid(settings["orders"])
     cost = confident.threshold_rdp(orders) + confident.label_rdp(orders)
     first_round = {
         "answered_first": confident.answer_probability.sum(),
         "epsilon_first": rdp_to_dp(orders, cost, settings["delta"], "classic")[0],
     }
-    return found | _marked({}, first_round)
+    return quantities | _marked({}, first_round)
 
 
 def stated_scores(

@@ -8,6 +8,7 @@ cost the same, whatever the votes (docs/students.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -31,17 +32,37 @@ from private_ensembles.votes.marks import NOT_FOR_RELEASE
 Released = tuple[np.ndarray, np.ndarray]
 
 
+@dataclass(frozen=True)
+class Repetition:
+    """One of the trainings of a task's students, and where its randomness comes from.
+
+    task: its name. student_seed: which training. seed: of all streams. noise: of the labels,
+    `reproducible` or `secure`; raises ValueError for another.
+    """
+
+    task: str
+    student_seed: int
+    seed: int
+    noise: str = "reproducible"
+
+    def __post_init__(self) -> None:
+        check_mode(self.noise)
+
+    def noise_source(self) -> Source:
+        """Return the source of the second round's noise."""
+        if check_mode(self.noise) == "secure":
+            return Secure()
+        return Seeded(generator(self.seed, self.task, "noise", "interactive", self.student_seed))
+
+
 def interactive_students(
     inputs: Mapping[str, np.ndarray],
     facts: Mapping[str, int],
     counts: np.ndarray,
     bought: Released,
     settings: Mapping,
+    repetition: Repetition,
     *,
-    task: str,
-    student_seed: int,
-    seed: int,
-    noise: str = "reproducible",
     checkpoint: str | None = None,
     **conditions,
 ) -> pd.DataFrame:
@@ -62,7 +83,8 @@ def interactive_students(
     """
     queries, labels = bought
     n_first = first_queries(len(queries), settings["first_share"])
-    way = {"seed": seed, "watched": False, **conditions}
+    task, student_seed = repetition.task, repetition.student_seed
+    way = {"seed": repetition.seed, "watched": False, **conditions}
 
     def student_of(name: str, released: Released):
         own = {"path": (task, "interactive students", name, student_seed)}
@@ -80,20 +102,19 @@ def interactive_students(
         scores,
         settings,
         answered=int((first[1] >= 0).sum()),
-        source=Secure()
-        if check_mode(noise) == "secure"
-        else Seeded(generator(seed, task, "noise", "interactive", student_seed)),
+        source=repetition.noise_source(),
     )
     both = queries, np.concatenate([first[1], answers])
     _, both_summary = student_of("interactive", both)
     _, confident_summary = student_of("confident", bought)
 
     check = noise_of(settings["confident"])
-    one = confident_round(counts[first[0]], **check, noise=noise)
+    noise = repetition.noise
+    round_one = confident_round(counts[first[0]], **check, noise=noise)
     check_later = check | {"threshold": settings["threshold"]}
-    two = interactive_round(counts[later], scores, **check_later, noise=noise)
+    round_two = interactive_round(counts[later], scores, **check_later, noise=noise)
     whole = confident_round(counts[queries], **check, noise=noise)
-    costs = {"first": [one], "interactive": [one, two], "confident": [whole]}
+    costs = {"first": [round_one], "interactive": [round_one, round_two], "confident": [whole]}
     summaries = {
         "first": (first, first_summary),
         "interactive": (both, both_summary),
@@ -114,7 +135,7 @@ def interactive_students(
                 "epsilon": expected_epsilon(costs[name], settings),
                 # Both rounds together release no more than one round of all queries does.
                 "certain_epsilon": certain_epsilon(
-                    [one if name == "first" else whole],
+                    [round_one if name == "first" else whole],
                     settings["delta"],
                     answer_cap=settings["answer_cap"],
                 ),

@@ -1,0 +1,136 @@
+"""How teachers are trained, and where their randomness comes from: what belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from private_ensembles import checks
+from private_ensembles.noise.secure import check_mode
+from private_ensembles.noise.streams import torch_seed
+from private_ensembles.teachers.schedule import LEARNING_RATES, Schedule, poisson_schedule
+
+
+@dataclass(frozen=True)
+class PrivateTraining:
+    """How a teacher is trained by DP-SGD (Abadi et al. 2016).
+
+    noise_multiplier: the noise's standard deviation in units of max_grad_norm, >= 0. max_grad_norm:
+    the norm to which each record's gradient is clipped, > 0. batch_size: expected records in a
+    batch. epochs: expected times that each record is seen. learning_rate: > 0. shard_size: the
+    public constant behind sample rate, steps and divisor; the number of records by default, which
+    is public under replace-one neighbours; a constant if it is not public (keyed-hash shards).
+
+    Raises ValueError for parameters out of range.
+
+    >>> PrivateTraining(12, 1, batch_size=32, epochs=5, learning_rate=0.03).schedule(1024).steps
+    160
+    """
+
+    noise_multiplier: float
+    max_grad_norm: float
+    batch_size: int
+    epochs: int
+    learning_rate: float
+    shard_size: int | None = None
+
+    def __post_init__(self) -> None:
+        checks.finite(noise_multiplier=self.noise_multiplier, at_least=0)
+        checks.finite(max_grad_norm=self.max_grad_norm, learning_rate=self.learning_rate, above=0)
+        checks.integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
+        if self.shard_size is not None:
+            checks.integer(shard_size=self.shard_size, at_least=1)
+
+    def schedule(self, records: int) -> Schedule:
+        """Return the steps on a shard of so many records; these matter only without a public size.
+
+        Raises ValueError for a shard without records and without a public size.
+        """
+        size = records if self.shard_size is None else self.shard_size
+        return poisson_schedule(size, self.batch_size, self.epochs)
+
+
+@dataclass(frozen=True)
+class PlainTraining:
+    """How a teacher is trained by ordinary stochastic gradient descent.
+
+    batch_size: records in a batch, the last one of an epoch apart. epochs: times that each record
+    is seen. learning_rate: > 0. momentum: >= 0. learning_rate_schedule: `constant`, or `linear`,
+    from learning_rate in the first step down to 0 after the last one.
+
+    Raises ValueError for parameters out of range.
+    """
+
+    batch_size: int
+    epochs: int
+    learning_rate: float
+    momentum: float = 0.0
+    learning_rate_schedule: str = "constant"
+
+    def __post_init__(self) -> None:
+        checks.integer(batch_size=self.batch_size, epochs=self.epochs, at_least=1)
+        checks.finite(learning_rate=self.learning_rate, above=0)
+        checks.finite(momentum=self.momentum, at_least=0)
+        checks.one_of(LEARNING_RATES, learning_rate_schedule=self.learning_rate_schedule)
+
+    def steps(self, records: int) -> int:
+        """Return the number of steps on a shard of so many records, at least one."""
+        return poisson_schedule(records, self.batch_size, self.epochs).steps
+
+    def rate(self, step: int, steps: int) -> float:
+        """Return the learning rate of step 0 <= step < steps.
+
+        >>> linear = PlainTraining(8, 1, learning_rate=1.0, learning_rate_schedule="linear")
+        >>> [linear.rate(step, 4) for step in range(4)]
+        [1.0, 0.75, 0.5, 0.25]
+        """
+        falling = self.learning_rate_schedule == "linear"
+        return self.learning_rate * (1 - step / steps) if falling else self.learning_rate
+
+
+TRAININGS = {"private": PrivateTraining, "plain": PlainTraining}
+
+
+def training_of(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraining:
+    """Return the training of `private` or `plain` teachers with these parameters, by their names.
+
+    Raises ValueError for an unknown parameter, which it names, and for one that is out of range.
+    """
+    known = {field.name for field in fields(TRAININGS[kind])}
+    if unknown := sorted(set(parameters) - known):
+        raise ValueError(
+            f"{kind} teachers: unknown parameter {unknown[0]}: must be one of "
+            f"{', '.join(sorted(known))}"
+        )
+    return TRAININGS[kind](**parameters)
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Where the weights, batches and noise of an ensemble's teachers come from.
+
+    Teacher i has streams of its own at (seed, *path, kind, i, ...), so that it depends neither on
+    how many others there are, nor on their order, nor on which job trains them. noise: `secure`
+    draws batches and noise of private teachers from the system's entropy instead of `reproducible`
+    streams. Raises ValueError for another noise.
+    """
+
+    seed: int
+    path: tuple[int | str, ...] = ()
+    noise: str = "reproducible"
+
+    def __post_init__(self) -> None:
+        check_mode(self.noise)
+
+    def initial_seed(self, kind: str, teacher: int) -> int:
+        """Return the seed of a teacher's first weights."""
+        return torch_seed(self.seed, *self.path, kind, teacher, "initialisation")
+
+    def seeds(self, kind: str, teacher: int) -> dict[str, int | None]:
+        """Return the seeds of a teacher's training by name; None for the system's entropy."""
+        names = {"sampling_seed": "sampling"}
+        if kind == "private":
+            names["noise_seed"] = "noise"
+        secure = kind == "private" and self.noise == "secure"
+        path = (self.seed, *self.path, kind, teacher)
+        return {name: None if secure else torch_seed(*path, of) for name, of in names.items()}
