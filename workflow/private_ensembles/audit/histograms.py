@@ -248,3 +248,9 @@ def _with_moves(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     index = index.ravel()
     pairs = np.stack([index[np.concatenate(first)], index[len(rows) :]], axis=1)
     return everything, np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def both_counts(n_teachers: int) -> NDArray[np.int64]:
+    """Votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
+    ones = np.arange(n_teachers + 1)
+    return np.stack([n_teachers - ones, ones], axis=1)

@@ -16,13 +16,13 @@ import numpy as np
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.budgets import pld_epsilon, total_budgets
 from private_ensembles.accounting.composition import general
+from private_ensembles.audit.labels import OnCounts
 from private_ensembles.darrm.certificate_file import exactly, privacy, stated
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.ledger.ledger import Calibration
 from private_ensembles.ledger.totals import POINTS as CURVE_POINTS
 from private_ensembles.ledger.totals import largest_loss
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.audited import OnCounts
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task

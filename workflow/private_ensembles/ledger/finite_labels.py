@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from private_ensembles.accounting.export import to_pld
-from private_ensembles.mechanisms.audited import Audited
+from private_ensembles.audit.labels import Audited
 
 # Chances of a false accusation at which the ledger says how likely a neighbour is missed.
 LEVELS = (0.01, 0.05, 0.1)

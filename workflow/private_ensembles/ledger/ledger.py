@@ -14,12 +14,12 @@ import pandas as pd
 
 from private_ensembles.accounting.composition import replace_one
 from private_ensembles.audit.bounds import epsilon_bounds
+from private_ensembles.audit.labels import Audited
 from private_ensembles.configuration.naming import delta_of, multiply
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.ledger.finite_labels import gaussian_columns
 from private_ensembles.ledger.row import GAUSSIAN, LedgerRow, ledger_row
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.audited import Audited
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters

@@ -6,63 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 
+from private_ensembles.audit.coins import coins_delta
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts import (
-    analytic,
-    given,
-    improved,
-    label,
-    private_teachers,
-    published,
-)
-from private_ensembles.mechanisms.accounts import thresholds as checked_accounts
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven
-from private_ensembles.mechanisms.audited import both_counts
-from private_ensembles.mechanisms.checks import thresholds
 from private_ensembles.mechanisms.checks.checked import Checked
-from private_ensembles.mechanisms.laws import (
-    bagging,
-    committee,
-    exponential,
-    gamma,
-    gaussian,
-    gumbel,
-    immutable,
-    ladder,
-    laplace,
-    majority,
-    optimal,
-)
-from private_ensembles.mechanisms.laws.coins import coins_delta
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.registry import Entry
 from private_ensembles.mechanisms.task import Task
-
-_LAWS = {
-    "bagging": bagging,
-    "committee": committee,
-    "exponential": exponential,
-    "gamma": gamma,
-    "gaussian": gaussian,
-    "gumbel": gumbel,
-    "immutable": immutable,
-    "ladder": ladder,
-    "laplace": laplace,
-    "majority": majority,
-    "optimal": optimal,
-}
-_ACCOUNTS = {
-    "analytic": analytic,
-    "given": given,
-    "improved": improved,
-    "label": label,
-    "private_teachers": private_teachers,
-    "published": published,
-    "thresholds": checked_accounts,
-}
-_CHECKS = {"thresholds": thresholds}
 
 
 @dataclass(frozen=True)
@@ -178,11 +132,11 @@ def load(name: str) -> Mechanism:
     {'cap': (0.02, 1.0)}
     """
     entry = registry.entry(name)
-    law = _part(_LAWS, entry.law)
+    law = _part("laws", entry.law)
     if entry.check:
-        law = Checked(_part(_CHECKS, entry.check), law)
-    account = _part(_ACCOUNTS, entry.account)
-    return Mechanism(entry, law, account, _part(_ACCOUNTS, entry.given) if entry.given else None)
+        law = Checked(_part("checks", entry.check), law)
+    given = _part("accounts", entry.given) if entry.given else None
+    return Mechanism(entry, law, _part("accounts", entry.account), given)
 
 
 def every() -> dict[str, Mechanism]:
@@ -190,7 +144,7 @@ def every() -> dict[str, Mechanism]:
     return {name: load(name) for name in registry.entries()}
 
 
-def _part(modules: Mapping, name: str):
-    """Return what an entry names: "file.object"."""
+def _part(folder: str, name: str):
+    """Return what an entry names, "file.object", from one of the folders beside this file."""
     file, _, thing = name.partition(".")
-    return getattr(modules[file], thing)
+    return getattr(import_module(f"{__package__}.{folder}.{file}"), thing)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.accounting.limits import check_size
 
 
@@ -34,6 +35,11 @@ class Parameters:
         noise, in the square of the sum for Laplace), and the scale in votes.
         """
         return ()
+
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """Return them as counts that a neighbour moves by 1 each, for discrete Gaussian noise."""
+        return tuple(Moves(times * moved, scale) for _, times, moved, scale in self.noisy_counts)
 
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from private_ensembles import checks
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import Composition
 from private_ensembles.accounting.limits import MOST_EPSILON, check_budget, check_size
@@ -47,24 +48,19 @@ class Task:
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
-        for name, least in (("queries", 1), ("labels", 1), ("n_teachers", 1), ("n_classes", 2)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or value != int(value) or value < least:
-                raise ValueError(f"{name} = {value}: must be an integer >= {least}")
+        counted = {"queries": self.queries, "labels": self.labels, "n_teachers": self.n_teachers}
+        checks.integer(at_least=1, **counted)
+        checks.integer(at_least=2, n_classes=self.n_classes)
         check_size(self.n_teachers, self.n_classes)
         if self.labels > self.queries:
             raise ValueError(f"labels = {self.labels}: must be at most queries = {self.queries}")
-        named = {"privacy_model": PRIVACY_MODELS, "adjacency": ADJACENCIES}
-        for name, allowed in named.items():
-            if (value := getattr(self, name)) not in allowed:
-                words = ", ".join(sorted(allowed))
-                raise ValueError(f"{name} = {value!r}: must be one of {words}")
+        checks.one_of(sorted(PRIVACY_MODELS), privacy_model=self.privacy_model)
+        checks.one_of(sorted(ADJACENCIES), adjacency=self.adjacency)
         if self.teacher_epsilon is not None and not 0 < self.teacher_epsilon <= MOST_EPSILON:
             raise ValueError(
                 f"teacher_epsilon = {self.teacher_epsilon}: must be > 0 and <= {MOST_EPSILON:g}"
             )
-        if not 0 <= self.teacher_Delta < 1:
-            raise ValueError(f"teacher_Delta = {self.teacher_Delta}: must be in [0, 1)")
+        checks.probability(teacher_Delta=self.teacher_Delta, one=False)
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""

@@ -13,13 +13,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from private_ensembles import checks
+from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.accounting.labels import largest_within
 from private_ensembles.pate.gnmax import analytic_epsilon, check_sigma
+
+# Budgets below which rho is looked for in units of epsilon squared.
+_TINY = 1e-4
+# The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
+_PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
 
 
 @dataclass(frozen=True)
@@ -85,3 +93,31 @@ def exact_data_independent_epsilon(rho: float, delta: float) -> float:
     checks.finite(rho=rho, at_least=0)
     # One GNMax label at this noise is a Gaussian mechanism of mu = sqrt(2) / sigma.
     return 0.0 if rho == 0 else analytic_epsilon(math.sqrt(1 / rho) * (1 - 1e-15), delta)
+
+
+def paper_epsilon(rho: float, delta: float) -> float:
+    """Epsilon of rho at delta as PATE claims it: the classic conversion over its grid of orders."""
+    return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
+
+
+def rho_cost(rho: float, delta: float, analysis: str) -> float:
+    """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
+    if analysis == "exact":
+        return exact_data_independent_epsilon(rho, delta)
+    return data_independent_epsilon(rho, delta, conversion=analysis)[0]
+
+
+@lru_cache(maxsize=1024)
+def rho_within(epsilon: float, delta: float, analysis: str) -> float:
+    """The largest rho found that costs at most epsilon at delta."""
+    # About epsilon^2 if delta is small: the search ends at 1e-12.
+    unit = epsilon**2 if epsilon < _TINY else 1.0
+    return unit * largest_within(epsilon, lambda rho: rho_cost(unit * rho, delta, analysis))
+
+
+@lru_cache(maxsize=4096)
+def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
+    """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
+    if discrete_gaussian.delta(epsilon, moves) <= delta:
+        return min(epsilon, discrete_gaussian.epsilon(delta, moves))
+    return discrete_gaussian.epsilon(delta, moves)

@@ -10,6 +10,7 @@ discrete noise of `noise: secure` is accounted for in `accounting.discrete_gauss
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -26,6 +27,8 @@ from private_ensembles.accounting.rounding import round_up, sixty_digits
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
 # Points of the search for the exact method; between two of them bisection takes over.
 _GRID = 4000
+# Renyi orders that are tried at most; the least ones are half an order apart.
+_MOST_ORDERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,15 @@ def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
     """
     _check_release(n_teachers, sigma)
     return ndtr(_standardised_leads(n_teachers, sigma))
+
+
+@lru_cache(maxsize=1024)
+def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
+    """The least sigma of one label by a method of `gnmax_sigma`."""
+    # The paper's grid of orders ends at 500; a small budget needs larger ones.
+    orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
+    orders["order_step"] = max(0.5, orders["order_max"] / _MOST_ORDERS)
+    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **orders)
 
 
 def noisy_plurality(counts: np.ndarray, noise: np.ndarray) -> np.ndarray:

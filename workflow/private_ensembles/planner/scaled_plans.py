@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from numpy.typing import NDArray
 
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.gaussian_counts import rho_within, share_of_labels
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.pate.data_independent import rho_within
 from private_ensembles.planner.ranking import Plan, plan
 from private_ensembles.planner.study import plan_rows
 

@@ -42,6 +42,10 @@ class Account(ABC):
         """Return why nothing is proven for the task, or None."""
         return None
 
+    def proven(self, noise: Parameters, task: Task) -> Parameters:
+        """Return one label's noise that another job found, as far as the task needs more of it."""
+        return noise
+
     def guess(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:
         """Return about what `find` does, for a search that asks often."""
         return self.find(law, task, labels, **free)

@@ -10,57 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.accounting.labels import largest_within
 from private_ensembles.mechanisms.accounts.account import CAP, Account
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import (
-    data_independent_epsilon,
-    exact_data_independent_epsilon,
-)
-from private_ensembles.pate.gnmax import analytic_epsilon, gnmax_sigma, least_order
-
-# Budgets below which rho is looked for in units of epsilon squared.
-_TINY = 1e-4
-# Renyi orders that are tried at most; the least ones are half an order apart.
-_MOST_ORDERS = 100_000
-
-
-def rho_cost(rho: float, delta: float, analysis: str) -> float:
-    """Epsilon of rho at delta, an upper bound: by a Rényi conversion, or exact for Gaussians."""
-    if analysis == "exact":
-        return exact_data_independent_epsilon(rho, delta)
-    return data_independent_epsilon(rho, delta, conversion=analysis)[0]
-
-
-@lru_cache(maxsize=1024)
-def rho_within(epsilon: float, delta: float, analysis: str) -> float:
-    """The largest rho found that costs at most epsilon at delta."""
-    # About epsilon^2 if delta is small: the search ends at 1e-12.
-    unit = epsilon**2 if epsilon < _TINY else 1.0
-    return unit * largest_within(epsilon, lambda rho: rho_cost(unit * rho, delta, analysis))
-
-
-@lru_cache(maxsize=4096)
-def discrete_cost(moves: tuple[Moves, ...], epsilon: float, delta: float) -> float:
-    """Return what noisy counts cost at delta with discrete noise; at most epsilon if it is kept."""
-    if discrete_gaussian.delta(epsilon, moves) <= delta:
-        return min(epsilon, discrete_gaussian.epsilon(delta, moves))
-    return discrete_gaussian.epsilon(delta, moves)
-
-
-@lru_cache(maxsize=1024)
-def sigma_of_one(epsilon: float, delta: float, method: str, n_teachers: int) -> float:
-    """The least sigma of one label by a method of `gnmax_sigma`."""
-    # The paper's grid of orders ends at 500; a small budget needs larger ones.
-    orders = {"order_max": max(500.0, 4 * least_order(epsilon, delta))}
-    orders["order_step"] = max(0.5, orders["order_max"] / _MOST_ORDERS)
-    return gnmax_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **orders)
+from private_ensembles.pate.data_independent import discrete_cost, rho_cost, rho_within
+from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
 
 
 def sigma_of_many(task: Task, labels: int, analysis: str) -> float:
@@ -100,11 +57,7 @@ class GaussianCounts(Account):
             sigma = sigma_of_one(task.epsilon, task.delta, self.method, 1)
         return self.proven(GaussianNoise(sigma, labels), task)
 
-    def at(self, sigma: float, task: Task) -> GaussianNoise:
-        """Return one label's noise that another job found, as far as the task needs more."""
-        return self.proven(GaussianNoise(sigma), task)
-
-    def proven(self, noise: GaussianNoise, task: Task) -> GaussianNoise:
+    def proven(self, noise, task):
         """Raise sigma until discrete noise is proven; Rényi's serve as they are."""
         if self.conversion != "exact":
             return noise

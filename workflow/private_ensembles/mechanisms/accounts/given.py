@@ -1,28 +1,16 @@
 """Noise that a configuration gives: what one label costs by the paper's claim, and what is true."""
 
-import numpy as np
-
-from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.accounting.rounding import above
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.mechanisms.accounts.account import Account
-from private_ensembles.mechanisms.accounts.gaussian_counts import discrete_cost
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.nzc.claims import claimed_readings
 from private_ensembles.nzc.truth import proven_epsilon
+from private_ensembles.pate.data_independent import discrete_cost, paper_epsilon
 from private_ensembles.pate.gnmax import analytic_epsilon
 
 # Larger exponentials overflow; nothing but the claim itself is proven there.
 _LARGEST_EPSILON = 700.0
-
-
-# The paper's orders, with which it turns Renyi costs of its aggregators into epsilon.
-_PAPER_ORDERS = 1 + 0.5 * np.arange(1, 2000)
-
-
-def paper_epsilon(rho: float, delta: float) -> float:
-    """Epsilon of rho at delta as PATE claims it: the classic conversion over its grid of orders."""
-    return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
 
 
 class Given(Account):

@@ -62,10 +62,6 @@ class LabelAccount(Account):
     def searched(self, task):
         return self.start.searched(task)
 
-    def at(self, sigma: float, task: Task) -> Parameters:
-        """Return one label's noise that another job found."""
-        return self.start.at(sigma, task)
-
     def together(self, law: Law, task: Task, labels: int) -> bool:
         """Return whether that many labels are charged together; else the start is all there is."""
         if self.start.settles(task, labels) or (self.composes and labels > MOST_LABELS):

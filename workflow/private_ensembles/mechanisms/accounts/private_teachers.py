@@ -78,7 +78,12 @@ class NoiseFunction(Account):
 
     def label_cost(self, parameters: NoisyMajority) -> float:
         """Return what one label costs."""
-        return parameters.m * parameters.teacher_epsilon * (1 + 1e-15)
+        return allowed_cost(parameters)
+
+
+def allowed_cost(parameters: NoisyMajority) -> float:
+    """Return what one label costs by a gamma that is certified for the allowance m."""
+    return parameters.m * parameters.teacher_epsilon * (1 + 1e-15)
 
 
 class Subsampled(NoiseFunction):
@@ -95,7 +100,7 @@ class Subsampled(NoiseFunction):
     def label_cost(self, parameters):
         """Return the cost of m teachers, or what a given gamma's certificate says."""
         if parameters.gamma is not None:
-            return super().label_cost(parameters)
+            return allowed_cost(parameters)
         return subsampled_cost(parameters)
 
     def certified_gamma(self, problem, optimised):

@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 
-from private_ensembles import checks
 from private_ensembles.accounting.labels import composed, label_epsilon
-from private_ensembles.accounting.root import least_holding
-from private_ensembles.audit.divergence import exact_delta
-from private_ensembles.audit.histograms import reduced_histograms, sorted_histograms
+from private_ensembles.audit.histograms import sorted_histograms
+from private_ensembles.audit.rates import selection_rate
 from private_ensembles.mechanisms.accounts import analytic
 from private_ensembles.mechanisms.accounts.account import CAP, Account
-from private_ensembles.mechanisms.accounts.gaussian_counts import (
-    rho_cost,
-    rho_within,
-    share_of_labels,
-    sigma_of_many,
-    sigma_of_one,
-)
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels, sigma_of_many
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.laws.ladder import LeakyLabel
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.laws.optimal import ACCURACY, ProfiledLabel
 from private_ensembles.mechanisms.laws.selection import (
-    ABSOLUTE_ERROR,
-    RELATIVE_ERROR,
-    Selection,
     SelectionRate,
 )
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.drawn_votes import most_drawn
-from private_ensembles.pate.gnmax import analytic_epsilon
+from private_ensembles.pate.data_independent import rho_cost, rho_within
+from private_ensembles.pate.gnmax import analytic_epsilon, sigma_of_one
 from private_ensembles.pate.lnmax import scale_of_one
 from private_ensembles.votes.synthetic import ConsensusProfile
 
+# Of the noise that another proof finds, labels are likely to need at least this share.
+LIKELY_SHARE = 0.4
 # Of more labels that are charged together, time grows too long.
 MOST_LABELS = 10_000
 # Sorted histograms with which a planner does not wait for long: of one optimal label, and of
 # several, whose account solves a dozen programs.
 _MOST, _MOST_TOGETHER = 600, 150
-# Leads in units of the noise, 1 / rate, at which preferences are 0 as floats.
-_UNDERFLOW = 800
 
 
 class Start(Account):
@@ -58,7 +47,7 @@ class Start(Account):
 
     def likely_share(self, task: Task) -> float:
         """Return a share of the noise that labels are likely to need at least."""
-        return 0.4
+        return LIKELY_SHARE
 
 
 class GaussianStart(Start):
@@ -77,10 +66,6 @@ class GaussianStart(Start):
             return GaussianNoise(sigma_of_one(*budget, "analytic", 1))
         return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
 
-    def at(self, sigma: float, task: Task) -> GaussianNoise:
-        """Return one label's noise that another job found."""
-        return GaussianNoise(sigma)
-
     def cost(self, law, task, parameters):
         """Return what is proven of sigma, for continuous noise and for coins."""
         if task.secure and task.n_classes > 2:
@@ -93,7 +78,7 @@ class GaussianStart(Start):
 
     def likely_share(self, task):
         """Return, of more than two classes, that of very many labels: such a search is dear."""
-        return share_of_labels(task.labels) if task.n_classes > 2 else super().likely_share(task)
+        return share_of_labels(task.labels) if task.n_classes > 2 else LIKELY_SHARE
 
 
 class LaplaceStart(Start):
@@ -116,40 +101,6 @@ def _audited_scale(task: Task) -> float:
     return scale_of_one(*budget, method="exact", n_teachers=task.n_teachers)
 
 
-@lru_cache(maxsize=256)
-def selection_rate(
-    epsilon: float, delta: float, law: Selection, n_teachers: int, n_classes: int = 2
-) -> float:
-    """Largest rate with which the exact audit proves one label (epsilon, delta)-DP.
-
-    Over all histograms of n_teachers = K votes on n_classes (classes may be renamed, so the reduced
-    ones suffice); epsilon / 2, which serves any K and C, if nothing larger does. Raises ValueError
-    for epsilon not finite and > 0, delta outside [0, 1], and too many histograms.
-    """
-    checks.finite(epsilon=epsilon, above=0)
-    checks.probability(delta=delta)
-    # Noise is 1 / rate; a lead grows by 2, so no budget lets the rate exceed pure DP's by much
-    # unless delta is large: the range covers four hundred times.
-    high = 2 / epsilon * (1 + 1e-9)
-    if n_classes == 2:  # further leads have 0 and 1 as floats before and after a move
-        n_teachers = min(n_teachers, n_teachers % 2 + 2 * math.ceil(_UNDERFLOW * high))
-    histograms, pairs = reduced_histograms(n_teachers, n_classes)
-
-    def holds(noise: float) -> bool:
-        spent = exact_delta(
-            law.weigh(histograms, 1 / noise),
-            pairs,
-            epsilon,
-            relative_error=RELATIVE_ERROR,
-            absolute_error=ABSOLUTE_ERROR,
-        )
-        return spent <= delta
-
-    if not holds(high):
-        return epsilon / 2
-    return 1 / least_holding(holds, high / 400, high)  # the very float that was audited
-
-
 @dataclass(frozen=True)
 class SelectionStart(Start):
     """One label of two classes: the largest rate that the exact audit allows.
@@ -165,7 +116,7 @@ class SelectionStart(Start):
 
     def find(self, law, task, labels, **free):
         if labels == 1 and task.n_classes == 2:
-            rate = selection_rate(task.epsilon, task.delta, law, task.n_teachers)
+            rate = selection_rate(task.epsilon, task.delta, law.weigh, task.n_teachers)
             return SelectionRate(task.epsilon, 1, rate, task.delta)
         each = label_epsilon(task.epsilon, labels, task.delta)
         if self.bounded_range:
@@ -208,7 +159,10 @@ class LadderStart(Start):
         return Cost(each, each)
 
 
-class OptimalStart(LadderStart):
+_LADDER = LadderStart()
+
+
+class OptimalStart(Start):
     """The ladder's parts for two classes; several labels of more classes spend no delta each.
 
     How teachers agree is the task's profile. free: accuracy in its place, rounded to tenths above
@@ -217,6 +171,7 @@ class OptimalStart(LadderStart):
     """
 
     free = {"accuracy": (0.1, 0.9)}
+    of_coins = True
 
     def refusal(self, law, task):
         """Refuse programs of many sorted histograms, which take too long."""
@@ -229,11 +184,12 @@ class OptimalStart(LadderStart):
 
     def searched(self, task):
         """Return nothing if the label does not depend on the accuracy, or the profile is known."""
-        return () if task.n_classes == 2 or task.profile is not None else super().searched(task)
+        known = task.n_classes == 2 or task.profile is not None
+        return () if known else tuple(self.free)
 
     def find(self, law, task, labels, accuracy=None):
         if task.n_classes == 2:
-            return ProfiledLabel(**asdict(super().find(law, task, labels)))
+            return ProfiledLabel(**asdict(_LADDER.find(law, task, labels)))
         prior = _prior(task, accuracy)
         if labels == 1:
             drawn = most_drawn(task.n_teachers, task.n_classes, _MOST)
@@ -241,6 +197,9 @@ class OptimalStart(LadderStart):
             return ProfiledLabel(task.epsilon, task.delta, 1, *prior, drawn)
         each = label_epsilon(task.epsilon, labels, task.delta)
         return ProfiledLabel(each, 0.0, labels, *prior)
+
+    def cost(self, law, task, parameters):
+        return _LADDER.cost(law, task, parameters)
 
 
 def _prior(task: Task, accuracy: float | None) -> tuple[float | None, ConsensusProfile | None]:

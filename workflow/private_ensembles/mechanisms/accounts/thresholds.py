@@ -14,13 +14,8 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
 )
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
-from private_ensembles.mechanisms.accounts.gaussian_counts import (
-    discrete_cost,
-    rho_cost,
-    rho_within,
-    share_of_labels,
-)
-from private_ensembles.mechanisms.accounts.given import Given, paper_epsilon
+from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
+from private_ensembles.mechanisms.accounts.given import Given
 from private_ensembles.mechanisms.accounts.label import (
     grid_fineness,
     of_a_small_delta,
@@ -28,9 +23,16 @@ from private_ensembles.mechanisms.accounts.label import (
 )
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.parameters import Cost
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.data_independent import (
+    discrete_cost,
+    exact_data_independent_epsilon,
+    paper_epsilon,
+    rho_cost,
+    rho_within,
+)
 
 # Both parts come so close to their shares of the budget, unless that takes more than a few tries.
 _NEAR, _FEW = 0.03, 3
@@ -147,7 +149,7 @@ def _least_noise(
         return math.inf, math.inf
     sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
     for count in range(_TRIES):
-        alone = _labels_alone(law, task, replace(start, sigma2=sigma2))
+        alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
         sigma1 = alone.least_sigma(start.queries, *budget, start.sigma1, lattice=task.secure)
         if math.isinf(sigma1):
             sigma2 *= _MORE
@@ -162,18 +164,13 @@ def _least_noise(
     return proven
 
 
-def _labels_alone(law: Checked, task: Task, noise: CheckedNoise) -> LabelsAlone:
-    """Return what the labels cost, on a grid for the task's budget."""
-    return _alone(law, task, noise.labels, noise.sigma2)
-
-
 @lru_cache(maxsize=64)
-def _alone(law: Checked, task: Task, labels: int, sigma2: float) -> LabelsAlone:
+def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone:
+    """Return what the labels cost, on a grid for the task's budget."""
     budget = task.epsilon, task.delta
     width = math.sqrt(2 * rho_within(*budget, "exact"))
-    family = law.law.pairs(task, CheckedNoise(0.0, 1.0, sigma2).of_label)
-    points = grid_fineness(task.n_classes, labels)
-    return labels_alone(family, labels, *budget, width=width, fineness=points)
+    family, points = law.law.pairs(task, noise), grid_fineness(task.n_classes, noise.labels)
+    return labels_alone(family, noise.labels, *budget, width=width, fineness=points)
 
 
 @lru_cache(maxsize=512)
@@ -181,7 +178,7 @@ def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     """Return what thresholds and labels cost at the task's delta; at most epsilon if it is kept."""
     labels = parameters.labels
     counts = NoisyCounts(parameters.queries, parameters.sigma1, task.secure)
-    bounds = _labels_alone(law, task, parameters).beside(counts, task.delta)
+    bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.delta)
     if bounds.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, bounds.epsilon(task.delta))
     family, points = law.law.pairs(task, parameters.of_label), grid_fineness(task.n_classes, labels)

@@ -12,18 +12,16 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting.discrete_gaussian import (
     LISTED,
-    Moves,
     chance_at_least,
     chance_error,
 )
-from private_ensembles.mechanisms.audited import normal_error
+from private_ensembles.accounting.rounding import normal_error
 from private_ensembles.mechanisms.laws.gaussian import Gaussian, GaussianNoise
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
 from private_ensembles.pate.caps import capped_mean, served_probability
 from private_ensembles.pate.consensus import NO_ANSWER, check_cap, check_threshold
-from private_ensembles.pate.data_independent import Releases
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.gnmax_quadrature import gnmax_right
 from private_ensembles.pate.histograms import merge
@@ -58,11 +56,6 @@ class CheckedNoise(Parameters):
     def rho(self) -> float:
         """Return rho of zero-concentrated differential privacy at the caps."""
         return self.queries / (2 * self.sigma1**2) + self.labels / self.sigma2**2
-
-    @property
-    def moves(self) -> tuple[Moves, ...]:
-        """Return the noisy counts that a neighbour moves, at the caps."""
-        return Releases(self.queries, self.sigma1, self.labels, self.sigma2).moves
 
     @property
     def noisy_counts(self):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.audit.labels import OnTeachers
 from private_ensembles.darrm.committee import plurality_chances
 from private_ensembles.darrm.gamma import subsampling_probability
-from private_ensembles.mechanisms.audited import OnTeachers, both_counts
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.audit.labels import OnTeachers
 from private_ensembles.darrm.gamma import check_gamma, gamma_subsampling, label_probability
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.mechanisms.audited import OnTeachers
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise import secure
@@ -132,15 +132,12 @@ def _subsampled(parameters: NoisyMajority) -> NDArray[np.float64]:
     return gamma_subsampling(parameters.K, int(parameters.m)) * (1 - slack)
 
 
+@lru_cache(maxsize=256)
 def _optimal(parameters: NoisyMajority) -> NDArray[np.float64]:
     """Return the optimal gamma for any real m, certified for (m epsilon, delta)."""
-    teacher = map(float, parameters.teacher)
-    return _optimised(parameters.K, float(parameters.m), *teacher, float(parameters.delta))
-
-
-@lru_cache(maxsize=256)
-def _optimised(K: int, m: float, epsilon: float, Delta: float, delta: float) -> NDArray:
-    return optimize_gamma(K, m, epsilon, Delta, delta, prior=_PRIOR).gamma
+    size = parameters.K, float(parameters.m)
+    cost = map(float, (*parameters.teacher, parameters.delta))
+    return optimize_gamma(*size, *cost, prior=_PRIOR).gamma
 
 
 SUBSAMPLED, OPTIMISED = Gamma(_subsampled), Gamma(_optimal)

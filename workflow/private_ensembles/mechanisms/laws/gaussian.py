@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import (
     LISTED,
-    Moves,
     fine_distance,
     whole_distance,
 )
-from private_ensembles.mechanisms.audited import both_counts, normal_error
+from private_ensembles.accounting.rounding import normal_error
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.coins import draw_coins
-from private_ensembles.mechanisms.laws.law import Law
+from private_ensembles.mechanisms.laws.law import Law, entries
 from private_ensembles.mechanisms.laws.table import two_class_pairs
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
@@ -39,11 +39,6 @@ class GaussianNoise(Parameters):
 
     sigma: float
     labels: int = 1
-
-    @property
-    def moves(self) -> tuple[Moves, ...]:
-        """Return the noisy counts that a neighbour moves."""
-        return (Moves(2 * self.labels, self.sigma),)
 
     @property
     def noisy_counts(self):
@@ -90,7 +85,7 @@ class Gaussian(Law):
         """Return entries of `distribution`; the fine lattice's differ by less than is shown."""
         counts, labels = np.asarray(counts), np.asarray(labels)
         if counts.shape[1] == 2:
-            return super().right(counts, labels, parameters, secure)
+            return entries(self.distribution(counts, parameters, secure), labels)
         listed = self._listed(parameters.sigma, secure)
         return (lattice_right if listed else gnmax_right)(merge(counts), labels, parameters.sigma)
 
@@ -126,7 +121,7 @@ class Gaussian(Law):
     def score(self, counts, labels, task, guess):
         """Score by continuous noise, which serves as a guide to secure noise as well."""
         if task.n_classes == 2:
-            return super().score(counts, labels, task, guess)
+            return lambda noise: self.expected(counts, labels, task, noise)[1]
         merged = merge(counts)
         return lambda noise: float(noise.labels * gnmax_right(merged, labels, noise.sigma).mean())
 
@@ -134,7 +129,7 @@ class Gaussian(Law):
         """Return the table for two classes, else pairs for all leads and all middles."""
         sigma, size = float(parameters.sigma), (task.n_teachers, task.n_classes)
         if task.secure and self.drawn == "whole":
-            return super().pairs(task, parameters)
+            raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
         spare = fine_distance(sigma, task.n_classes) if self._fine(size[1], task.secure) else 0.0
         if task.n_classes > 2:
             return GaussianMaximum(sigma, *size, spare)

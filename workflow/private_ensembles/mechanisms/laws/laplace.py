@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
 from private_ensembles.accounting.rounding import above
+from private_ensembles.mechanisms.laws.law import entries
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.pate.gnmax import noisy_plurality
@@ -83,7 +84,7 @@ class Laplace(TableLaw):
     def right(self, counts, labels, parameters, secure=False):
         if np.shape(counts)[1] > 2:
             return lnmax_right(merge(counts), labels, parameters.scale)
-        return super().right(counts, labels, parameters, secure)
+        return entries(self.distribution(counts, parameters), labels)
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the closed form, or of the quadrature."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.families import Family
-from private_ensembles.mechanisms.audited import Audited, OnCounts
+from private_ensembles.audit.labels import Audited, OnCounts
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Source
@@ -64,7 +64,7 @@ class Law(ABC):
         self, counts: NDArray, labels: NDArray, parameters: Parameters, secure: bool = False
     ) -> NDArray[np.float64]:
         """Return Pr[a query is answered with its label], (queries,), entries of `distribution`."""
-        return self.distribution(counts, parameters, secure)[np.arange(len(labels)), labels]
+        return entries(self.distribution(counts, parameters, secure), labels)
 
     def expected(
         self, counts: NDArray, labels: NDArray, task: Task, parameters: Parameters
@@ -106,3 +106,8 @@ class Law(ABC):
     def audited(self, task: Task, parameters: Parameters) -> Audited:
         """Return one label as the exact audit sees it."""
         return OnCounts(self, parameters, task.n_teachers, task.n_classes, secure=task.secure)
+
+
+def entries(distribution: NDArray[np.float64], labels: NDArray) -> NDArray[np.float64]:
+    """Return Pr[its label] of each query, (queries,), of a distribution (queries, classes)."""
+    return distribution[np.arange(len(labels)), labels]

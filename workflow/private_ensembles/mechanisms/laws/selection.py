@@ -17,12 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.adaptive.families import Pairs
+from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
-
-# Of both distributions: an exponent's rounding weighs as much as its size (below 750), and sums
-# of C positive terms lose C round-offs.
-RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
 
 @dataclass(frozen=True)

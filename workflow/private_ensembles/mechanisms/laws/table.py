@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive.families import Covered, Family, Pairs, of_table
-from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms import release as door
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.secure import check_mode

@@ -93,7 +93,7 @@ def for_budget(mechanism: Mechanism, budget: Budget, found: Mapping) -> Paramete
     if "shared_data" in entry.privacy_models:
         return Members(min(budget.m, budget.K), 1)
     if account.quantity in found:
-        parameters = account.at(found[account.quantity], task)
+        parameters = account.proven(mechanism.law.at(found[account.quantity]), task)
         mechanism.require_coins(task, parameters)
         return parameters
     return mechanism.calibrate(task)

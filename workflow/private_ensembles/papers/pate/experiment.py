@@ -12,12 +12,12 @@ import pandas as pd
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.checks.thresholds import confident_gnmax
 from private_ensembles.mechanisms.laws import gaussian, laplace
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator, system_generator
+from private_ensembles.papers.pate.algorithms import confident_gnmax
 from private_ensembles.pate.confident import compose_rounds
 from private_ensembles.pate.lnmax_accounting import (
     PAPER_ORDERS,

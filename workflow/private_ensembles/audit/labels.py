@@ -13,12 +13,13 @@ from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.audit.divergence import delta_curve, exact_epsilon, worst_pair
 from private_ensembles.audit.finite import FiniteMechanism, audit_shared_data
 from private_ensembles.audit.histograms import (
+    both_counts,
     enumerate_histograms,
     neighbour_pairs,
     two_class_matrix,
     two_class_pairs,
 )
-from private_ensembles.audit.shared_data import shared_data_curve, worst_teachers
+from private_ensembles.audit.shared_data import shared_data_curve, teacher_corners, worst_teachers
 from private_ensembles.noise.sources import Secure, Seeded
 
 
@@ -155,16 +156,26 @@ class OnTeachers(Audited):
         return self.choose(ones, Seeded(generator))
 
 
-def both_counts(n_teachers: int) -> NDArray[np.int64]:
-    """Votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
-    ones = np.arange(n_teachers + 1)
-    return np.stack([n_teachers - ones, ones], axis=1)
+class OnOneTeacher(OnRows):
+    """The majority when one teacher's vote decides and all others keep theirs.
 
-
-def normal_error(reach: float) -> float:
-    """Relative error of normal tails up to `reach` standard deviations, sums and products included.
-
-    An argument's rounding weighs as much as its square. Tails beyond 40 are below 1e-300, which is
-    granted as an absolute error.
+    inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
+    then on the other. The corners are the worst that the teacher's own claim allows, so they serve
+    to test the sampler, and confirm no claim.
     """
-    return 1e-12 * (1 + min(reach, 40.0) ** 2)
+
+    assumed = True
+
+    def __init__(self, n_teachers: int, epsilon: float, Delta: float) -> None:
+        self.n_teachers = n_teachers
+        self.says_one = teacher_corners(epsilon, Delta).T.ravel()
+        self.inputs = np.arange(16)
+        self.matrix = two_class_matrix(self.says_one)
+        self.pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
+        self.errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
+
+    def draw(self, given, runs, generator):
+        """Draw the majority of all votes."""
+        others = self.n_teachers // 2
+        vote = generator.random(runs) < self.says_one[int(given)]
+        return (2 * (others + vote) > self.n_teachers).astype(np.uint8)
