@@ -2,11 +2,13 @@
 
 from benchmarks.auditors import BUDGET, NOISE, OWN
 from benchmarks.auditors import DELTA as AUDIT_DELTA
-from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.ledger.ledger import setting
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.nzc import ImmutableNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import every
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.pate.given_noise import at_noise
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
 _, BAGGING = OWN["dpbag"]
@@ -19,14 +21,14 @@ def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
     own = {"dpbag": (Task(1.0, M * DELTA, 1, 1, 28, 2), BAGGING)}
     own["nzc"] = Task(M * EPSILON, M * DELTA, 1, 1, K, 2), immutable
     found = {}
-    for name, mechanism in mechanisms.every().items():
+    for name, mechanism in every().items():
         if name in own:
             task, parameters = own[name]
         elif name in given.parameters:
-            task, parameters = mechanism.terms(given.budget), given.parameters[name]
+            task, parameters = terms(mechanism.entry, given.budget), given.parameters[name]
         else:
             task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
-            parameters = mechanism.at_noise(NOISE, 2)
+            parameters = at_noise(mechanism, NOISE, 2)
             if parameters is None:
                 parameters = mechanism.calibrate(task)
         found[name] = mechanism, task, parameters

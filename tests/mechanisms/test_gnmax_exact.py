@@ -4,16 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from private_ensembles.mechanisms.families import table
 from scipy import stats
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.mechanisms.families import table
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 
-MECHANISM = mechanisms.load("gnmax_exact")
+MECHANISM = load("gnmax_exact")
 TASK = Task(epsilon=2.0, delta=1e-5, queries=100, labels=100, n_teachers=50, n_classes=10)
 SECURE = replace(TASK, secure=True)
 COUNTS = np.array([[14, 9, 8, 5, 4, 4, 3, 1, 1, 1]])
@@ -25,7 +26,7 @@ def found():
 
 
 def test_labels_of_many_classes_need_a_fifth_less_noise(found):
-    analytic = mechanisms.load("gnmax_analytic").calibrate(TASK)
+    analytic = load("gnmax_analytic").calibrate(TASK)
     for task in (TASK, SECURE):
         parameters = found[task.secure]
         assert MECHANISM.refusal(task) is None
@@ -42,40 +43,40 @@ def test_one_label_of_many_classes_is_no_coin(monkeypatch):
     monkeypatch.setattr(table, "coins_delta", lambda *_: pytest.fail("no coin is tossed"))
     parameters = MECHANISM.calibrate(one)
     assert MECHANISM.cost(one, parameters).proven <= one.epsilon
-    assert MECHANISM.release(np.array([[5, 3, 2]]), parameters, Secure()).shape == (1,)
+    assert release(MECHANISM, np.array([[5, 3, 2]]), parameters, Secure()).shape == (1,)
 
 
 def test_half_the_noise_costs_more_than_twice_as_much(found):
     for task in (TASK, SECURE):
-        twin = MECHANISM.weaker(found[task.secure], 0.5)
+        twin = MECHANISM.law.less_noise(found[task.secure], 0.5)
         assert MECHANISM.cost(task, twin).proven > 2 * task.epsilon
 
 
 @pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
 def test_labels_have_their_distribution(found, noise):
     parameters = found[noise.secure]
-    chances = MECHANISM.distribution(COUNTS, parameters, noise.secure)[0]
-    drawn = MECHANISM.sample(np.tile(COUNTS, (6000, 1)), parameters, noise)
+    chances = MECHANISM.law.distribution(COUNTS, parameters, noise.secure)[0]
+    drawn = MECHANISM.law.draw(np.tile(COUNTS, (6000, 1)), parameters, noise)
     observed = np.bincount(drawn, minlength=10)
     assert stats.chisquare(observed, 6000 * chances / chances.sum()).pvalue > 1e-6
 
 
 def test_secure_labels_are_released_of_secure_parameters_alone(found):
     rows = np.tile(COUNTS, (100, 1))
-    assert (MECHANISM.release(rows, found[True], Secure()) >= 0).all()
+    assert (release(MECHANISM, rows, found[True], Secure()) >= 0).all()
     with pytest.raises(ValueError, match="was calibrated for continuous noise"):
-        MECHANISM.release(rows, found[False], Secure())
+        release(MECHANISM, rows, found[False], Secure())
 
 
 def test_every_secure_label_is_charged_its_distance_from_continuous_noise(found):
     sigma, t = found[True].sigma, np.exp([-0.3, 0.0, 0.3])
     spare = fine_distance(sigma, 10)
     plain = GaussianMaximum(sigma, 50, 10).excesses(t)
-    charged = MECHANISM.label_pairs(SECURE, found[True]).excesses(t)
+    charged = MECHANISM.law.pairs(SECURE, found[True]).excesses(t)
     np.testing.assert_allclose(
         charged - plain, np.tile(spare * (1 + t), (len(plain), 1)), atol=1e-15
     )
-    error = MECHANISM.error(50, 10, found[True], secure=True)
+    error = MECHANISM.law.error(50, 10, found[True], secure=True)
     assert error["absolute_error"] >= spare
 
 

@@ -6,15 +6,15 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms import confident_gnmax, exponential, gnmax_exact
 from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
 from private_ensembles.mechanisms.families import gaussian
-from private_ensembles.mechanisms.families.checked import CheckedNoise
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
 from private_ensembles.mechanisms.families.noise_function import NoiseFunction, NoisyMajority
-from private_ensembles.mechanisms.families.task import Task
+
+from private_ensembles.mechanisms import confident_gnmax, exponential, gnmax_exact
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 LITTLE = Fraction(1, 10**11)
 TASK = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=4)
@@ -32,7 +32,7 @@ def close_above(value, exact):
 def test_a_label_of_darrm_costs_m_times_a_teacher_s_epsilon():
     for m, epsilon in drawn((1, 9), (0.01, 2)):
         given = NoisyMajority(m, 1, 9, 1e-4, epsilon, 1e-5)
-        found = NoiseFunction.label_cost(mechanisms.load("darrm_opt"), given)
+        found = NoiseFunction.label_cost(load("darrm_opt"), given)
         assert close_above(found, Fraction(m) * Fraction(epsilon))
 
 
@@ -59,7 +59,7 @@ def test_checked_noise_is_charged_at_least_its_rho(asked):
 
 def test_gaussian_noise_is_charged_at_least_its_rho(asked):
     for (sigma,) in drawn((1, 90)):
-        mechanisms.load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
+        load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
         assert close_above(asked[-1], 40 / Fraction(sigma) ** 2)
 
 
@@ -68,7 +68,7 @@ def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
         for module in (gaussian, confident_gnmax):
             monkeypatch.setattr(module, "rho_within", lambda *_, rho=rho: rho)
         for found in (
-            mechanisms.load("gnmax_improved").find(TASK, 40).sigma,
+            load("gnmax_improved").find(TASK, 40).sigma,
             gnmax_exact.ExactGNMax().in_parts(TASK, 40).sigma,
         ):
             assert close_above(Fraction(found) ** 2, 40 / Fraction(rho))
@@ -88,12 +88,12 @@ def lattice(sigma):
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
     """Two classes: the threshold's tail, and half of a tie."""
-    mechanism, given = mechanisms.load(name), CheckedNoise(2.0, 1.5, 1.25)
+    mechanism, given = load(name), CheckedNoise(2.0, 1.5, 1.25)
     if name == "interactive_gnmax":
         given = replace(given, score=0.25)
     histograms = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
-    found = mechanism.outcomes(histograms, given, secure=True)
-    said = mechanism.error(3, 2, given, secure=True)
+    found = mechanism.law.outcomes(histograms, given, secure=True)
+    said = mechanism.law.error(3, 2, given, secure=True)
     assert said["relative_error"] < 1e-11
     leads = mechanism.consensus(histograms, given, True)
     with mpmath.workdps(30):

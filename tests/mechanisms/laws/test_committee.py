@@ -7,19 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from private_ensembles.mechanisms.committee import Members, plurality_chances
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_epsilon
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.mechanisms.committee import Members, plurality_chances
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import answer, release, release_votes
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking
 from private_ensembles.votes.cache import Votes
 
-COMMITTEE = mechanisms.load("committee")
+COMMITTEE = load("committee")
 SHARED = Task(
     1.0,
     1e-3,
@@ -60,7 +61,7 @@ def test_accuracy_is_that_of_all_committees(n_classes):
 
 @pytest.mark.parametrize("members", [1, 2, 3, 4, 7, 11])
 def test_a_label_is_right_as_often_as_with_gamma_by_subsampling(members):
-    chances = COMMITTEE.distribution(both_counts(11), Members(members, 1))[:, 1]
+    chances = COMMITTEE.law.distribution(both_counts(11), Members(members, 1))[:, 1]
     above = np.arange(12) > 5
     gamma = gamma_subsampling(11, members)
     np.testing.assert_allclose(chances, np.where(above, 1 + gamma, 1 - gamma) / 2, atol=1e-15)
@@ -71,7 +72,7 @@ def test_many_teachers_and_classes_add_up_to_one_and_agree_with_drawn_committees
     found = plurality_chances(counts, 20)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
     copies = np.tile(counts[:1], (20_000, 1))
-    drawn = COMMITTEE.sample(copies, Members(20, 1), Seeded(np.random.default_rng(1)))
+    drawn = COMMITTEE.law.draw(copies, Members(20, 1), Seeded(np.random.default_rng(1)))
     shares = np.bincount(drawn, minlength=10) / 20_000
     assert np.abs(shares - found[0]).max() < np.sqrt(np.log(2e10) / 40_000)
 
@@ -129,7 +130,7 @@ def joint_laws(answers, members, epsilon, Delta):
     weights = np.stack([law[hidden].prod(axis=1) for law in hidden_laws(epsilon, Delta)])
     laws = []
     for chosen in itertools.combinations(range(K), members):
-        labels = COMMITTEE.answer(given, Members(members, Q), Chosen(np.array(chosen)))
+        labels = answer(COMMITTEE, given, Members(members, Q), Chosen(np.array(chosen)))
         outcome = labels.reshape(-1, Q) @ (1 << np.arange(Q))
         laws.append([np.bincount(outcome, law, 1 << Q) for law in weights])
     return np.array(laws)
@@ -176,7 +177,7 @@ def test_the_claim_is_attained_and_more_members_than_are_paid_for_are_caught():
     # Half the noise: teachers of twice the epsilon, and the mechanism's own twin.
     twice = joint_laws(deciding(3), 3, 0.8, 0.02)[0]
     assert delta_of(twice, claimed) > delta
-    members = COMMITTEE.weaker(Members(3, 5), 0.6).members
+    members = COMMITTEE.law.less_noise(Members(3, 5), 0.6).members
     assert members == 5
     assert delta_of(joint_laws(deciding(members), members, 0.4, 0.02)[0], claimed) > delta
 
@@ -188,22 +189,22 @@ def test_the_same_members_answer_everything(noise):
     votes = Votes(K, np.full(30, -1), np.tile(np.arange(K), (30, 1)))
     seen = Counter()
     for _ in range(400):
-        labels = COMMITTEE.release_votes(votes, Members(1, 20), noise)
+        labels = release_votes(COMMITTEE, votes, Members(1, 20), noise)
         assert set(labels[20:]) == {-1}
         (member,) = set(labels[:20])
         seen[member] += 1
     assert set(seen) == set(range(K))
     assert max(abs(n - 80) for n in seen.values()) < 60  # 7.5 standard deviations
     with pytest.raises(ValueError, match="needs each teacher's votes, not counts"):
-        COMMITTEE.answer(Votes(2, np.array([0]), counts=np.array([[3, 2]])), Members(1, 1), noise)
+        answer(COMMITTEE, Votes(2, np.array([0]), counts=np.array([[3, 2]])), Members(1, 1), noise)
     with pytest.raises(ValueError, match="counts of 2 queries: a committee needs the votes"):
-        COMMITTEE.release(np.array([[3, 2], [1, 4]]), Members(1, 2), noise)
+        release(COMMITTEE, np.array([[3, 2], [1, 4]]), Members(1, 2), noise)
 
 
 @pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
 def test_ties_are_broken_by_lot(noise):
     votes = Votes(3, np.full(600, -1), np.tile([0, 2], (600, 1)))
-    labels = COMMITTEE.release_votes(votes, Members(2, 600), noise)
+    labels = release_votes(COMMITTEE, votes, Members(2, 600), noise)
     assert set(labels) == {0, 2}
     assert abs((labels == 0).sum() - 300) < 100
 

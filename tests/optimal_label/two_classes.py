@@ -11,10 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from private_ensembles.mechanisms.families.ladder_steps import check_budget
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-
-from private_ensembles.mechanisms.families.ladder_steps import check_budget
 
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
 _SLACK = Decimal("1e-50")

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from private_ensembles.pate.mechanisms import confident_gnmax, gnmax, interactive_gnmax, lnmax
 from scipy.stats import binom, chi2
 
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.noise.sources import source as noise_source
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
-from private_ensembles.pate.mechanisms import confident_gnmax, gnmax, interactive_gnmax, lnmax
 
 from .oracle import (
     confident_distribution,

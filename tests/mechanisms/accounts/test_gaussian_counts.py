@@ -6,13 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
-
-from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families import gaussian
-from private_ensembles.mechanisms.families.audited import both_counts
 from private_ensembles.mechanisms.families.gaussian import (
     GaussianNoise,
     label_distribution,
@@ -21,7 +15,14 @@ from private_ensembles.mechanisms.families.gaussian import (
     rho_within,
     sigma_of_one,
 )
-from private_ensembles.mechanisms.families.task import Task
+from scipy.special import ndtr
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
 
@@ -60,9 +61,9 @@ def test_secure_labels_follow_the_lattice():
     task = Task(1.0, 1e-3, 1, 1, 5, 2, secure=True)
     analytic = load("gnmax_analytic")
     sigma = analytic.calibrate(task).sigma
-    found = analytic.distribution(both_counts(5), GaussianNoise(sigma), secure=True)
+    found = analytic.law.distribution(both_counts(5), GaussianNoise(sigma), secure=True)
     np.testing.assert_array_equal(found, lattice_distribution(both_counts(5), sigma))
-    assert (found != analytic.distribution(both_counts(5), GaussianNoise(sigma))).any()
+    assert (found != analytic.law.distribution(both_counts(5), GaussianNoise(sigma))).any()
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
@@ -132,8 +133,8 @@ def test_the_least_budget_is_planned_in_little_memory(name, labels):
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)
     counts = np.tile([[249, 1, 0]], (20, 1))
-    answers, right = mechanism.expected(counts, np.zeros(20, int), task, parameters)
-    labels = mechanism.release(counts, parameters, Secure())
+    answers, right = mechanism.law.expected(counts, np.zeros(20, int), task, parameters)
+    labels = release(mechanism, counts, parameters, Secure())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.9e-6 < cost.claimed <= 1e-6

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from private_ensembles import mechanisms
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.mechanisms.families import label_account
 from private_ensembles.mechanisms.families.label_account import grid_fineness
-from private_ensembles.mechanisms.families.task import Task
+
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import refusal
+from private_ensembles.mechanisms.task import Task
 
 BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
 TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
@@ -19,15 +20,15 @@ TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"
 @pytest.mark.parametrize("labels", [2, 40, 400])
 @pytest.mark.parametrize("K", [1, 8, 81])
 def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K):
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = replace(BASE, n_teachers=K, labels=labels, queries=labels)
     parameters = mechanism.calibrate(task)
     cost = mechanism.cost(task, parameters)
     assert cost.claimed == cost.proven <= task.epsilon
-    bounds = adaptive_epsilon(mechanism.label_pairs(task, parameters), labels, task.delta)
+    bounds = adaptive_epsilon(mechanism.law.pairs(task, parameters), labels, task.delta)
     assert bounds.lower <= cost.proven <= bounds.upper * (1 + 1e-2)
     assert cost.proven > 0.995 * task.epsilon
-    twin = mechanism.weaker(parameters, 0.5)
+    twin = mechanism.law.less_noise(parameters, 0.5)
     assert mechanism.cost(task, twin).proven > task.epsilon
 
 
@@ -35,31 +36,34 @@ def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K
 @pytest.mark.parametrize(("labels", "K"), [(2, 9), (40, 81), (400, 401)])
 def test_labels_of_many_classes_are_charged_together(name, labels, K):
     """Within the budget, no more noise than by parts, and half of it is caught."""
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = replace(BASE, n_teachers=K, labels=labels, queries=labels, n_classes=10)
-    start, parameters = mechanism.in_parts(task, labels), mechanism.calibrate(task)
+    start, parameters = (
+        mechanism.account.start.find(mechanism.law, task, labels),
+        mechanism.calibrate(task),
+    )
     counts = np.array([[K // 2, 0, K - K // 2 - 3, *[0] * 6, 3]])
-    laws = [mechanism.distribution(counts, one)[0] for one in (start, parameters)]
+    laws = [mechanism.law.distribution(counts, one)[0] for one in (start, parameters)]
     assert laws[1].max() >= laws[0].max() * (1 - 1e-12)
     if labels > 2 and name != "permute_and_flip":
         assert laws[1].max() > 1.005 * laws[0].max()
     cost = mechanism.cost(task, parameters)
     assert 0.995 * task.epsilon < cost.proven <= task.epsilon
-    twin = mechanism.weaker(parameters, 0.5)
-    bounds = adaptive_epsilon(mechanism.label_pairs(task, twin), labels, task.delta, fineness=4.0)
+    twin = mechanism.law.less_noise(parameters, 0.5)
+    bounds = adaptive_epsilon(mechanism.law.pairs(task, twin), labels, task.delta, fineness=4.0)
     assert task.epsilon < bounds.lower <= mechanism.cost(task, twin).proven
     if labels > 2:  # More classes cost little more than two.
         two = mechanism.calibrate(replace(task, n_classes=2))
-        assert mechanism.cost(task, mechanism.weaker(two, 1.02)).proven <= task.epsilon
+        assert mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.epsilon
 
 
 @pytest.mark.parametrize("name", TWO)
 @pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (2, 20.0), (7, 0.05), (40, 1.0)])
 def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
-    mechanism, task = mechanisms.load(name), replace(BASE, labels=labels, epsilon=epsilon)
-    start = mechanism.in_parts(task, labels)
+    mechanism, task = load(name), replace(BASE, labels=labels, epsilon=epsilon)
+    start = mechanism.account.start.find(mechanism.law, task, labels)
     found = mechanism.calibrate(task)
-    assert mechanism.weaker(found, 1.0).labels == labels
+    assert mechanism.law.less_noise(found, 1.0).labels == labels
     tables = [mechanism.table(9, one).min(axis=1) for one in (found, start)]
     assert (tables[0] <= tables[1] * (1 + 1e-12)).all()  # the likelier label is flipped less
 
@@ -68,43 +72,40 @@ def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
 @pytest.mark.parametrize("labels", [1, 7, 40])
 def test_exact_noise_is_never_more_than_the_same_noise_by_a_general_proof(K, labels):
     task = replace(BASE, n_teachers=K, labels=labels)
-    gaussian = mechanisms.load("gnmax_analytic").calibrate(task).sigma
-    assert (
-        mechanisms.load("gnmax_exact").calibrate(task).sigma
-        < (0.85 if labels == 40 else 1) * gaussian
-    )
-    pure = mechanisms.load("lnmax_pure").calibrate(task).scale
-    assert mechanisms.load("lnmax_exact").calibrate(task).scale <= pure
+    gaussian = load("gnmax_analytic").calibrate(task).sigma
+    assert load("gnmax_exact").calibrate(task).sigma < (0.85 if labels == 40 else 1) * gaussian
+    pure = load("lnmax_pure").calibrate(task).scale
+    assert load("lnmax_exact").calibrate(task).scale <= pure
 
 
 def test_one_label_of_exact_noise_spends_the_whole_budget():
     task = replace(BASE, queries=1, labels=1, n_teachers=7)
     for name in ("gnmax_exact", "lnmax_exact"):
-        mechanism = mechanisms.load(name)
+        mechanism = load(name)
         parameters = mechanism.calibrate(task)
-        exact = mechanism.audited(task, parameters).worst(task.delta).epsilon
+        exact = mechanism.law.audited(task, parameters).worst(task.delta).epsilon
         assert exact == pytest.approx(task.epsilon, rel=1e-5)
         assert exact <= mechanism.cost(task, parameters).claimed * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
-    exact, analytic = mechanisms.load("gnmax_exact"), mechanisms.load("gnmax_analytic")
+    exact, analytic = load("gnmax_exact"), load("gnmax_analytic")
     task = replace(BASE, n_teachers=30, n_classes=n_classes)
     parameters = exact.calibrate(task)
     assert parameters.sigma < 0.84 * analytic.calibrate(task).sigma
     assert 0.99 * task.epsilon < exact.cost(task, parameters).proven <= task.epsilon
     assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
-    assert exact.cost(task, exact.weaker(parameters, 0.5)).proven > task.epsilon
+    assert exact.cost(task, exact.law.less_noise(parameters, 0.5)).proven > task.epsilon
 
 
 @pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
 @pytest.mark.parametrize("factor", [1.0, 1.08, 1.5, 4.0])
 def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
     """Near the budget, and so far below that bounds near it say nothing."""
-    mechanism, task = mechanisms.load(name), replace(BASE, n_classes=10)
-    parameters = mechanism.weaker(mechanism.calibrate(task), factor)
-    family = mechanism.label_pairs(task, parameters)
+    mechanism, task = load(name), replace(BASE, n_classes=10)
+    parameters = mechanism.law.less_noise(mechanism.calibrate(task), factor)
+    family = mechanism.law.pairs(task, parameters)
     bounds = adaptive_epsilon(family, 40, task.delta, fineness=grid_fineness(10, 40))
     cost = mechanism.cost(task, parameters).proven
     assert bounds.lower <= cost <= task.epsilon
@@ -113,7 +114,7 @@ def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
 
 
 def test_a_calibration_is_done_once(monkeypatch):
-    exact, task = mechanisms.load("gnmax_exact"), replace(BASE, epsilon=1.234)
+    exact, task = load("gnmax_exact"), replace(BASE, epsilon=1.234)
     found = exact.calibrate(task)
     monkeypatch.setattr(label_account, "least_scale_of_curves", None)
     assert exact.calibrate(task) == found
@@ -131,22 +132,28 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
     monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
     task = replace(BASE, epsilon=1.2345)
     for name in ("gnmax_exact", "exponential"):
-        mechanism = mechanisms.load(name)
+        mechanism = load(name)
         parameters = mechanism.calibrate(task)
-        assert parameters == replace(mechanism.in_parts(task, 40), continuous=True)
-        assert mechanism.guess(task) == mechanism.in_parts(task, 40)
-        assert "continuous noise" in mechanism.secure_refusal(parameters, 2)
+        assert parameters == replace(
+            mechanism.account.start.find(mechanism.law, task, 40), continuous=True
+        )
+        assert mechanism.guess(task) == mechanism.account.start.find(mechanism.law, task, 40)
+        assert "continuous noise" in refusal(mechanism, parameters, 2, secure=True)
         with pytest.raises(ValueError, match=f"noise = secure: no noise of {name} is proven"):
             mechanism.calibrate(replace(task, secure=True))
-    ladder = mechanisms.load("ladder")  # its steps hold for the floats that are drawn
-    assert ladder.calibrate(replace(task, secure=True)) == ladder.in_parts(task, 40)
+    ladder = load("ladder")  # its steps hold for the floats that are drawn
+    assert ladder.calibrate(replace(task, secure=True)) == ladder.account.start.find(
+        ladder.law, task, 40
+    )
 
 
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
-    ladder = mechanisms.load("ladder")
+    ladder = load("ladder")
     one = ladder.calibrate(BASE, leak=0.5)
     assert 40 * one.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
-    assert one.label_epsilon > ladder.in_parts(BASE, 40, leak=0.5).label_epsilon
+    assert (
+        one.label_epsilon > ladder.account.start.find(ladder.law, BASE, 40, leak=0.5).label_epsilon
+    )
     # With all of delta leaked composition alone knows a finite epsilon.
     assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
 
@@ -155,7 +162,7 @@ def test_the_leaks_of_all_labels_are_part_of_their_cost():
 def test_noise_costs_no_more_than_what_it_was_calibrated_for(name, labels):
     """Where delta is half, the second grid found more than the first had proven."""
     task = Task(0.001, 0.5, labels, labels, 9, 3)
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     cost = mechanism.cost(task, mechanism.calibrate(task))
     assert cost.proven <= 0.001
     assert cost.claimed <= 0.001
@@ -169,10 +176,10 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
     task = Task(4.0, 1e-13, 1000, 1000, 250, n_classes)
     monkeypatch.setattr(label_account, "least_share", lambda *_: pytest.fail("searched"))
     for name in ("gnmax_exact", "lnmax_exact", "confident_gnmax_exact"):
-        reason = mechanisms.load(name).refusal(task)
+        reason = load(name).refusal(task)
         assert "its account of 1,000 labels proves nothing for a delta of" in reason
     for one in ("gnmax_analytic", "exponential", "permute_and_flip"):
-        assert mechanisms.load(one).refusal(task) is None
+        assert load(one).refusal(task) is None
 
 
 @pytest.mark.parametrize(
@@ -180,21 +187,21 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
 )
 def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, monkeypatch):
     """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
-    mechanism, labels = mechanisms.load(name), 10
+    mechanism, labels = load(name), 10
     task = Task(4.0, labels * each, labels, labels, 250, n_classes)
-    start = mechanism.in_parts(task, labels)
-    family = mechanism.label_pairs(task, start)
+    start = mechanism.account.start.find(mechanism.law, task, labels)
+    family = mechanism.law.pairs(task, start)
     assert label_account.of_a_small_delta(task, family, labels)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
     label_account.least_share.cache_clear()
     found = mechanism.calibrate(task)
     assert replace(found, continuous=False) == replace(start, continuous=False)
-    assert mechanism.cost_in_parts(task, found) <= task.epsilon
+    assert mechanism.account.start.cost(mechanism.law, task, found).proven <= task.epsilon
 
 
 def test_above_it_labels_need_less_noise():
     labels = 10
     task = Task(4.0, labels * 2e-15, labels, labels, 250, 10)
-    mechanism = mechanisms.load("gnmax_exact")
-    start = mechanism.in_parts(task, labels)
+    mechanism = load("gnmax_exact")
+    start = mechanism.account.start.find(mechanism.law, task, labels)
     assert mechanism.calibrate(task).sigma < 0.91 * start.sigma

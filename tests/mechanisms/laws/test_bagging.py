@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, quad
 
-from private_ensembles.dpbag.mechanism import ones_probability, release
+from private_ensembles.dpbag.noisy_vote import ones_probability, release
+from private_ensembles.mechanisms.release import release
 
 
 def _probability_by_integration(gap, noise):

@@ -9,10 +9,11 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms import load
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.checked import CheckedNoise, rounds_cost
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
@@ -25,22 +26,22 @@ COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
 
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_outcomes_are_no_answer_and_the_labels(name):
-    found = load(name).outcomes(COUNTS, NOISE)
+    found = load(name).law.outcomes(COUNTS, NOISE)
     assert load(name).outcome_names(2) == (-1, 0, 1)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
 def test_a_query_is_answered_where_consensus_and_noise_reach_the_threshold():
-    found = load("confident_gnmax").outcomes(COUNTS, NOISE)[:, 0]
+    found = load("confident_gnmax").law.outcomes(COUNTS, NOISE)[:, 0]
     np.testing.assert_allclose(found, ndtr((4 - COUNTS.max(axis=1)) / 3), rtol=1e-12)
 
 
 def test_the_cost_is_that_of_every_threshold_and_every_answer():
     assert NOISE.rho == pytest.approx(50 / (2 * 9) + 20 / 4)
     task = Task(1.0, 1e-5, 50, 20, 7, 2)
-    cost = load("confident_gnmax").cost_at_noise(task, NOISE)
+    cost = load("confident_gnmax").given.cost(load("confident_gnmax").law, task, NOISE)
     assert cost.proven == exact_data_independent_epsilon(NOISE.rho, 1e-5) < cost.claimed
-    less = load("confident_gnmax").weaker(NOISE, 0.5)
+    less = load("confident_gnmax").law.less_noise(NOISE, 0.5)
     assert less.rho == pytest.approx(4 * NOISE.rho)
     assert less == replace(NOISE, sigma1=1.5, sigma2=1.0)
 
@@ -58,7 +59,7 @@ def test_rounds_are_paid_as_if_every_query_were_answered():
 def test_secure_outcomes_are_those_of_the_lattice(name):
     """A threshold between whole numbers is reached from the next one on."""
     noise, mechanism = replace(NOISE, threshold=4.3), load(name)
-    found = mechanism.outcomes(COUNTS, noise, secure=True)
+    found = mechanism.law.outcomes(COUNTS, noise, secure=True)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
     x = np.arange(-60, 61)
     pmf = np.exp(-(x**2) / 18) / np.exp(-(x**2) / 18).sum()
@@ -74,7 +75,7 @@ def test_secure_noise_has_its_own_cost():
     task = Task(1.0, 1e-5, 50, 20, 7, 2, secure=True)
     moves = [Moves(50, 3.0), Moves(40, 2.0)]
     for name in ("confident_gnmax", "interactive_gnmax"):
-        proven = load(name).cost_at_noise(task, NOISE).proven
+        proven = load(name).given.cost(load(name).law, task, NOISE).proven
         assert proven == discrete_gaussian.epsilon(1e-5, moves)
     rounds = [{"queries": 30, "sigma1": 3.0, "sigma2": 2.0}] * 2
     found = rounds_cost(rounds, 1e-5, secure=True)
@@ -89,7 +90,7 @@ def test_confident_keeps_the_budget_exactly_with_secure_noise():
     assert 1 <= secure.sigma2 / continuous.sigma2 == secure.sigma1 / continuous.sigma1 < 1.001
     assert discrete_gaussian.delta(1.0, secure.moves) <= 1e-5
     with pytest.raises(ValueError, match="confident_gnmax was calibrated for continuous noise"):
-        confident.release(np.array([[9, 0, 0]]), continuous, Secure())
+        release(confident, np.array([[9, 0, 0]]), continuous, Secure())
 
 
 @pytest.mark.parametrize(("sigma1", "sigma2"), [(0.6, 0.5), (1.5, 0.8), (0.8, 2.0)])
@@ -97,7 +98,7 @@ def test_confident_keeps_the_budget_exactly_with_secure_noise():
 def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, queries, answers):
     """Every strategy: the next pair of histograms depends on all that was released before."""
     noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
-    rows = load("confident_gnmax").outcomes(both_counts(3), noise, secure=True)
+    rows = load("confident_gnmax").law.outcomes(both_counts(3), noise, secure=True)
     most = dearest(rows)
     assert most(queries, answers, 1.0, 0.5) > 1e-3
     for epsilon in (0.5, 2.0, 5.0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.release import label_probability, release
+from private_ensembles.darrm.gamma import gamma_subsampling, label_probability, release
+from private_ensembles.mechanisms.release import release
 
 
 def test_sampler_has_its_exact_distribution():

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.mechanisms import optimal_label as module
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 from private_ensembles.optimal_label.objective import profile_weights, right_weights
@@ -18,16 +20,16 @@ from private_ensembles.optimal_label.sorted_histograms import tie_groups
 from private_ensembles.planner.ranking import best_parameters, plan
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
-MECHANISM = mechanisms.load("optimal_label")
+MECHANISM = load("optimal_label")
 ONE = Task(epsilon=0.7, delta=1e-5, queries=1, labels=1, n_teachers=9, n_classes=4)
 
 
 def right(name, task, accuracy):
     """Expected right labels of one label at a profile, exactly."""
-    mechanism, groups = mechanisms.load(name), tie_groups(task.n_teachers, task.n_classes)
+    mechanism, groups = load(name), tie_groups(task.n_teachers, task.n_classes)
     free = {"accuracy": accuracy} if name == MECHANISM.name else {}
     p = np.empty(len(groups.sizes))
-    p[groups.groups] = mechanism.distribution(groups.counts, mechanism.calibrate(task, **free))
+    p[groups.groups] = mechanism.law.distribution(groups.counts, mechanism.calibrate(task, **free))
     return right_weights(groups, accuracy) @ p
 
 
@@ -40,10 +42,10 @@ def test_no_other_mechanism_is_right_more_often(K, C, epsilon, accuracy):
     best = right(MECHANISM.name, task, accuracy)
     others = [
         name
-        for name in mechanisms.offered()
-        if mechanisms.load(name).hides_votes
-        and not mechanisms.load(name).data_dependent
-        and mechanisms.load(name).refusal(task) is None
+        for name in registry.offered()
+        if load(name).entry.hides_votes
+        and not load(name).entry.data_dependent
+        and load(name).refusal(task) is None
     ]
     assert {"permute_and_flip", "exponential", "gnmax_exact"} <= set(others)
     for name in others:
@@ -53,12 +55,12 @@ def test_no_other_mechanism_is_right_more_often(K, C, epsilon, accuracy):
 @pytest.mark.parametrize("labels", [1, 12])
 @pytest.mark.parametrize("K", [4, 11])
 def test_two_classes_are_the_ladder_s(K, labels):
-    ladder = mechanisms.load("ladder")
+    ladder = load("ladder")
     task = replace(ONE, n_teachers=K, n_classes=2, labels=labels, queries=labels)
     found, wanted = MECHANISM.calibrate(task, accuracy=0.3), ladder.calibrate(task)
     both = both_counts(K)
     np.testing.assert_array_equal(
-        MECHANISM.distribution(both, found), ladder.distribution(both, wanted)
+        MECHANISM.law.distribution(both, found), ladder.law.distribution(both, wanted)
     )
     assert MECHANISM.cost(task, found) == ladder.cost(task, wanted)
     assert found == MECHANISM.calibrate(task, accuracy=0.9)
@@ -94,9 +96,9 @@ def test_secure_labels_follow_the_distribution(n_classes):
     parameters, runs = MECHANISM.calibrate(task), 6000
     rows = np.array([[4, 4, 1, 0], [0, 3, 3, 3], [7, 1, 1, 0]])
     rows = rows if n_classes == 4 else both_counts(9)[[4, 5, 8]]
-    for row, chances in zip(rows, MECHANISM.distribution(rows, parameters), strict=True):
-        drawn = MECHANISM.release(
-            np.tile(row, (runs, 1)), replace(parameters, labels=runs), Secure()
+    for row, chances in zip(rows, MECHANISM.law.distribution(rows, parameters), strict=True):
+        drawn = release(
+            MECHANISM, np.tile(row, (runs, 1)), replace(parameters, labels=runs), Secure()
         )
         shares = np.bincount(drawn, minlength=n_classes) / runs
         # Hoeffding: twelve such shares are wrong together less than once in 1e7.
@@ -107,7 +109,8 @@ def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
     task = replace(ONE, n_teachers=5, n_classes=3, secure=True, delta=1e-3)
     parameters = MECHANISM.calibrate(task)
     honest, twin = (
-        MECHANISM.audited(task, given) for given in (parameters, MECHANISM.weaker(parameters, 0.5))
+        MECHANISM.law.audited(task, given)
+        for given in (parameters, MECHANISM.law.less_noise(parameters, 0.5))
     )
     exact = honest.worst(task.delta * (1 + 1e-6))
     assert exact.epsilon <= task.epsilon * (1 + 1e-9)
@@ -136,14 +139,14 @@ def test_votes_are_drawn_where_all_are_too_many(monkeypatch, secure):
     found = MECHANISM.calibrate(task, accuracy=0.6)
     assert found.drawn == 7
     assert MECHANISM.cost(task, found).proven == task.epsilon
-    exact = MECHANISM.audited(task, found).worst(task.delta * (1 + 1e-6)).epsilon
+    exact = MECHANISM.law.audited(task, found).worst(task.delta * (1 + 1e-6)).epsilon
     assert 0.8 * task.epsilon < exact <= task.epsilon * (1 + 1e-9)
-    twin = MECHANISM.audited(task, MECHANISM.weaker(found, 0.5))
+    twin = MECHANISM.law.audited(task, MECHANISM.law.less_noise(found, 0.5))
     assert twin.at_least(task.delta) > 1.5 * task.epsilon
     row, runs = np.array([[7, 3, 2]]), 6000
     noise = Secure() if secure else Seeded(generator(0, "audit", "optimal_label", "drawn"))
-    drawn = MECHANISM.release(np.repeat(row, runs, axis=0), replace(found, labels=runs), noise)
-    chances = MECHANISM.distribution(row, found)[0]
+    drawn = release(MECHANISM, np.repeat(row, runs, axis=0), replace(found, labels=runs), noise)
+    chances = MECHANISM.law.distribution(row, found)[0]
     # Hoeffding, as above.
     shares = np.bincount(drawn, minlength=3) / runs
     assert np.abs(shares - chances).max() < np.sqrt(np.log(2.4e8) / (2 * runs))
@@ -164,16 +167,19 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
     """The account's pairs give what all pairs of the audit's histograms give."""
     task = replace(ONE, n_teachers=6, n_classes=3, queries=20, labels=20)
     found = MECHANISM.calibrate(task)
-    assert found.label_epsilon > 1.1 * MECHANISM.in_parts(task, 20).label_epsilon
+    assert (
+        found.label_epsilon
+        > 1.1 * MECHANISM.account.start.find(MECHANISM.law, task, 20).label_epsilon
+    )
     assert MECHANISM.cost(task, found).proven <= task.epsilon
-    family = MECHANISM.label_pairs(task, found)
-    every = MECHANISM.audited(task, found).label_pairs()
+    family = MECHANISM.law.pairs(task, found)
+    every = MECHANISM.law.audited(task, found).label_pairs()
     for labels in (1, 2, 20):
         ours, theirs = (adaptive_epsilon(each, labels, 1e-5) for each in (family, every))
         assert ours.upper == pytest.approx(theirs.upper, rel=1e-3)
     assert adaptive_epsilon(family, 20, task.delta).lower > 0.95 * task.epsilon
     # Half the noise for several labels is caught.
-    twin = MECHANISM.label_pairs(task, MECHANISM.weaker(found, 0.5))
+    twin = MECHANISM.law.pairs(task, MECHANISM.law.less_noise(found, 0.5))
     assert adaptive_delta(twin, 20, task.epsilon).lower > task.delta
 
 
@@ -185,17 +191,17 @@ def test_of_a_profile_it_is_better_than_of_any_accuracy():
     weights = profile_weights(groups, profile)
 
     def worth(name, **free):
-        mechanism, p = mechanisms.load(name), np.empty(len(weights))
+        mechanism, p = load(name), np.empty(len(weights))
         found = mechanism.calibrate(task, **free)
-        p[groups.groups] = mechanism.distribution(groups.counts, found)
+        p[groups.groups] = mechanism.law.distribution(groups.counts, found)
         return weights @ p
 
     best = worth(MECHANISM.name)
     by_accuracy = [worth(MECHANISM.name, accuracy=tenths / 10) for tenths in range(3, 10)]
     assert max(by_accuracy) < best < 1.02 * max(by_accuracy)
     assert max(worth("permute_and_flip"), worth("exponential"), worth("gnmax_exact")) < best
-    assert MECHANISM.searched(task) == ()
-    assert MECHANISM.searched(ONE) == ("accuracy",)
+    assert MECHANISM.account.searched(task) == ()
+    assert MECHANISM.account.searched(ONE) == ("accuracy",)
     counts, labels = synthetic_counts(profile, 9, 400, np.random.default_rng(1))
     chosen = best_parameters(MECHANISM, task, counts, labels)
     assert chosen == MECHANISM.calibrate(task)
@@ -212,7 +218,7 @@ def test_the_planner_chooses_the_accuracy_and_ranks_it_first():
     assert ranked[0].mechanism == "optimal_label"
     chosen = best_parameters(MECHANISM, task, counts, labels).accuracy
     values = {
-        tenths / 10: MECHANISM.expected(
+        tenths / 10: MECHANISM.law.expected(
             counts, labels, task, MECHANISM.calibrate(task, accuracy=tenths / 10)
         )[1]
         for tenths in range(3, 10)

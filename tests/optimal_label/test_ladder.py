@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from private_ensembles.audit import exact_delta, two_class_pairs
 from private_ensembles.mechanisms.families.ladder_steps import (
     ladder_flips,
     ladder_matrix,
 )
 from private_ensembles.mechanisms.ladder import MECHANISM, LeakyLabel
+
+from private_ensembles.audit import exact_delta, two_class_pairs
 from private_ensembles.noise.sources import source
 
 from .oracle import certified, exactly_private, optimal_two_class
@@ -94,7 +94,9 @@ def test_sampler_follows_the_flips_in_both_kinds_of_noise():
     counts = np.repeat(np.arange(6), 40_000)
     for generator in (np.random.default_rng(0), None):
         votes = np.stack([5 - counts, counts], axis=1)
-        labels = MECHANISM.sample(votes, LeakyLabel(0.5, 1e-3, 1), source(generator)).reshape(6, -1)
+        labels = MECHANISM.law.draw(votes, LeakyLabel(0.5, 1e-3, 1), source(generator)).reshape(
+            6, -1
+        )
         minority = (labels != (2 * np.arange(6) > 5)[:, None]).mean(axis=1)
         # Hoeffding, six means of 40,000: all within this but once in 1e9.
         assert np.abs(minority - flips).max() < math.sqrt(math.log(12e9) / 80_000)

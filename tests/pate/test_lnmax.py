@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from private_ensembles.audit import exact_delta, two_class_pairs
 from private_ensembles.mechanisms.families.laplace import (
     METHODS,
     lnmax_matrix,
@@ -17,6 +15,8 @@ from private_ensembles.mechanisms.families.laplace import (
     lnmax_scale,
 )
 from private_ensembles.pate.mechanisms import lnmax
+
+from private_ensembles.audit import exact_delta, two_class_pairs
 
 ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
 

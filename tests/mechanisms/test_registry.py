@@ -6,39 +6,40 @@ import unicodedata
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
-from private_ensembles.mechanisms.nzc import ImmutableNoise
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import every, load
+from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
 
-EVERY = mechanisms.every()
+EVERY = every()
 
 
 def test_the_list_is_the_files_of_the_folder_in_order():
-    assert sorted(EVERY) == mechanisms.names()
+    assert sorted(EVERY) == sorted(registry.entries())
     orders = [mechanism.order for mechanism in EVERY.values()]
     assert orders == sorted(orders)
     assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(EVERY)
     assert {"gnmax_exact", "lnmax_exact", "darrm_opt", "darrm_sub", "nzc", "dpbag"} <= set(EVERY)
 
 
-@pytest.mark.parametrize("name", mechanisms.names())
+@pytest.mark.parametrize("name", sorted(registry.entries()))
 def test_every_mechanism_says_what_it_needs(name):
     mechanism = EVERY[name]
     assert mechanism.name == name
-    assert mechanism.teachers in ("private", "plain")
-    assert mechanism.privacy_models
-    assert mechanism.privacy_models <= PRIVACY_MODELS
-    assert mechanism.adjacencies
-    assert mechanism.adjacencies <= ADJACENCIES
-    assert mechanism.analysis in mechanisms.ANALYSES
+    assert mechanism.entry.teachers in ("private", "plain")
+    assert mechanism.entry.privacy_models
+    assert mechanism.entry.privacy_models <= PRIVACY_MODELS
+    assert mechanism.entry.adjacencies
+    assert mechanism.entry.adjacencies <= ADJACENCIES
+    assert mechanism.entry.analysis in registry.ANALYSES
     for fact in (mechanism.label, mechanism.paper, mechanism.source, mechanism.color):
         assert isinstance(fact, str)
         assert fact
-    if mechanism.teachers == "plain":
-        assert mechanism.privacy_models == {"disjoint_shards"}
+    if mechanism.entry.teachers == "plain":
+        assert mechanism.entry.privacy_models == {"disjoint_shards"}
 
 
 def anchors(page):
@@ -50,7 +51,7 @@ def anchors(page):
         yield kept.replace(" ", "-")
 
 
-@pytest.mark.parametrize("name", mechanisms.names())
+@pytest.mark.parametrize("name", sorted(registry.entries()))
 def test_the_page_that_proves_the_claim_exists(name, root):
     page, _, anchor = EVERY[name].proof.partition("#")
     text = (root / "docs" / page).read_text(encoding="utf-8")
@@ -66,7 +67,7 @@ def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
         EVERY[name].require("shared_data", "add_remove")
 
 
-@pytest.mark.parametrize("name", mechanisms.names())
+@pytest.mark.parametrize("name", sorted(registry.entries()))
 def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_all_others(name):
     known = EVERY[name]
     for model in sorted(PRIVACY_MODELS | {"local"}):
@@ -104,18 +105,18 @@ def test_immutable_noise_is_the_papers_by_itself():
 
 def test_unknown_names_are_refused_with_the_allowed_ones():
     with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
-        mechanisms.load("gnmx")
+        load("gnmx")
 
 
 def test_nzc_s_label_of_many_classes_is_the_first_of_the_largest_counts():
     histograms = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
-    found = mechanisms.load("nzc").distribution(histograms, ImmutableNoise())
+    found = load("nzc").law.distribution(histograms, ImmutableNoise())
     assert found.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
 
 
 def test_a_gamma_that_is_not_private_is_refused():
     """One from a file is certified anew before it releases labels."""
-    problem, mechanism = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), mechanisms.load("darrm_opt")
+    problem, mechanism = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), load("darrm_opt")
     found = optimize_gamma(5, 1, 0.1).gamma
     assert mechanism.gamma_at(problem, {"gamma": found.tolist()}).tolist() == found.tolist()
     with pytest.raises(ValueError, match="must be private for K = 5, m = 1"):

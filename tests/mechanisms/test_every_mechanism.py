@@ -6,22 +6,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.confident_gnmax import served_probability
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release_votes
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.pate.caps import served_probability
 from private_ensembles.planner import study
 from private_ensembles.votes.cache import Votes
 
 BASE = Task(
     epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
 )
-NAMES = mechanisms.offered()
+NAMES = registry.offered()
 
 
 def base(name, **change):
     """The task, in a privacy model that the mechanism is for."""
-    model = sorted(mechanisms.load(name).privacy_models)[0]
+    model = sorted(load(name).entry.privacy_models)[0]
     return replace(BASE, privacy_model=model, **change)
 
 
@@ -47,12 +49,12 @@ def free_points(mechanism, n_classes):
     """The ends of every free parameter, and random points between."""
     # One number alone decides the noise, or it takes long: with a threshold, of many classes.
     slow = mechanism.name == "confident_gnmax_exact" and n_classes > 2
-    number = 2 if slow or set(mechanism.free) == {"cap"} else 12
+    number = 2 if slow or set(mechanism.account.free) == {"cap"} else 12
     generator = np.random.default_rng(1)
-    low = {name: ends[0] for name, ends in mechanism.free.items()}
-    high = {name: ends[1] for name, ends in mechanism.free.items()}
+    low = {name: ends[0] for name, ends in mechanism.account.free.items()}
+    high = {name: ends[1] for name, ends in mechanism.account.free.items()}
     between = [
-        {name: float(generator.uniform(*ends)) for name, ends in mechanism.free.items()}
+        {name: float(generator.uniform(*ends)) for name, ends in mechanism.account.free.items()}
         for _ in range(number)
     ]
     return [{}, low, high, *between]
@@ -63,7 +65,7 @@ def free_points(mechanism, n_classes):
 @pytest.mark.parametrize("labels", [1, 7, 40])
 @pytest.mark.parametrize("epsilon", [0.7, 3.0])
 def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilon):
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = base(name, n_classes=n_classes, labels=labels, epsilon=epsilon)
     if mechanism.refusal(task):
         assert (name in TWO_CLASSES and n_classes == 4) or (name in DARRM and labels > 1)
@@ -72,7 +74,7 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
         parameters = mechanism.calibrate(task, **free)
         assert 1 <= parameters.labels <= labels
         assert 0 < mechanism.cost(task, parameters).claimed <= epsilon
-        rows = mechanism.distribution(counts(task), parameters)
+        rows = mechanism.law.distribution(counts(task), parameters)
         assert rows.shape == (task.queries, n_classes)
         assert (rows >= 0).all()
         assert (rows.sum(axis=1) <= 1 + 1e-9).all()
@@ -80,16 +82,16 @@ def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilo
 
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = base(name, labels=60, epsilon=20.0)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     one = np.tile(counts(task)[:1], (60, 1))
-    expected = mechanism.distribution(one, parameters)[0]
+    expected = mechanism.law.distribution(one, parameters)[0]
     generator = np.random.default_rng(3)
     seen = np.concatenate(
         [
-            mechanism.release_votes(votes(one, seed), parameters, Seeded(generator))
+            release_votes(mechanism, votes(one, seed), parameters, Seeded(generator))
             for seed in range(200)
         ]
     )
@@ -98,7 +100,7 @@ def test_labels_follow_the_distribution_and_stop_at_the_cap(name):
         sd = np.sqrt(max(expected[label] * (1 - expected[label]), 1 / n) / n)
         assert abs(share - expected[label]) < 5 * sd
     capped = mechanism.calibrate(replace(task, labels=5))
-    released = mechanism.release_votes(votes(counts(task)), capped, Seeded(generator))
+    released = release_votes(mechanism, votes(counts(task)), capped, Seeded(generator))
     assert released.dtype == np.int64
     assert (released >= 0).sum() <= 5
 
@@ -150,18 +152,18 @@ def test_one_label_passes_the_exact_audit(name, n_classes, epsilon):
     ],
 )
 def test_what_does_not_apply_is_refused_with_the_reason(name, change, reason):
-    assert mechanisms.load(name).refusal(base(name, labels=1)) is None
-    assert reason in mechanisms.load(name).refusal(replace(base(name), **change))
+    assert load(name).refusal(base(name, labels=1)) is None
+    assert reason in load(name).refusal(replace(base(name), **change))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("labels", [1, 40])
 def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
-    mechanism, task = mechanisms.load(name), base(name, labels=labels, secure=True)
+    mechanism, task = load(name), base(name, labels=labels, secure=True)
     if mechanism.refusal(task):
         assert labels > 1
         return
-    released = mechanism.release_votes(votes(counts(task)), mechanism.calibrate(task), Secure())
+    released = release_votes(mechanism, votes(counts(task)), mechanism.calibrate(task), Secure())
     assert set(released) <= {-1, 0, 1}
     if name in ("gnmax_improved", "gnmax_analytic", "confident_gnmax", "ladder"):
         assert mechanism.refusal(replace(task, labels=40)) is None
@@ -192,15 +194,15 @@ def test_served_is_stable_for_many_queries():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = base(name, n_classes=n_classes, labels=1 if name in DARRM else 40)
     if mechanism.refusal(task):
         return
     histograms = counts(task)
     truth = histograms.argmax(axis=1)
     score = mechanism.search_score(histograms, truth, task)
-    high = {key: ends[1] for key, ends in mechanism.free.items()}
+    high = {key: ends[1] for key, ends in mechanism.account.free.items()}
     for free in ({}, {key: end / 2 for key, end in high.items()}, high):
         parameters = mechanism.calibrate(task, **free)
-        right = mechanism.expected(histograms, truth, task, parameters)[1]
+        right = mechanism.law.expected(histograms, truth, task, parameters)[1]
         assert score(parameters) == pytest.approx(right, rel=0.03)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 
 BASE = Task(
     epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3

@@ -6,14 +6,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.shared_data import worst_teachers
-from private_ensembles.darrm.release import label_probability
-from private_ensembles.mechanisms.families.noise_function import NoisyMajority
-from private_ensembles.mechanisms.families.task import Budget, Task
+from private_ensembles.darrm.gamma import label_probability
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Seeded
+from private_ensembles.papers.darrm.one_label import Budget, terms
 
 DARRM = ("darrm_opt", "darrm_sub")
 BASE = Task(
@@ -37,7 +39,7 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
     task = replace(
         BASE, labels=1, epsilon=1.0, teacher_Delta=1e-6, privacy_model=model, adjacency=adjacency
     )
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
     teacher = majority_cost(0.3, 1e-6, adjacency)
@@ -57,11 +59,11 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
 
 @pytest.mark.parametrize("name", DARRM)
 def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     assert mechanism.refusal(RICH) is None
     parameters = mechanism.calibrate(RICH)
     found = counts(RICH)
-    released = mechanism.release(found, parameters, Seeded(np.random.default_rng(0)))
+    released = release(mechanism, found, parameters, Seeded(np.random.default_rng(0)))
     np.testing.assert_array_equal(released[:40], found[:40].argmax(axis=1))  # no noise
     everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
     assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.epsilon
@@ -71,7 +73,7 @@ def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
 @pytest.mark.parametrize("name", DARRM)
 def test_a_label_of_a_budget_is_darrm_s_own(name):
     budget = Budget(5, 3, 0.1, 1e-4, 0.3, 3e-4, 1 - (1 - 1e-4) ** 3)
-    task = mechanisms.load(name).terms(budget)
+    task = terms(load(name).entry, budget)
     assert (task.epsilon, task.delta) == (0.3, budget.delta_gamma)
     assert (task.privacy_model, task.adjacency) == ("shared_data", "add_remove")
     assert (task.teacher_epsilon, task.teacher_Delta) == (0.1, 1e-4)
@@ -82,7 +84,7 @@ def test_a_label_of_a_budget_is_darrm_s_own(name):
 def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):
     """All teachers at the corner where they tell most, in 60 digits; the exact gamma meets it."""
     given = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
-    mechanism = mechanisms.load("darrm_sub")
+    mechanism = load("darrm_sub")
     gamma = mechanism.own_gamma(given)
     signs = np.where(2 * np.arange(n_teachers + 1) > n_teachers, 1, -1)
     with mpmath.workdps(60):
@@ -102,8 +104,8 @@ def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon
 @pytest.mark.parametrize("name", DARRM)
 def test_votes_themselves_are_not_hidden(name):
     """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
-    mechanism = mechanisms.load(name)
-    assert not mechanism.hides_votes
+    mechanism = load(name)
+    assert not mechanism.entry.hides_votes
     rich = mechanism.calibrate(replace(RICH, labels=1))
-    chances = mechanism.distribution(np.array([[9, 0], [0, 9]]), rich)
+    chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
     assert chances.tolist() == [[1, 0], [0, 1]]

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-
-from private_ensembles.accounting.budgets import pld_epsilon
-from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.families.composed import composed
 from private_ensembles.mechanisms.families.laplace import LaplaceNoise, lnmax_noisy_counts_delta
-from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.lnmax_improved import scale_cost
+
+from private_ensembles.accounting.budgets import pld_epsilon
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.mechanisms import confident_gnmax_exact
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.checked import CheckedNoise
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import confident_gnmax_exact, registry
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.papers.pate.given_noise import at_noise
 from private_ensembles.planner import ranking
 
 from .strategies import dearest
 
-MECHANISM = mechanisms.load("confident_gnmax_exact")
-COUNTED = mechanisms.load("confident_gnmax")
+MECHANISM = load("confident_gnmax_exact")
+COUNTED = load("confident_gnmax")
 TASK = Task(epsilon=2.0, delta=1e-5, queries=400, labels=100, n_teachers=50, n_classes=10)
 TWO = replace(TASK, n_classes=2)
 ROW = np.array([[24, 9, 8, 3, 2, 1, 1, 1, 1, 0]])
@@ -49,7 +51,7 @@ def test_less_noise_costs_more_than_the_budget(secure):
     task = replace(TWO, secure=secure)
     parameters = found(task)
     for factor in (0.99, 0.5):
-        weaker = MECHANISM.weaker(parameters, factor)
+        weaker = MECHANISM.law.less_noise(parameters, factor)
         assert MECHANISM.cost(task, weaker).proven > task.epsilon / math.sqrt(factor)
     for name in ("sigma1", "sigma2"):
         less = replace(parameters, **{name: 0.9 * getattr(parameters, name)})
@@ -71,7 +73,7 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
     """Every strategy: the next pair of histograms depends on all that was released before."""
     task = Task(1.0, 1e-3, queries, answers, 3, 2, secure=secure)
     parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
-    rows = MECHANISM.outcomes(both_counts(3), parameters, secure)
+    rows = MECHANISM.law.outcomes(both_counts(3), parameters, secure)
     most = dearest(rows)
     assert most(queries, answers, 1.0, task.epsilon) <= task.delta
     assert most(queries, answers, 1.0, 0.1) > task.delta
@@ -83,8 +85,8 @@ def test_outcomes_have_their_distribution(task, noise):
     task = replace(task, secure=noise.secure)
     parameters = replace(found(task), threshold=25.0)
     row = ROW if task.n_classes > 2 else np.array([[30, 20]])
-    chances = MECHANISM.outcomes(row, parameters, noise.secure)[0]
-    drawn = MECHANISM.sample(np.tile(row, (6000, 1)), parameters, noise)
+    chances = MECHANISM.law.outcomes(row, parameters, noise.secure)[0]
+    drawn = MECHANISM.law.draw(np.tile(row, (6000, 1)), parameters, noise)
     observed = np.bincount(drawn + 1, minlength=task.n_classes + 1)
     assert 0.2 < chances[0] < 0.8
     assert stats.chisquare(observed, 6000 * chances / chances.sum()).pvalue > 1e-6
@@ -94,30 +96,30 @@ def test_outcomes_have_their_distribution(task, noise):
 def test_a_release_stops_at_both_caps(noise):
     parameters = CheckedNoise(0.0, 1.0, 1.0, queries=30, labels=5)
     rows = np.tile([[6, 3]], (40, 1))
-    released = MECHANISM.release(rows, parameters, noise)
+    released = release(MECHANISM, rows, parameters, noise)
     assert (released[:5] >= 0).all()
     assert (released[5:] == -1).all()
     some = replace(parameters, threshold=6.5, labels=29)
-    released = MECHANISM.release(np.tile([[6, 3]], (4000, 1)), replace(some, queries=30), noise)
+    released = release(MECHANISM, np.tile([[6, 3]], (4000, 1)), replace(some, queries=30), noise)
     assert 0 < (released[:30] >= 0).sum() < 30
     assert (released[30:] == -1).all()
 
 
 def test_secure_labels_are_released_of_secure_parameters_alone():
     rows = np.tile(ROW, (100, 1))
-    released = MECHANISM.release(rows, found(replace(TASK, secure=True)), Secure())
+    released = release(MECHANISM, rows, found(replace(TASK, secure=True)), Secure())
     assert released.shape == (100,)
     with pytest.raises(ValueError, match="confident_gnmax_exact was calibrated for continuous"):
-        MECHANISM.release(rows, found(TASK), Secure())
+        release(MECHANISM, rows, found(TASK), Secure())
 
 
 @pytest.mark.parametrize("task", [TASK, TWO], ids=["ten", "two"])
 def test_every_secure_label_is_charged_its_distance_from_continuous_noise(task):
     t, spare = np.exp([-0.3, 0.0, 0.3]), fine_distance(9.0, task.n_classes)
-    plain = MECHANISM.label_pairs(task, 9.0).excesses(t)
-    charged = MECHANISM.label_pairs(replace(task, secure=True), 9.0).excesses(t)
+    plain = MECHANISM.law.pairs(task, 9.0).excesses(t)
+    charged = MECHANISM.law.pairs(replace(task, secure=True), 9.0).excesses(t)
     assert (charged - plain)[:, 1].min() > 0.99 * spare
-    error = MECHANISM.error(50, task.n_classes, CheckedNoise(5.0, 3.0, 9.0), secure=True)
+    error = MECHANISM.law.error(50, task.n_classes, CheckedNoise(5.0, 3.0, 9.0), secure=True)
     assert error["absolute_error"] >= spare
 
 
@@ -146,10 +148,10 @@ def test_the_planner_sets_it_beside_what_the_counts_give():
 
 
 def test_at_given_noise_it_is_the_published_mechanism():
-    assert MECHANISM not in mechanisms.aggregators()
+    assert MECHANISM not in registry.aggregators()
     noise = {"confident": {"threshold": 5.0, "sigma1": 3.0, "sigma2": 2.0}, "student_score": 0.5}
-    assert MECHANISM.at_noise(noise, 2) is None
-    assert COUNTED.at_noise(noise, 2) is not None
+    assert at_noise(MECHANISM, noise, 2) is None
+    assert at_noise(COUNTED, noise, 2) is not None
 
 
 def test_very_many_labels_are_refused():

@@ -1,7 +1,6 @@
 """What one label may cost: never less than the optimal composition of all."""
 
 import pytest
-
 from private_ensembles.mechanisms.families import composed
 from private_ensembles.mechanisms.families.composed import label_epsilon, largest_within
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from private_ensembles.audit import exact_epsilon, reduced_histograms
 from private_ensembles.mechanisms.exponential import MECHANISM as EXPONENTIAL
 from private_ensembles.mechanisms.exponential import Exponential
 from private_ensembles.mechanisms.families.composed import composed
 from private_ensembles.mechanisms.families.gaussian import rho_cost
 from private_ensembles.mechanisms.families.selection import SelectionRate, selection_rate
-from private_ensembles.mechanisms.families.task import Task
 from private_ensembles.mechanisms.permute_and_flip import MECHANISM as PERMUTE_AND_FLIP
 from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
+
+from private_ensembles.audit import exact_epsilon, reduced_histograms
+from private_ensembles.mechanisms.task import Task
 
 ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
 BOTH = (Exponential.weigh, PermuteAndFlip.weigh)
@@ -118,7 +118,9 @@ def test_labels_of_more_classes_cost_no_more_than_they_compose_to(mechanism, lab
 def test_very_many_labels_of_two_classes_compose_as_well():
     task = Task(1.0, 1e-5, 20_000, 20_000, 9, 2)
     assert EXPONENTIAL.refusal(task) is None
-    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.in_parts(task, 20_000)
+    assert EXPONENTIAL.calibrate(task) == EXPONENTIAL.account.start.find(
+        EXPONENTIAL.law, task, 20_000
+    )
     assert "has no sampler" in EXPONENTIAL.refusal(replace(task, secure=True))
 
 
