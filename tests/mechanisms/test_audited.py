@@ -5,6 +5,7 @@ import pytest
 
 from private_ensembles.audit import exact_epsilon, two_class_pairs
 from private_ensembles.mechanisms.audited import OnCounts, both_counts, normal_error
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
@@ -14,14 +15,14 @@ NOISE = GaussianNoise(3.0)
 
 def test_two_classes_are_listed_by_votes_for_one():
     assert both_counts(2).tolist() == [[2, 0], [1, 1], [0, 2]]
-    audited = OnCounts(load("gnmax"), NOISE, 5, 2)
+    audited = OnCounts(load("gnmax").law, NOISE, 5, 2)
     matrix = load("gnmax").law.distribution(both_counts(5), NOISE)
-    found = exact_epsilon(matrix, two_class_pairs(5), 1e-3, **audited.errors)
-    assert audited.worst(1e-3).epsilon == found
+    exact = exact_epsilon(matrix, two_class_pairs(5), 1e-3, **audited.errors)
+    assert audited.worst(1e-3).epsilon == exact
 
 
 def test_worst_inputs_are_neighbours_and_attain_the_epsilon():
-    audited = OnCounts(load("gnmax"), NOISE, 4, 3)
+    audited = OnCounts(load("gnmax").law, NOISE, 4, 3)
     worst = audited.worst(1e-3)
     assert np.abs(worst.first - worst.second).sum() == 2
     both = load("gnmax").law.distribution(np.stack([worst.first, worst.second]), NOISE)
@@ -31,7 +32,7 @@ def test_worst_inputs_are_neighbours_and_attain_the_epsilon():
 
 
 def test_draws_are_of_the_input_given():
-    audited = OnCounts(load("gnmax"), GaussianNoise(0.01), 5, 2)
+    audited = OnCounts(load("gnmax").law, GaussianNoise(0.01), 5, 2)
     assert audited.draw(np.array([1, 4]), 20, np.random.default_rng(0)).tolist() == [1] * 20
 
 
@@ -44,5 +45,11 @@ def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
 def test_of_teachers_no_epsilon_is_proven_from_below():
     task = Task(1.0, 1e-5, 1, 1, n_teachers=5, n_classes=2, teacher_epsilon=0.3)
     darrm = load("darrm_sub")
-    found = darrm.law.audited(task, darrm.calibrate(task))
-    assert found.at_least(1e-5) == 0.0 < found.worst(1e-5).epsilon
+    audited = darrm.law.audited(task, darrm.calibrate(task))
+    assert audited.at_least(1e-5) == 0.0 < audited.worst(1e-5).epsilon
+
+
+def test_names_are_the_outcomes_and_none_is_the_first_if_there_can_be_none():
+    noise = CheckedNoise(2.0, 1.0, 1.0)
+    assert OnCounts(load("confident_gnmax").law, noise, 4, 2).names == (-1, 0, 1)
+    assert OnCounts(load("gnmax").law, NOISE, 4, 3).names == (0, 1, 2)

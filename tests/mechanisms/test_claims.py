@@ -1,8 +1,10 @@
 """Every mechanism's claim holds, its sampler is its distribution's, and a twin is caught.
 
-Whatever stands in the folder of mechanisms is tested; nothing here lists names but NZC's, whose
-claim is false.
+Whatever stands in the registry is tested; nothing here lists names but NZC's, whose claim is
+false.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ from private_ensembles.noise.streams import generator
 from private_ensembles.papers.darrm.one_label import terms
 from private_ensembles.papers.pate.given_noise import at_noise
 
-from .listed import AUDIT_DELTA, NOISE, K, one_label_each
+from .listed import AUDIT_DELTA, NOISE, K, one_label_each, stated_cost
 
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
@@ -42,7 +44,7 @@ def claimed(mechanism, task, parameters):
     """A budget is its own claim; given noise has the paper's."""
     if mechanism.entry.keeps_budget and not mechanism.entry.data_dependent:
         return task.epsilon
-    return mechanism.given.cost(mechanism.law, task, parameters).claimed
+    return stated_cost(mechanism, task, parameters).claimed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,7 +64,7 @@ def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, n
     assert row.verdict == ("holds" if mechanism.entry.releasable else "fails")
     assert row.release == mechanism.entry.releasable
     if mechanism.entry.releasable:  # NZC's table underflows; its ledger rows are made of logarithms
-        assert exact <= mechanism.given.cost(mechanism.law, task, parameters).proven * (1 + 1e-9)
+        assert exact <= stated_cost(mechanism, task, parameters).proven * (1 + 1e-9)
     tight = mechanism.entry.analysis == "label" and not mechanism.entry.data_dependent
     if tight or name in ("ladder", "majority_private", "permute_and_flip"):
         assert exact == pytest.approx(claim, rel=1e-4)
@@ -85,8 +87,8 @@ def check_sampler(mechanism, task, parameters):
     """The sampler keeps to its audit, and with half the noise it does not."""
     name = mechanism.name
     honest, doctored = (
-        mechanism.law.audited(task, given)
-        for given in (parameters, mechanism.law.less_noise(parameters, 0.5))
+        mechanism.law.audited(task, noise)
+        for noise in (parameters, mechanism.law.less_noise(parameters, 0.5))
     )
     worst, twin = honest.worst(AUDIT_DELTA), doctored.worst(AUDIT_DELTA)
     assert 0.5 * worst.epsilon < lower_bound(honest, worst, (name, 100)) <= worst.epsilon
@@ -123,8 +125,8 @@ def test_twin_of_nzc_at_the_papers_constants_costs_twice_as_much(listed):
 def test_sampler_of_nzc_refutes_its_claim(listed):
     mechanism, task, parameters = listed["nzc"]
     audited = mechanism.law.audited(task, parameters)
-    found = lower_bound(audited, audited.worst(AUDIT_DELTA), ("nzc", 100), runs=20_000)
-    assert found > 5 > claimed(*listed["nzc"])
+    lower = lower_bound(audited, audited.worst(AUDIT_DELTA), ("nzc", 100), runs=20_000)
+    assert lower > 5 > claimed(*listed["nzc"])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_sampler_of_nzc_refutes_its_claim(listed):
 def test_offered_mechanisms_on_three_classes(name):
     """What the planner and own votes release, at the worst pair of all histograms."""
     mechanism = load(name)
-    wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.n_classes or 3)
+    wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.law.n_classes or 3)
     if mechanism.refusal(wanted):
         wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=4, n_classes=wanted.n_classes)
     assert mechanism.refusal(wanted) is None
@@ -189,24 +191,22 @@ def test_secure_labels_are_as_private_as_audited_and_a_twin_is_not(listed, name,
     task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
     parameters = mechanism.calibrate(task)
     if name == "darrm_opt":
-        from dataclasses import replace
-
         parameters = replace(parameters, gamma=gamma_constant(5, 1, 0.5))
 
-    def exact(given):
-        matrix = mechanism.law.distribution(both_counts(5), given, secure=True)
+    def exact(noise):
+        matrix = mechanism.law.distribution(both_counts(5), noise, secure=True)
         errors = {"relative_error": 1e-11, "absolute_error": 1e-15}
         return exact_epsilon(matrix, np.array([[2, 3]]), AUDIT_DELTA, **errors)
 
-    def sampler(given):
+    def sampler(noise):
         def sample(ones, runs, _):
-            return mechanism.law.draw(np.tile([5 - ones, ones], (int(runs), 1)), given, Secure())
+            return mechanism.law.draw(np.tile([5 - ones, ones], (int(runs), 1)), noise, Secure())
 
         return sample
 
-    def lower(given, *path):
+    def lower(noise, *path):
         return epsilon_lower_bound(
-            sampler(given),
+            sampler(noise),
             2,
             3,
             AUDIT_DELTA,
@@ -230,29 +230,27 @@ def test_bagged_votes_cost_what_the_worst_move_of_a_records_teachers_does(share)
     pairs = [(a, a + j) for a in ones for j in range(1, moved + 1) if a + j <= 28]
     gap = 2 * ones / 4 - 7
     matrix = np.stack([ones_probability(-gap, 0.4), ones_probability(gap, 0.4)], axis=1)
-    every = exact_epsilon(matrix, np.array(pairs), AUDIT_DELTA, relative_error=1e-13)
-    found = mechanism.law.audited(task, parameters).worst(AUDIT_DELTA).epsilon
+    of_all_moves = exact_epsilon(matrix, np.array(pairs), AUDIT_DELTA, relative_error=1e-13)
+    audited = mechanism.law.audited(task, parameters).worst(AUDIT_DELTA).epsilon
     cost = mechanism.cost(task, parameters)
-    assert found == pytest.approx(every, abs=1e-10)
-    assert every <= cost.proven <= cost.claimed == 2 * 0.4 * share
+    assert audited == pytest.approx(of_all_moves, abs=1e-10)
+    assert of_all_moves <= cost.proven <= cost.claimed == 2 * 0.4 * share
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_curves_are_the_exact_deltas(listed, name):
     mechanism, task, parameters = listed[name]
     audited = mechanism.law.audited(task, parameters)
-    found = audited.worst(AUDIT_DELTA).epsilon
-    near = audited.curve(np.array([found * (1 - 1e-6), found * (1 + 1e-6) + 1e-9]))
+    exact = audited.worst(AUDIT_DELTA).epsilon
+    near = audited.curve(np.array([exact * (1 - 1e-6), exact * (1 + 1e-6) + 1e-9]))
     assert near[1] <= AUDIT_DELTA <= near[0] * (1 + 1e-9)
 
 
 def test_mechanisms_of_another_size_are_audited_too():
-    given = setting({"K": 5, "m": 1, "epsilon": 0.3, "Delta": 1e-4}, np.zeros(6))
+    ledger = setting({"K": 5, "m": 1, "epsilon": 0.3, "Delta": 1e-4}, np.zeros(6))
     for mechanism in every().values():
-        task, parameters = (
-            terms(mechanism.entry, given.budget),
-            given.parameters.get(mechanism.name),
-        )
+        task = terms(mechanism.entry, ledger.budget)
+        parameters = ledger.parameters.get(mechanism.name)
         if parameters is None:
             task, parameters = Task(1.0, 1e-5, 1, 1, 250, 2), at_noise(mechanism, NOISE, 2)
         if parameters is not None:
@@ -292,5 +290,5 @@ def test_documented_flips_and_exact_epsilons_are_the_computed_ones(listed, root)
     for name, printed in exact.items():
         mechanism, task, parameters = listed[name]
         assert f"| {printed} |" in text
-        found = mechanism.law.audited(task, parameters).worst(task.delta * NEXT).epsilon
-        assert f"{found:.4f}" == printed
+        epsilon = mechanism.law.audited(task, parameters).worst(task.delta * NEXT).epsilon
+        assert f"{epsilon:.4f}" == printed

@@ -70,7 +70,7 @@ def test_no_votes_stop_a_release(name, size, monkeypatch):
         return lambda units: asked.append((sigma, len(units))) or drawn(sigma)(units)
 
     monkeypatch.setattr(secure, "_gaussian", gaussian)
-    found = []
+    asked_of_votes = []
     for row in histograms(*size):
         asked.clear()
         if name == "committee":
@@ -80,5 +80,5 @@ def test_no_votes_stop_a_release(name, size, monkeypatch):
         assert labels.shape == (1,)
         assert labels.dtype == np.int64
         assert -1 <= labels[0] < size[1]
-        found.append(tuple(asked))
-    assert len(set(found)) == 1
+        asked_of_votes.append(tuple(asked))
+    assert len(set(asked_of_votes)) == 1

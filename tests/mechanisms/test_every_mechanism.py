@@ -1,6 +1,5 @@
 """Every mechanism keeps its budget, releases what its distribution says, and passes the audit."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release_votes
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.pate.caps import served_probability
 from private_ensembles.planner import study
 from private_ensembles.votes.cache import Votes
 
@@ -169,28 +167,6 @@ def test_secure_noise_serves_all_that_do_not_refuse_it(name, labels):
         assert mechanism.refusal(replace(task, labels=40)) is None
 
 
-def test_served_is_the_chance_of_being_early_in_random_order():
-    generator = np.random.default_rng(0)
-    for cap in (1, 3, 6, 9):
-        passes = generator.random(8) * [1, 1, 1, 1, 1, 1, 0, 1]
-        passes[0] = 1.0
-        found = served_probability(passes, cap)
-        for q in range(8):
-            others = np.delete(passes, q)
-            exact = 0.0
-            for outcome in itertools.product((0, 1), repeat=7):
-                chance = np.prod(np.where(outcome, others, 1 - others))
-                exact += chance * min(1, cap / (sum(outcome) + 1))
-            assert found[q] == pytest.approx(exact, rel=1e-12)
-
-
-def test_served_is_stable_for_many_queries():
-    passes = np.random.default_rng(1).beta(0.3, 0.3, 2000)
-    served = served_probability(passes, 300)
-    # All served answers together: E min(N, cap), and N is far above the cap here.
-    assert served @ passes == pytest.approx(300, rel=1e-9)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
@@ -200,7 +176,7 @@ def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
         return
     histograms = counts(task)
     truth = histograms.argmax(axis=1)
-    score = mechanism.search_score(histograms, truth, task)
+    score = mechanism.law.score(histograms, truth, task, mechanism.guess)
     high = {key: ends[1] for key, ends in mechanism.account.free.items()}
     for free in ({}, {key: end / 2 for key, end in high.items()}, high):
         parameters = mechanism.calibrate(task, **free)

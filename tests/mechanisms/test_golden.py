@@ -1,4 +1,4 @@
-"""The classes reproduce what the systems before them gave: golden.json, written by those.
+"""The mechanisms reproduce what the systems before them gave: golden.json, written by those.
 
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
 what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from private_ensembles.mechanisms.families.label_account import LabelAccount
 
 from private_ensembles.accounting.adaptive.scales import SLACK
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import load
@@ -33,24 +33,22 @@ NEXT = 1 + 1e-6
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
 WERE_THERE = [
-    mechanism
-    for mechanism in registry.of_one_label()
-    if mechanism.name in GOLDEN["one_label"][0]["mechanisms"]
+    name for name in registry.of_one_label() if name in GOLDEN["one_label"][0]["mechanisms"]
 ]
 
 
 @pytest.mark.parametrize("place", range(len(GOLDEN["one_label"])))
-@pytest.mark.parametrize("mechanism", WERE_THERE, ids=lambda one: one.name)
-def test_one_label_of_a_budget_is_what_it_was(place, mechanism):
-    case = GOLDEN["one_label"][place]
-    row, given = case["mechanisms"][mechanism.name], case["budget"]
-    K, m, epsilon, Delta = (given[key] for key in ("K", "m", "epsilon", "Delta"))
+@pytest.mark.parametrize("name", WERE_THERE)
+def test_one_label_of_a_budget_is_what_it_was(place, name):
+    case, mechanism = GOLDEN["one_label"][place], load(name)
+    row, setting = case["mechanisms"][name], case["budget"]
+    K, m, epsilon, Delta = (setting[key] for key in ("K", "m", "epsilon", "Delta"))
     budget = Budget(K, m, epsilon, Delta, m * epsilon, m * Delta, 1 - (1 - Delta) ** m)
     task = terms(mechanism.entry, budget)
     parameters = for_budget(mechanism, budget, {"gamma": case["gamma"]})
-    for name in ("sigma", "scale", "rate"):
-        if name in row["parameters"]:
-            assert getattr(parameters, name) == pytest.approx(row["parameters"][name], rel=1e-13)
+    for scale in ("sigma", "scale", "rate"):
+        if scale in row["parameters"]:
+            assert getattr(parameters, scale) == pytest.approx(row["parameters"][scale], rel=1e-13)
     assert task.epsilon == pytest.approx(row["claimed"], rel=1e-14)
     assert task.delta == pytest.approx(row["delta"], rel=1e-12)
     assert [task.privacy_model, task.adjacency] == row["model"]
@@ -115,13 +113,14 @@ def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
     middle = {key: (low + high) / 2 for key, (low, high) in mechanism.account.free.items()}
     for row, free in zip(rows, ({}, middle), strict=False):
         parameters = mechanism.calibrate(task, **free)
-        if isinstance(mechanism, LabelAccount):  # a search found it; then all else at that noise
+        # A search found it; then all else at that noise.
+        if isinstance(mechanism.account, LabelAccount):
             assert parameters.shown() == pytest.approx(row["parameters"], rel=SLACK)
             parameters = replace(parameters, **row["parameters"])
         assert parameters.shown() == pytest.approx(row["parameters"], rel=1e-13)
         assert mechanism.cost(task, parameters).claimed == pytest.approx(row["epsilon"], rel=1e-13)
-        found = mechanism.law.distribution(counts[:5], parameters)
-        np.testing.assert_allclose(found, row["distribution"], rtol=1e-9, atol=1e-12)
+        chances = mechanism.law.distribution(counts[:5], parameters)
+        np.testing.assert_allclose(chances, row["distribution"], rtol=1e-9, atol=1e-12)
         expected = mechanism.law.expected(counts, counts.argmax(axis=1), task, parameters)
         assert expected == pytest.approx(row["expected"], **NEAR)
         drawn = release(mechanism, counts, parameters, Seeded(np.random.default_rng(3)))

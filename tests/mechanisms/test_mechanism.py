@@ -1,18 +1,16 @@
-"""What every mechanism inherits: its refusals, the cap on labels, what a table shows of it."""
+"""A law with its account: what is refused, and which parameters a budget is found for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from decimal import Decimal
 
-import numpy as np
 import pytest
 
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws.coins import coins_delta
 from private_ensembles.mechanisms.mechanism import load
-from private_ensembles.mechanisms.parameters import Parameters
-from private_ensembles.mechanisms.release import release, release_votes
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.votes.cache import Votes
 
 NAMES = registry.offered()
 
@@ -51,95 +49,17 @@ def test_an_argument_of_calibrate_outside_its_range_is_named(name, free, allowed
         load(name).calibrate(BASE, **free)
 
 
-@pytest.mark.parametrize("name", sorted(set(sorted(registry.entries())) - set(NAMES)))
+@pytest.mark.parametrize("name", sorted(set(registry.entries()) - set(NAMES)))
 def test_noise_that_is_given_keeps_no_budget(name):
     mechanism = load(name)
     assert mechanism.refusal(BASE)
-    with pytest.raises(ValueError, match="its noise is given"):
+    with pytest.raises(ValueError, match="it is given, not found"):
         mechanism.calibrate(BASE)
 
 
 def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
     gnmax = load("gnmax")
     assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
-
-
-def test_no_label_is_released_beyond_those_paid_for():
-    gnmax = load("gnmax")
-    parameters = gnmax.calibrate(replace(BASE, labels=3))
-    counts = np.tile([9, 0], (5, 1))
-    released = release(gnmax, counts, parameters, Seeded(np.random.default_rng(0)))
-    assert released[3:].tolist() == [-1, -1]
-    assert (released[:3] >= 0).all()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_counts_of_other_teachers_than_it_was_calibrated_for_are_refused(name):
-    """They would be released at a cost that nobody proved."""
-    mechanism = load(name)
-    private = mechanism.entry.teachers == "private"
-    task = replace(
-        BASE,
-        labels=1,
-        privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
-        adjacency="add_remove" if private else "replace_one",
-    )
-    parameters = mechanism.calibrate(task)
-    noise = Seeded(np.random.default_rng(0))
-    assert release(mechanism, np.array([[9, 0]]), parameters, noise).shape == (1,)
-    bad = [
-        ([[9, 1]], "add up to 10 to 10: must add up to the 9 teachers"),
-        ([[4, 4]], "add up to 8 to 8: must add up to the 9 teachers"),
-        ([[10, -1]], "must be numbers of votes, at least 0"),
-        ([[4.5, 4.5]], "must be integers"),
-    ]
-    for counts, message in bad:
-        with pytest.raises(ValueError, match=message):
-            release(mechanism, np.array(counts), parameters, noise)
-    if mechanism.name != "committee":
-        with pytest.raises(ValueError, match="add up to 8 to 9"):
-            release(mechanism, np.array([[9, 0], [4, 4]]), parameters, noise)
-    votes = Votes(2, np.array([-1]), np.zeros((1, 8), np.uint8))
-    with pytest.raises(ValueError, match=r"9 (teachers|of whom)"):
-        release_votes(mechanism, votes, parameters, noise)
-
-
-def test_counts_of_no_given_size_must_be_of_one_size():
-    given = GaussianNoise(3.0, 5)
-    noise = Seeded(np.random.default_rng(0))
-    assert release(load("gnmax"), np.array([[2, 0]]), given, noise).shape == (1,)
-    with pytest.raises(ValueError, match="add up to 2 to 3"):
-        release(load("gnmax"), np.array([[2, 0], [3, 0]]), given, noise)
-    with pytest.raises(ValueError, match="n_teachers = 1000001: must be at most 1,000,000"):
-        release(load("gnmax"), np.array([[1_000_000, 1]]), given, noise)
-
-
-def test_a_table_shows_numbers_that_are_there():
-    @dataclass(frozen=True)
-    class Given(Parameters):
-        sigma: float
-        gamma: np.ndarray
-        rate: float | None = None
-
-    assert Given(2.0, np.ones(3)).shown() == {"sigma": 2.0}
-
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("secure", [False, True])
-@pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_improved", "exponential"])
-def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
-    mechanism = load(name)
-    task = Task(2.0, 1e-5, 20, 20, 30, n_classes)
-    parameters = mechanism.calibrate(task)
-    drawn = np.random.default_rng(4)
-    counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
-    labels = drawn.integers(0, n_classes, 40)
-    table = mechanism.law.distribution(counts, parameters, secure)
-    found = mechanism.law.right(counts, labels, parameters, secure)
-    np.testing.assert_allclose(found, table[np.arange(40), labels], rtol=1e-13)
-    wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
-    secured = replace(task, secure=secure)
-    assert mechanism.law.expected(counts, labels, secured, parameters) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("name", ["ladder", "darrm_sub", "darrm_opt"])
@@ -150,3 +70,22 @@ def test_a_mechanism_of_two_classes_is_refused_beyond_them(name):
     )
     assert mechanism.refusal(task) is None
     assert mechanism.refusal(replace(task, n_classes=3)) == "for two classes only"
+
+
+TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
+
+
+@pytest.mark.parametrize("name", ["lnmax_pure", "exponential", "lnmax_exact", "gnmax_exact"])
+def test_one_secure_label_is_proven_of_its_coins(name):
+    mechanism, task = load(name), replace(TASK, secure=True)
+    table = mechanism.law.distribution(both_counts(5), mechanism.calibrate(task))
+    assert coins_delta(table, task.epsilon) <= Decimal(task.delta)
+
+
+def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
+    laplace = load("lnmax_exact")
+    less = laplace.law.less_noise(laplace.calibrate(TASK), 0.999)
+    monkeypatch.setattr(LabelAccount, "find", lambda *arguments, **free: less)
+    assert laplace.calibrate(TASK) == less
+    with pytest.raises(ValueError, match=r"delta = 0\.001: coins of lnmax_exact cost 0\.001"):
+        laplace.calibrate(replace(TASK, secure=True))

@@ -7,16 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from private_ensembles.mechanisms.families.ladder_steps import (
-    ladder_flips,
-    ladder_matrix,
-)
-from private_ensembles.mechanisms.ladder import MECHANISM, LeakyLabel
 
 from private_ensembles.audit import exact_delta, two_class_pairs
-from private_ensembles.noise.sources import source
+from private_ensembles.optimal_label.ladder import ladder_flips, ladder_matrix
 
-from .oracle import certified, exactly_private, optimal_two_class
+from .two_classes import certified, exactly_private, optimal_two_class
 
 BUDGETS = st.tuples(st.floats(1e-3, 20), st.sampled_from([0.0, 1e-9, 3e-4, 0.1, 0.6]))
 
@@ -62,10 +57,10 @@ def test_flips_are_private_as_they_stand_and_just_so(budget, n_teachers):
 def test_audit_finds_the_budget_that_is_spent(budget, n_teachers):
     epsilon, delta = budget
     matrix, pairs = ladder_matrix(n_teachers, epsilon, delta), two_class_pairs(n_teachers)
-    found = exact_delta(matrix, pairs, epsilon, relative_error=2.0**-52)
+    exact = exact_delta(matrix, pairs, epsilon, relative_error=2.0**-52)
     # An even ensemble cannot leak more than a tie decides.
     spent = delta if n_teachers % 2 else min(delta, 0.5)
-    assert found == pytest.approx(spent, abs=1e-10 * (1 + math.exp(epsilon) * 1e-3))
+    assert exact == pytest.approx(spent, abs=1e-10 * (1 + math.exp(epsilon) * 1e-3))
 
 
 @given(st.integers(0, 10**9), st.integers(1, 14), st.floats(0.02, 3), st.sampled_from([0, 0.01]))
@@ -87,19 +82,6 @@ def test_asymmetric_optimum_is_private_and_beats_the_ladder(seed, epsilon):
     assert best >= mine - 1e-6
     matrix = np.stack([1 - chosen, chosen], axis=1)
     assert exact_delta(matrix, two_class_pairs(7), epsilon, relative_error=2e-16) < 1e-3 + 1e-9
-
-
-def test_sampler_follows_the_flips_in_both_kinds_of_noise():
-    flips = ladder_flips(5, 0.5, 1e-3)
-    counts = np.repeat(np.arange(6), 40_000)
-    for generator in (np.random.default_rng(0), None):
-        votes = np.stack([5 - counts, counts], axis=1)
-        labels = MECHANISM.law.draw(votes, LeakyLabel(0.5, 1e-3, 1), source(generator)).reshape(
-            6, -1
-        )
-        minority = (labels != (2 * np.arange(6) > 5)[:, None]).mean(axis=1)
-        # Hoeffding, six means of 40,000: all within this but once in 1e9.
-        assert np.abs(minority - flips).max() < math.sqrt(math.log(12e9) / 80_000)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from private_ensembles.mechanisms.families.ladder_steps import check_budget
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+
+from private_ensembles import checks
 
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**12), Emax=10**12)
 _SLACK = Decimal("1e-50")
@@ -37,7 +38,8 @@ def certified(flips: ArrayLike, epsilon: float, delta: float) -> bool:
 
 def exactly_private(probability_of_one: list[Fraction], epsilon: float, delta: float) -> bool:
     """Decide in rational arithmetic whether Pr[1 | n], n = 0..K, is (epsilon, delta)-DP."""
-    check_budget(epsilon, delta)
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta)
     with localcontext(_CONTEXT):
         growth = Fraction(Decimal(epsilon).exp() * (1 - _SLACK))
     leak = Fraction(float(delta))
@@ -63,20 +65,21 @@ def optimal_two_class(
     worth = np.asarray(utility, dtype=np.float64)
     if worth.ndim != 2 or worth.shape[1] != 2 or len(worth) < 2 or not np.isfinite(worth).all():
         raise ValueError(f"utility: shape {worth.shape} must be (K + 1, 2), finite")
-    check_budget(epsilon, delta)
+    checks.finite(epsilon=epsilon, above=0)
+    checks.probability(delta=delta)
     rows, limits = _conditions(len(worth) - 1, epsilon, delta)
     gain = worth[:, 1] - worth[:, 0]
     size = float(np.abs(gain).max()) or 1.0
     solved = linprog(-gain / size, A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ds")
     if solved.status != 0:
         raise ValueError(f"linear program: {solved.message}")
-    found = np.clip(solved.x, 0.0, 1.0)
+    ones = np.clip(solved.x, 0.0, 1.0)
     mixed = 1e-10
-    while not exactly_private([Fraction(float(a)) for a in found], epsilon, delta):
+    while not exactly_private([Fraction(float(a)) for a in ones], epsilon, delta):
         # A fair coin meets every condition with room to spare.
-        found = (1 - mixed) * found + mixed / 2
+        ones = (1 - mixed) * ones + mixed / 2
         mixed *= 10
-    return found, float(worth[:, 0].sum() + gain @ found)
+    return ones, float(worth[:, 0].sum() + gain @ ones)
 
 
 def _conditions(K: int, epsilon: float, delta: float):

@@ -10,12 +10,13 @@ from private_ensembles.accounting.budgets import majority_cost
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit.shared_data import worst_teachers
 from private_ensembles.darrm.gamma import label_probability
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.mechanisms.laws.gamma import NoisyMajority
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Seeded
-from private_ensembles.papers.darrm.one_label import Budget, terms
 
 DARRM = ("darrm_opt", "darrm_sub")
 BASE = Task(
@@ -47,7 +48,7 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
         teacher.epsilon,
         teacher.delta,
     )
-    probabilities = label_probability(mechanism.gamma(parameters))
+    probabilities = label_probability(mechanism.law.gamma(parameters))
     worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.delta)
     claimed = mechanism.cost(task, parameters).claimed
     # The audit's value is an upper bound itself: what rounding may have hidden is in it.
@@ -62,33 +63,24 @@ def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
     mechanism = load(name)
     assert mechanism.refusal(RICH) is None
     parameters = mechanism.calibrate(RICH)
-    found = counts(RICH)
-    released = release(mechanism, found, parameters, Seeded(np.random.default_rng(0)))
-    np.testing.assert_array_equal(released[:40], found[:40].argmax(axis=1))  # no noise
+    histograms = counts(RICH)
+    released = release(mechanism, histograms, parameters, Seeded(np.random.default_rng(0)))
+    np.testing.assert_array_equal(released[:40], histograms[:40].argmax(axis=1))  # no noise
     everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
     assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.epsilon
     assert "proven for one label" in mechanism.refusal(replace(RICH, epsilon=everyone * 0.999))
-
-
-@pytest.mark.parametrize("name", DARRM)
-def test_a_label_of_a_budget_is_darrm_s_own(name):
-    budget = Budget(5, 3, 0.1, 1e-4, 0.3, 3e-4, 1 - (1 - 1e-4) ** 3)
-    task = terms(load(name).entry, budget)
-    assert (task.epsilon, task.delta) == (0.3, budget.delta_gamma)
-    assert (task.privacy_model, task.adjacency) == ("shared_data", "add_remove")
-    assert (task.teacher_epsilon, task.teacher_Delta) == (0.1, 1e-4)
 
 
 @pytest.mark.parametrize("n_teachers", [5, 11, 13])
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-2])
 def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):
     """All teachers at the corner where they tell most, in 60 digits; the exact gamma meets it."""
-    given = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
+    parameters = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
     mechanism = load("darrm_sub")
-    gamma = mechanism.own_gamma(given)
+    gamma = mechanism.law.gamma(parameters)
     signs = np.where(2 * np.arange(n_teachers + 1) > n_teachers, 1, -1)
     with mpmath.workdps(60):
-        allowed = mpmath.exp(mpmath.mpf(mechanism.label_cost(given)))
+        allowed = mpmath.exp(mpmath.mpf(mechanism.account.label_cost(parameters)))
         high = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
 
         def mean(p):
@@ -109,3 +101,12 @@ def test_votes_themselves_are_not_hidden(name):
     rich = mechanism.calibrate(replace(RICH, labels=1))
     chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
     assert chances.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_gamma_that_is_not_private_is_refused():
+    """One from a file is certified anew before it releases labels."""
+    problem, account = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), load("darrm_opt").account
+    gamma = optimize_gamma(5, 1, 0.1).gamma
+    assert account.certified_gamma(problem, gamma.tolist()).tolist() == gamma.tolist()
+    with pytest.raises(ValueError, match="must be private for K = 5, m = 1"):
+        account.certified_gamma(problem, [1.0] * 6)
