@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from private_ensembles.mechanisms.families.composed import composed
-from private_ensembles.mechanisms.families.laplace import LaplaceNoise, lnmax_noisy_counts_delta
-from private_ensembles.mechanisms.lnmax_improved import scale_cost
 
 from private_ensembles.accounting.budgets import pld_epsilon
+from private_ensembles.accounting.labels import composed
+from private_ensembles.mechanisms.accounts.improved import scale_cost
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.pate.lnmax import lnmax_noisy_counts_delta
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,8 @@ def test_cost_covers_the_exact_composition_of_the_noisy_counts(scale, labels, de
 
     largest = 2 / scale * (1 + 1e-9)
     exact = pld_epsilon(curve, labels, delta, largest_epsilon=largest, interval=largest / 500)
-    found = scale_cost(scale, labels, delta)
-    assert exact * (1 - 5e-3) <= found <= 1.2 * exact
+    cost = scale_cost(scale, labels, delta)
+    assert exact * (1 - 5e-3) <= cost <= 1.2 * exact
 
 
 @pytest.mark.parametrize("labels", [100, 1000])

@@ -4,15 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from private_ensembles.mechanisms.families import label_account
-from private_ensembles.mechanisms.families.label_account import grid_fineness
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.mechanisms.accounts import label as label_account
+from private_ensembles.mechanisms.accounts.label import grid_fineness
+from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal
 from private_ensembles.mechanisms.task import Task
 
 BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
+
+
+def parts(mechanism, task, labels, **free):
+    """Noise by the proof from which the account starts."""
+    return mechanism.account.start.find(mechanism.law, task, labels, **free)
+
+
 TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
 
 
@@ -39,7 +47,7 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
     mechanism = load(name)
     task = replace(BASE, n_teachers=K, labels=labels, queries=labels, n_classes=10)
     start, parameters = (
-        mechanism.account.start.find(mechanism.law, task, labels),
+        parts(mechanism, task, labels),
         mechanism.calibrate(task),
     )
     counts = np.array([[K // 2, 0, K - K // 2 - 3, *[0] * 6, 3]])
@@ -61,10 +69,13 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
 @pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (2, 20.0), (7, 0.05), (40, 1.0)])
 def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
     mechanism, task = load(name), replace(BASE, labels=labels, epsilon=epsilon)
-    start = mechanism.account.start.find(mechanism.law, task, labels)
-    found = mechanism.calibrate(task)
-    assert mechanism.law.less_noise(found, 1.0).labels == labels
-    tables = [mechanism.table(9, one).min(axis=1) for one in (found, start)]
+    start = parts(mechanism, task, labels)
+    noise = mechanism.calibrate(task)
+    assert mechanism.law.less_noise(noise, 1.0).labels == labels
+    tables = [
+        mechanism.law.distribution(both_counts(9), parameters).min(axis=1)
+        for parameters in (noise, start)
+    ]
     assert (tables[0] <= tables[1] * (1 + 1e-12)).all()  # the likelier label is flipped less
 
 
@@ -134,26 +145,20 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
     for name in ("gnmax_exact", "exponential"):
         mechanism = load(name)
         parameters = mechanism.calibrate(task)
-        assert parameters == replace(
-            mechanism.account.start.find(mechanism.law, task, 40), continuous=True
-        )
-        assert mechanism.guess(task) == mechanism.account.start.find(mechanism.law, task, 40)
+        assert parameters == replace(parts(mechanism, task, 40), continuous=True)
+        assert mechanism.guess(task) == parts(mechanism, task, 40)
         assert "continuous noise" in refusal(mechanism, parameters, 2, secure=True)
         with pytest.raises(ValueError, match=f"noise = secure: no noise of {name} is proven"):
             mechanism.calibrate(replace(task, secure=True))
     ladder = load("ladder")  # its steps hold for the floats that are drawn
-    assert ladder.calibrate(replace(task, secure=True)) == ladder.account.start.find(
-        ladder.law, task, 40
-    )
+    assert ladder.calibrate(replace(task, secure=True)) == parts(ladder, task, 40)
 
 
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
     ladder = load("ladder")
     one = ladder.calibrate(BASE, leak=0.5)
     assert 40 * one.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
-    assert (
-        one.label_epsilon > ladder.account.start.find(ladder.law, BASE, 40, leak=0.5).label_epsilon
-    )
+    assert one.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
     # With all of delta leaked composition alone knows a finite epsilon.
     assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
 
@@ -189,7 +194,7 @@ def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, mo
     """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
     mechanism, labels = load(name), 10
     task = Task(4.0, labels * each, labels, labels, 250, n_classes)
-    start = mechanism.account.start.find(mechanism.law, task, labels)
+    start = parts(mechanism, task, labels)
     family = mechanism.law.pairs(task, start)
     assert label_account.of_a_small_delta(task, family, labels)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
@@ -203,5 +208,5 @@ def test_above_it_labels_need_less_noise():
     labels = 10
     task = Task(4.0, labels * 2e-15, labels, labels, 250, 10)
     mechanism = load("gnmax_exact")
-    start = mechanism.account.start.find(mechanism.law, task, labels)
+    start = parts(mechanism, task, labels)
     assert mechanism.calibrate(task).sigma < 0.91 * start.sigma

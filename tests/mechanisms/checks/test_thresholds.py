@@ -1,28 +1,25 @@
-"""PATE's mechanisms as samplers, against their exact distributions and by hand."""
+"""Thresholds before GNMax as samplers, against their exact distributions and by hand."""
 
 import math
 
 import numpy as np
 import pytest
-from private_ensembles.pate.mechanisms import confident_gnmax, gnmax, interactive_gnmax, lnmax
-from scipy.stats import binom, chi2
+from scipy.stats import binom
 
-from private_ensembles.noise.sources import Seeded
-from private_ensembles.noise.sources import source as noise_source
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.thresholds import confident_gnmax, interactive_gnmax
+from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 
-from .oracle import (
+from ...pate.oracle import (
     confident_distribution,
     expected_labels,
     interactive_distribution,
     interactive_passes,
     reach_probability,
 )
+from ..frequencies import CHANCE, follows
 
-# A right sampler fails one of these tests once in a hundred million runs or so; the seeds are
-# fixed but for the secure ones.
-CHANCE = 1e-9
 DRAWS = 40_000
 ROW = np.array([9, 6, 4, 1])
 SCORES = np.array([0.2, 0.55, 0.15, 0.1])
@@ -32,43 +29,22 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def follows(labels, probability):
-    """Whether labels (-1 for no answer) come at these probabilities, by a chi-squared test."""
-    expected = np.append(probability, 1 - probability.sum()) * len(labels)
-    seen = np.bincount(np.where(labels < 0, len(probability), labels), minlength=len(expected))
-    kept = expected > 1e-6
-    assert (seen[~kept] == 0).all()
-    if kept.sum() == 1:
-        return True
-    statistic = (np.square(seen - expected)[kept] / expected[kept]).sum()
-    return chi2.sf(statistic, kept.sum() - 1) > CHANCE
-
-
-@pytest.mark.parametrize("source", [lambda: rng(1), lambda: None])
-def test_gnmax_and_confident_follow_their_distributions(source):
-    counts, sigma = np.tile(ROW, (DRAWS, 1)), 8.0
-    exact = gnmax_distribution(ROW[None], sigma)[0]
-    if source() is None:
-        # Discrete noise of this size is the continuous one rounded, ties broken evenly.
-        assert gnmax(counts[:10], sigma, noise_source(None)).dtype == np.int64
-    assert follows(gnmax(counts, sigma, noise_source(source())), exact)
-    exact = confident_distribution(ROW[None], 8.5, 5.0, sigma)[0]
+@pytest.mark.parametrize("source", [Seeded(rng(1)), Secure()])
+def test_confident_follows_its_distribution(source):
+    exact = confident_distribution(ROW[None], 8.5, 5.0, 8.0)[0]
     assert 0.3 < exact.sum() < 0.7
-    assert follows(confident_gnmax(counts, 8.5, 5.0, sigma, source()), exact)
-
-
-def test_lnmax_follows_its_distribution():
-    labels = lnmax(np.tile(ROW, (DRAWS, 1)), 4.0, rng(2))
-    assert follows(labels, lnmax_distribution(ROW[None], 4.0)[0])
+    counts = np.tile(ROW, (DRAWS, 1))
+    assert follows(confident_gnmax(counts, CheckedNoise(8.5, 5.0, 8.0), source), exact)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.6])
 def test_interactive_follows_its_distributions(confidence):
     counts, scores = np.tile(ROW, (DRAWS, 1)), np.tile(SCORES, (DRAWS, 1))
-    arguments = (confidence, 5.5, 3.0, 6.0)
-    labels, reinforced = interactive_gnmax(counts, scores, *arguments, rng(3))
+    noise = CheckedNoise(5.5, 3.0, 6.0)
+    labels, reinforced = interactive_gnmax(counts, scores, confidence, noise, Seeded(rng(3)))
     teachers, student = (
-        part[0] for part in interactive_distribution(ROW[None], SCORES[None], *arguments)
+        part[0]
+        for part in interactive_distribution(ROW[None], SCORES[None], confidence, 5.5, 3.0, 6.0)
     )
     assert follows(np.where(reinforced, -1, labels), teachers)
     assert follows(np.where(reinforced, labels, -1), student)
@@ -80,7 +56,9 @@ def test_interactive_follows_its_distributions(confidence):
 
 def test_interactive_with_secure_noise_reinforces_and_answers():
     counts, scores = np.tile(ROW, (2000, 1)), np.tile(SCORES, (2000, 1))
-    labels, reinforced = interactive_gnmax(counts, scores, 0.5, 5.5, 30.0, 3.0, None)
+    labels, reinforced = interactive_gnmax(
+        counts, scores, 0.5, CheckedNoise(5.5, 30.0, 3.0), Secure()
+    )
     assert (labels[reinforced] == 1).all()
     assert binom.sf(reinforced.sum() - 1, 2000, 0.5) > CHANCE
     assert binom.sf((~reinforced).sum() - 1, 2000, 0.5) > CHANCE
@@ -89,33 +67,28 @@ def test_interactive_with_secure_noise_reinforces_and_answers():
 
 def test_noise_that_is_negligible_leaves_the_plurality():
     counts = np.array([[5, 3, 2], [1, 8, 1], [3, 3, 4]])
-    for labels in (
-        lnmax(counts, 1e-9, rng()),
-        gnmax(counts, 1e-9, Seeded(rng())),
-        confident_gnmax(counts, 1, 1e-9, 1e-9, rng()),
-    ):
-        assert labels.tolist() == [0, 1, 2]
-        assert labels.dtype == np.int64
-    assert confident_gnmax(counts, 4.5, 1e-9, 1e-9, rng()).tolist() == [0, 1, -1]
+    labels = confident_gnmax(counts, CheckedNoise(1, 1e-9, 1e-9), Seeded(rng()))
+    assert labels.tolist() == [0, 1, 2]
+    assert labels.dtype == np.int64
+    some = confident_gnmax(counts, CheckedNoise(4.5, 1e-9, 1e-9), Seeded(rng()))
+    assert some.tolist() == [0, 1, -1]
     scores = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]])
     # n - 10 p: (0, 0, 0), (0, 6, -6), (-1, 0, 1)
-    labels, reinforced = interactive_gnmax(counts, scores, 0.45, 3, 1e-9, 1e-9, rng())
+    noise = CheckedNoise(3, 1e-9, 1e-9)
+    labels, reinforced = interactive_gnmax(counts, scores, 0.45, noise, Seeded(rng()))
     assert labels.tolist() == [0, 1, -1]
     assert reinforced.tolist() == [True, False, False]
 
 
 def run(name, counts, seed=5, **caps):
+    if name == "confident":
+        return confident_gnmax(counts, CheckedNoise(8, 4.0, 3.0), Seeded(rng(seed)), **caps)
     scores = np.full(counts.shape, 1 / counts.shape[1])
-    return {
-        "lnmax": lambda: lnmax(counts, 3.0, rng(seed), **caps),
-        "confident": lambda: confident_gnmax(counts, 8, 4.0, 3.0, rng(seed), **caps),
-        "interactive": lambda: interactive_gnmax(
-            counts, scores, 0.2, 3, 4.0, 3.0, rng(seed), **caps
-        )[0],
-    }[name]()
+    noise = CheckedNoise(3, 4.0, 3.0)
+    return interactive_gnmax(counts, scores, 0.2, noise, Seeded(rng(seed)), **caps)[0]
 
 
-@pytest.mark.parametrize("name", ["lnmax", "confident", "interactive"])
+@pytest.mark.parametrize("name", ["confident", "interactive"])
 def test_answers_do_not_depend_on_the_queries_that_follow(name):
     counts = rng(9).multinomial(20, [0.4, 0.3, 0.2, 0.1], size=200)
     whole = run(name, counts)
@@ -125,14 +98,6 @@ def test_answers_do_not_depend_on_the_queries_that_follow(name):
     assert not np.array_equal(whole, run(name, counts, seed=6))
 
 
-def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
-    counts = rng(9).multinomial(20, [0.4, 0.3, 0.2, 0.1], size=200)
-    whole = gnmax(counts, 3.0, Seeded(rng(5)))
-    for part in (1, 17, 199):
-        assert gnmax(counts[:part], 3.0, Seeded(rng(5))).tolist() == whole[:part].tolist()
-    assert not np.array_equal(whole, gnmax(counts, 3.0, Seeded(rng(6))))
-
-
 @pytest.mark.parametrize("name", ["confident", "interactive"])
 @pytest.mark.parametrize("cap", [0, 1, 30, 10_000])
 def test_the_mechanism_stops_after_its_answers(name, cap):
@@ -140,7 +105,9 @@ def test_the_mechanism_stops_after_its_answers(name, cap):
     whole, capped = run(name, counts), run(name, counts, answer_cap=cap)
     if name == "interactive":
         scores = np.full(counts.shape, 0.25)
-        whole, mine = interactive_gnmax(counts, scores, 0.2, 3, 4.0, 3.0, rng(5))
+        whole, mine = interactive_gnmax(
+            counts, scores, 0.2, CheckedNoise(3, 4.0, 3.0), Seeded(rng(5))
+        )
         answered = ~mine
     else:
         answered = whole >= 0
@@ -170,7 +137,10 @@ def test_expected_numbers_match_the_average_release():
     expected = expected_labels(confident_distribution(counts, *arguments, **caps), truth)
     trials = 4000
     released = np.array(
-        [confident_gnmax(counts, *arguments, rng(1000 + i), **caps) for i in range(trials)]
+        [
+            confident_gnmax(counts, CheckedNoise(*arguments), Seeded(rng(1000 + i)), **caps)
+            for i in range(trials)
+        ]
     )
     for mine, seen in (
         (expected.answers, (released >= 0).sum(axis=1)),
@@ -213,24 +183,25 @@ GOOD = {"counts": ROW[None], "threshold": 5, "sigma1": 1.0, "sigma2": 1.0}
 )
 def test_bad_arguments_are_named(change, name):
     arguments = GOOD | change
-    scores = np.full(np.shape(arguments["counts"]), 1 / np.shape(arguments["counts"])[-1])
-    for mechanism in (confident_gnmax, interactive_gnmax):
-        extra = {"scores": scores, "confidence": 0.5} if mechanism is interactive_gnmax else {}
-        with pytest.raises(ValueError, match=name):
-            mechanism(**arguments, **extra, generator=rng())
+    counts, caps = arguments["counts"], {key: change[key] for key in change if "cap" in key}
+    noise = CheckedNoise(*(arguments[key] for key in ("threshold", "sigma1", "sigma2")))
+    scores = np.full(np.shape(counts), 1 / np.shape(counts)[-1])
+    with pytest.raises(ValueError, match=name):
+        confident_gnmax(counts, noise, Seeded(rng()), **caps)
+    with pytest.raises(ValueError, match=name):
+        interactive_gnmax(counts, scores, 0.5, noise, Seeded(rng()), **caps)
     if "cap" not in name:
         with pytest.raises(ValueError, match=name):
             confident_distribution(**arguments)
 
 
 def test_bad_scores_confidence_and_labels_are_named():
+    noise = CheckedNoise(5, 1.0, 1.0)
     for scores in (SCORES[None, :3], SCORES[None] * 1.1, np.array([[1.2, -0.2, 0, 0]])):
         with pytest.raises(ValueError, match="scores"):
-            interactive_gnmax(ROW[None], scores, 0.5, 5, 1.0, 1.0, rng())
-    with pytest.raises(ValueError, match="generator = None"):
-        lnmax(ROW[None], 1.0, None)
+            interactive_gnmax(ROW[None], scores, 0.5, noise, Seeded(rng()))
     with pytest.raises(ValueError, match="confidence"):
-        interactive_gnmax(ROW[None], SCORES[None], 1.5, 5, 1.0, 1.0, rng())
+        interactive_gnmax(ROW[None], SCORES[None], 1.5, noise, Seeded(rng()))
     distribution = gnmax_distribution(ROW[None], 1.0)
     for labels in ([0, 1], [4], [-2], [0.5]):
         with pytest.raises(ValueError, match="labels"):
