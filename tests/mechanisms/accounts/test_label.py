@@ -51,7 +51,7 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
         mechanism.calibrate(task),
     )
     counts = np.array([[K // 2, 0, K - K // 2 - 3, *[0] * 6, 3]])
-    laws = [mechanism.law.distribution(counts, one)[0] for one in (start, parameters)]
+    laws = [mechanism.law.distribution(counts, noise)[0] for noise in (start, parameters)]
     assert laws[1].max() >= laws[0].max() * (1 - 1e-12)
     if labels > 2 and name != "permute_and_flip":
         assert laws[1].max() > 1.005 * laws[0].max()
@@ -126,9 +126,9 @@ def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
 
 def test_a_calibration_is_done_once(monkeypatch):
     exact, task = load("gnmax_exact"), replace(BASE, epsilon=1.234)
-    found = exact.calibrate(task)
+    parameters = exact.calibrate(task)
     monkeypatch.setattr(label_account, "least_scale_of_curves", None)
-    assert exact.calibrate(task) == found
+    assert exact.calibrate(task) == parameters
     # A guess of fewer labels needs no calibration of its own, and lands nearby.
     guessed = exact.guess(task, cap=0.5)
     monkeypatch.undo()
@@ -137,7 +137,7 @@ def test_a_calibration_is_done_once(monkeypatch):
 
 
 def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monkeypatch):
-    def nothing(*given, **more):
+    def nothing(*arguments, **options):
         raise ValueError("no scale")
 
     monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
@@ -156,9 +156,9 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
 
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
     ladder = load("ladder")
-    one = ladder.calibrate(BASE, leak=0.5)
-    assert 40 * one.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
-    assert one.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
+    half = ladder.calibrate(BASE, leak=0.5)
+    assert 40 * half.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
+    assert half.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
     # With all of delta leaked composition alone knows a finite epsilon.
     assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
 
@@ -183,8 +183,8 @@ def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
     for name in ("gnmax_exact", "lnmax_exact", "confident_gnmax_exact"):
         reason = load(name).refusal(task)
         assert "its account of 1,000 labels proves nothing for a delta of" in reason
-    for one in ("gnmax_analytic", "exponential", "permute_and_flip"):
-        assert load(one).refusal(task) is None
+    for name in ("gnmax_analytic", "exponential", "permute_and_flip"):
+        assert load(name).refusal(task) is None
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, mo
     assert label_account.of_a_small_delta(task, family, labels)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
     label_account.least_share.cache_clear()
-    found = mechanism.calibrate(task)
-    assert replace(found, continuous=False) == replace(start, continuous=False)
-    assert mechanism.account.start.cost(mechanism.law, task, found).proven <= task.epsilon
+    parameters = mechanism.calibrate(task)
+    assert replace(parameters, continuous=False) == replace(start, continuous=False)
+    assert mechanism.account.start.cost(mechanism.law, task, parameters).proven <= task.epsilon
 
 
 def test_above_it_labels_need_less_noise():

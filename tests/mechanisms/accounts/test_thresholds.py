@@ -9,9 +9,11 @@ import pytest
 from scipy import stats
 
 from private_ensembles.accounting.discrete_gaussian import fine_distance
-from private_ensembles.mechanisms import confident_gnmax_exact, registry
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts import thresholds
 from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
@@ -19,7 +21,7 @@ from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.papers.pate.given_noise import at_noise
 from private_ensembles.planner import ranking
 
-from .strategies import dearest
+from ..strategies import dearest
 
 MECHANISM = load("confident_gnmax_exact")
 COUNTED = load("confident_gnmax")
@@ -29,7 +31,7 @@ ROW = np.array([[24, 9, 8, 3, 2, 1, 1, 1, 1, 0]])
 
 
 @cache
-def found(task, share=0.3):
+def calibrated(task, share=0.3):
     return MECHANISM.calibrate(task, share=share)
 
 
@@ -38,7 +40,7 @@ def found(task, share=0.3):
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
 def test_labels_behind_a_threshold_need_a_fifth_less_noise(task, share, secure):
     task = replace(task, secure=secure)
-    parameters, counted = found(task, share), COUNTED.calibrate(task, share=share)
+    parameters, counted = calibrated(task, share), COUNTED.calibrate(task, share=share)
     assert parameters.sigma2 < 0.83 * counted.sigma2
     assert parameters.sigma1 == pytest.approx(counted.sigma1, rel=0.03)
     cost = MECHANISM.cost(task, parameters)
@@ -49,7 +51,7 @@ def test_labels_behind_a_threshold_need_a_fifth_less_noise(task, share, secure):
 @pytest.mark.parametrize("secure", [False, True])
 def test_less_noise_costs_more_than_the_budget(secure):
     task = replace(TWO, secure=secure)
-    parameters = found(task)
+    parameters = calibrated(task)
     for factor in (0.99, 0.5):
         weaker = MECHANISM.law.less_noise(parameters, factor)
         assert MECHANISM.cost(task, weaker).proven > task.epsilon / math.sqrt(factor)
@@ -61,7 +63,7 @@ def test_less_noise_costs_more_than_the_budget(secure):
 def test_continuous_noise_never_costs_more_than_its_counts():
     for labels, share in ((1, 0.05), (1, 0.8), (3, 0.3)):
         task = replace(TWO, labels=labels, epsilon=0.5)
-        parameters, counted = found(task, share), COUNTED.calibrate(task, share=share)
+        parameters, counted = calibrated(task, share), COUNTED.calibrate(task, share=share)
         assert parameters.sigma2 <= counted.sigma2
         assert MECHANISM.cost(task, counted).proven <= COUNTED.cost(task, counted).proven
 
@@ -83,7 +85,7 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
 @pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
 def test_outcomes_have_their_distribution(task, noise):
     task = replace(task, secure=noise.secure)
-    parameters = replace(found(task), threshold=25.0)
+    parameters = replace(calibrated(task), threshold=25.0)
     row = ROW if task.n_classes > 2 else np.array([[30, 20]])
     chances = MECHANISM.law.outcomes(row, parameters, noise.secure)[0]
     drawn = MECHANISM.law.draw(np.tile(row, (6000, 1)), parameters, noise)
@@ -107,23 +109,24 @@ def test_a_release_stops_at_both_caps(noise):
 
 def test_secure_labels_are_released_of_secure_parameters_alone():
     rows = np.tile(ROW, (100, 1))
-    released = release(MECHANISM, rows, found(replace(TASK, secure=True)), Secure())
+    released = release(MECHANISM, rows, calibrated(replace(TASK, secure=True)), Secure())
     assert released.shape == (100,)
     with pytest.raises(ValueError, match="confident_gnmax_exact was calibrated for continuous"):
-        release(MECHANISM, rows, found(TASK), Secure())
+        release(MECHANISM, rows, calibrated(TASK), Secure())
 
 
 @pytest.mark.parametrize("task", [TASK, TWO], ids=["ten", "two"])
 def test_every_secure_label_is_charged_its_distance_from_continuous_noise(task):
     t, spare = np.exp([-0.3, 0.0, 0.3]), fine_distance(9.0, task.n_classes)
-    plain = MECHANISM.law.pairs(task, 9.0).excesses(t)
-    charged = MECHANISM.law.pairs(replace(task, secure=True), 9.0).excesses(t)
+    label, noise = MECHANISM.law.law, GaussianNoise(9.0)
+    plain = label.pairs(task, noise).excesses(t)
+    charged = label.pairs(replace(task, secure=True), noise).excesses(t)
     assert (charged - plain)[:, 1].min() > 0.99 * spare
     error = MECHANISM.law.error(50, task.n_classes, CheckedNoise(5.0, 3.0, 9.0), secure=True)
     assert error["absolute_error"] >= spare
 
 
-def test_a_search_guesses_about_what_is_found():
+def test_a_search_guesses_about_what_is_calibrated():
     for task in (TASK, TWO):
         guess, exact = (
             MECHANISM.guess(task, share=0.3, cap=0.5),
@@ -148,7 +151,7 @@ def test_the_planner_sets_it_beside_what_the_counts_give():
 
 
 def test_at_given_noise_it_is_the_published_mechanism():
-    assert MECHANISM not in registry.aggregators()
+    assert MECHANISM.name not in registry.aggregators()
     noise = {"confident": {"threshold": 5.0, "sigma1": 3.0, "sigma2": 2.0}, "student_score": 0.5}
     assert at_noise(MECHANISM, noise, 2) is None
     assert at_noise(COUNTED, noise, 2) is not None
@@ -162,9 +165,8 @@ def test_very_many_labels_are_refused():
 
 def test_secure_noise_that_is_not_proven_is_refused(monkeypatch):
     """Where no sigma1 is found continuous noise falls back on the counts' own, a lattice cannot."""
-    monkeypatch.setattr(confident_gnmax_exact, "_least_noise", lambda *_: (math.inf, math.inf))
+    monkeypatch.setattr(thresholds, "_least_noise", lambda *_: (math.inf, math.inf))
     task = replace(TWO, queries=30, labels=10)
-    counted = COUNTED.find(task, 10)
-    assert MECHANISM.find(task, 10).sigma2 == counted.sigma2
+    assert MECHANISM.calibrate(task).sigma2 == COUNTED.calibrate(task).sigma2
     with pytest.raises(ValueError, match="noise = secure: no noise of confident_gnmax_exact"):
-        MECHANISM.find(replace(task, secure=True), 10)
+        MECHANISM.calibrate(replace(task, secure=True))

@@ -1,4 +1,4 @@
-"""The optimal label as a mechanism: where it stands among the others, one label and several."""
+"""The optimal label: where it stands among the others, one label and several."""
 
 from dataclasses import replace
 
@@ -7,8 +7,8 @@ import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
-from private_ensembles.mechanisms import optimal_label as module
 from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts import starts
 from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
@@ -57,18 +57,19 @@ def test_no_other_mechanism_is_right_more_often(K, C, epsilon, accuracy):
 def test_two_classes_are_the_ladder_s(K, labels):
     ladder = load("ladder")
     task = replace(ONE, n_teachers=K, n_classes=2, labels=labels, queries=labels)
-    found, wanted = MECHANISM.calibrate(task, accuracy=0.3), ladder.calibrate(task)
+    parameters, wanted = MECHANISM.calibrate(task, accuracy=0.3), ladder.calibrate(task)
     both = both_counts(K)
     np.testing.assert_array_equal(
-        MECHANISM.law.distribution(both, found), ladder.law.distribution(both, wanted)
+        MECHANISM.law.distribution(both, parameters), ladder.law.distribution(both, wanted)
     )
-    assert MECHANISM.cost(task, found) == ladder.cost(task, wanted)
-    assert found == MECHANISM.calibrate(task, accuracy=0.9)
+    assert MECHANISM.cost(task, parameters) == ladder.cost(task, wanted)
+    assert parameters == MECHANISM.calibrate(task, accuracy=0.9)
 
 
 def test_accuracies_are_rounded_to_tenths_above_chance():
-    found = [MECHANISM.calibrate(ONE, accuracy=given).accuracy for given in (0.0, 0.26, 0.44, 0.9)]
-    assert found == [0.3, 0.3, 0.4, 0.9]
+    stated = (0.0, 0.26, 0.44, 0.9)
+    rounded = [MECHANISM.calibrate(ONE, accuracy=accuracy).accuracy for accuracy in stated]
+    assert rounded == [0.3, 0.3, 0.4, 0.9]
     three = replace(ONE, n_classes=3)
     assert MECHANISM.calibrate(three, accuracy=0.1).accuracy == 0.4
 
@@ -109,8 +110,8 @@ def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
     task = replace(ONE, n_teachers=5, n_classes=3, secure=True, delta=1e-3)
     parameters = MECHANISM.calibrate(task)
     honest, twin = (
-        MECHANISM.law.audited(task, given)
-        for given in (parameters, MECHANISM.law.less_noise(parameters, 0.5))
+        MECHANISM.law.audited(task, noise)
+        for noise in (parameters, MECHANISM.law.less_noise(parameters, 0.5))
     )
     exact = honest.worst(task.delta * (1 + 1e-6))
     assert exact.epsilon <= task.epsilon * (1 + 1e-9)
@@ -134,19 +135,21 @@ def test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not():
 @pytest.mark.parametrize("secure", [False, True])
 def test_votes_are_drawn_where_all_are_too_many(monkeypatch, secure):
     """Audited over all histograms, its twin as well; and drawn as it says."""
-    monkeypatch.setattr(module, "MOST", 9)
+    monkeypatch.setattr(starts, "_MOST", 9)
     task = replace(ONE, n_teachers=12, n_classes=3, secure=secure, delta=1e-4)
-    found = MECHANISM.calibrate(task, accuracy=0.6)
-    assert found.drawn == 7
-    assert MECHANISM.cost(task, found).proven == task.epsilon
-    exact = MECHANISM.law.audited(task, found).worst(task.delta * (1 + 1e-6)).epsilon
+    parameters = MECHANISM.calibrate(task, accuracy=0.6)
+    assert parameters.drawn == 7
+    assert MECHANISM.cost(task, parameters).proven == task.epsilon
+    exact = MECHANISM.law.audited(task, parameters).worst(task.delta * (1 + 1e-6)).epsilon
     assert 0.8 * task.epsilon < exact <= task.epsilon * (1 + 1e-9)
-    twin = MECHANISM.law.audited(task, MECHANISM.law.less_noise(found, 0.5))
+    twin = MECHANISM.law.audited(task, MECHANISM.law.less_noise(parameters, 0.5))
     assert twin.at_least(task.delta) > 1.5 * task.epsilon
     row, runs = np.array([[7, 3, 2]]), 6000
     noise = Secure() if secure else Seeded(generator(0, "audit", "optimal_label", "drawn"))
-    drawn = release(MECHANISM, np.repeat(row, runs, axis=0), replace(found, labels=runs), noise)
-    chances = MECHANISM.law.distribution(row, found)[0]
+    drawn = release(
+        MECHANISM, np.repeat(row, runs, axis=0), replace(parameters, labels=runs), noise
+    )
+    chances = MECHANISM.law.distribution(row, parameters)[0]
     # Hoeffding, as above.
     shares = np.bincount(drawn, minlength=3) / runs
     assert np.abs(shares - chances).max() < np.sqrt(np.log(2.4e8) / (2 * runs))
@@ -166,20 +169,20 @@ def test_drawn_votes_beat_permute_and_flip_where_the_budget_is_small():
 def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts():
     """The account's pairs give what all pairs of the audit's histograms give."""
     task = replace(ONE, n_teachers=6, n_classes=3, queries=20, labels=20)
-    found = MECHANISM.calibrate(task)
+    parameters = MECHANISM.calibrate(task)
     assert (
-        found.label_epsilon
+        parameters.label_epsilon
         > 1.1 * MECHANISM.account.start.find(MECHANISM.law, task, 20).label_epsilon
     )
-    assert MECHANISM.cost(task, found).proven <= task.epsilon
-    family = MECHANISM.law.pairs(task, found)
-    every = MECHANISM.law.audited(task, found).label_pairs()
+    assert MECHANISM.cost(task, parameters).proven <= task.epsilon
+    family = MECHANISM.law.pairs(task, parameters)
+    every = MECHANISM.law.audited(task, parameters).label_pairs()
     for labels in (1, 2, 20):
         ours, theirs = (adaptive_epsilon(each, labels, 1e-5) for each in (family, every))
         assert ours.upper == pytest.approx(theirs.upper, rel=1e-3)
     assert adaptive_epsilon(family, 20, task.delta).lower > 0.95 * task.epsilon
     # Half the noise for several labels is caught.
-    twin = MECHANISM.law.pairs(task, MECHANISM.law.less_noise(found, 0.5))
+    twin = MECHANISM.law.pairs(task, MECHANISM.law.less_noise(parameters, 0.5))
     assert adaptive_delta(twin, 20, task.epsilon).lower > task.delta
 
 
@@ -192,8 +195,8 @@ def test_of_a_profile_it_is_better_than_of_any_accuracy():
 
     def worth(name, **free):
         mechanism, p = load(name), np.empty(len(weights))
-        found = mechanism.calibrate(task, **free)
-        p[groups.groups] = mechanism.law.distribution(groups.counts, found)
+        parameters = mechanism.calibrate(task, **free)
+        p[groups.groups] = mechanism.law.distribution(groups.counts, parameters)
         return weights @ p
 
     best = worth(MECHANISM.name)
