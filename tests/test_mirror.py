@@ -35,9 +35,6 @@ MIRRORED = (
 )
 # Modules without a test file, and why that is right. `__init__` is left out everywhere.
 WITHOUT: dict[str, str] = {}
-# Folders whose files all need none of their own: tests/mechanisms goes over every mechanism that
-# stands there, so that a new one is one file.
-TESTED_TOGETHER = {HOUSE / "mechanisms"}
 
 
 def modules(package: str) -> list[str]:
@@ -46,7 +43,7 @@ def modules(package: str) -> list[str]:
     return sorted(
         path.relative_to(HOUSE).with_suffix("").as_posix()
         for path in found
-        if path.name != "__init__.py" and path.parent not in TESTED_TOGETHER
+        if path.name != "__init__.py"
     )
 
 

@@ -2,32 +2,41 @@
 
 from benchmarks.auditors import BUDGET, NOISE, OWN
 from benchmarks.auditors import DELTA as AUDIT_DELTA
-from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.ledger.ledger import setting
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.nzc import ImmutableNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import Mechanism, every
+from private_ensembles.mechanisms.parameters import Cost, Parameters
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.pate.given_noise import at_noise
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
 _, BAGGING = OWN["dpbag"]
-__all__ = ["AUDIT_DELTA", "NOISE", "K", "one_label_each"]
+__all__ = ["AUDIT_DELTA", "NOISE", "K", "one_label_each", "stated_cost"]
 
 
 def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
     """Mechanism, task and parameters, by name. immutable: NZC's noise."""
-    given = setting(BUDGET, optimize_gamma(K, M, EPSILON, DELTA).gamma)
+    ledger = setting(BUDGET, optimize_gamma(K, M, EPSILON, DELTA).gamma)
     own = {"dpbag": (Task(1.0, M * DELTA, 1, 1, 28, 2), BAGGING)}
     own["nzc"] = Task(M * EPSILON, M * DELTA, 1, 1, K, 2), immutable
-    found = {}
-    for name, mechanism in mechanisms.every().items():
+    listed = {}
+    for name, mechanism in every().items():
         if name in own:
             task, parameters = own[name]
-        elif name in given.parameters:
-            task, parameters = mechanism.terms(given.budget), given.parameters[name]
+        elif name in ledger.parameters:
+            task, parameters = terms(mechanism.entry, ledger.budget), ledger.parameters[name]
         else:
             task = Task(M * EPSILON, M * DELTA, 1, 1, K, 2)
-            parameters = mechanism.at_noise(NOISE, 2)
+            parameters = at_noise(mechanism, NOISE, 2)
             if parameters is None:
                 parameters = mechanism.calibrate(task)
-        found[name] = mechanism, task, parameters
-    return found
+        listed[name] = mechanism, task, parameters
+    return listed
+
+
+def stated_cost(mechanism: Mechanism, task: Task, parameters: Parameters) -> Cost:
+    """What one label costs by the account of given noise, or by its only one."""
+    account = mechanism.given or mechanism.account
+    return account.cost(mechanism.law, task, parameters)

@@ -1,291 +1,55 @@
-"""Every mechanism's claim holds, its sampler is its distribution's, and a twin is caught.
-
-Whatever stands in the folder of mechanisms is tested; nothing here lists names but NZC's, whose
-claim is false.
-"""
+"""One label as the exact audit sees it; every mechanism's own is in tests/mechanisms."""
 
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
-from private_ensembles.darrm import gamma_constant
-from private_ensembles.dpbag.mechanism import ones_probability
-from private_ensembles.ledger.ledger import setting
-from private_ensembles.ledger.row import ledger_row
-from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.nzc import ImmutableNoise
-from private_ensembles.noise.sources import Secure, Seeded
-from private_ensembles.noise.streams import generator
+from private_ensembles.audit import exact_epsilon, two_class_pairs
+from private_ensembles.mechanisms.audited import OnCounts, both_counts, normal_error
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
-from .listed import AUDIT_DELTA, NOISE, K, one_label_each
-
-# A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
-NEXT = 1 + 1e-6
-NAMES = mechanisms.names()
-TRUE = [name for name in NAMES if mechanisms.load(name).releasable]
-# Each bound fails with at most this probability on correct code; some forty are computed.
-ERROR = 1e-6
+NOISE = GaussianNoise(3.0)
 
 
-@pytest.fixture(scope="module")
-def listed():
-    return one_label_each(ImmutableNoise())
+def test_two_classes_are_listed_by_votes_for_one():
+    assert both_counts(2).tolist() == [[2, 0], [1, 1], [0, 2]]
+    audited = OnCounts(load("gnmax").law, NOISE, 5, 2)
+    matrix = load("gnmax").law.distribution(both_counts(5), NOISE)
+    exact = exact_epsilon(matrix, two_class_pairs(5), 1e-3, **audited.errors)
+    assert audited.worst(1e-3).epsilon == exact
 
 
-def claimed(mechanism, task, parameters):
-    """A budget is its own claim; given noise has the paper's."""
-    if mechanism.keeps_budget and not mechanism.data_dependent:
-        return task.epsilon
-    return mechanism.cost_at_noise(task, parameters).claimed
+def test_worst_inputs_are_neighbours_and_attain_the_epsilon():
+    audited = OnCounts(load("gnmax").law, NOISE, 4, 3)
+    worst = audited.worst(1e-3)
+    assert np.abs(worst.first - worst.second).sum() == 2
+    both = load("gnmax").law.distribution(np.stack([worst.first, worst.second]), NOISE)
+    pair = np.array([[0, 1]])
+    assert exact_epsilon(both, pair, 1e-3, **audited.errors) == pytest.approx(worst.epsilon)
+    assert audited.curve(np.array([worst.epsilon]))[0] == pytest.approx(1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, name):
-    mechanism, task, parameters = listed[name]
-    claim = claimed(mechanism, task, parameters)
-    exact = mechanism.audited(task, parameters).worst(task.delta * NEXT).epsilon
-    row = ledger_row(
-        name,
-        f"K={K}",
-        delta=task.delta,
-        privacy_model=task.privacy_model,
-        adjacency=task.adjacency,
-        claimed_epsilon=claim,
-        exact_epsilon=exact,
-    )
-    assert row.verdict == ("holds" if mechanism.releasable else "fails")
-    assert row.release == mechanism.releasable
-    if mechanism.releasable:  # NZC's table underflows; its ledger rows are made of logarithms
-        assert exact <= mechanism.cost_at_noise(task, parameters).proven * (1 + 1e-9)
-    tight = mechanism.analysis == "label" and not mechanism.data_dependent
-    if tight or name in ("ladder", "majority_private", "permute_and_flip"):
-        assert exact == pytest.approx(claim, rel=1e-4)
+def test_draws_are_of_the_input_given():
+    audited = OnCounts(load("gnmax").law, GaussianNoise(0.01), 5, 2)
+    assert audited.draw(np.array([1, 4]), 20, np.random.default_rng(0)).tolist() == [1] * 20
 
 
-def lower_bound(audited, pair, path, runs=1_000_000):
-    return epsilon_lower_bound(
-        audited.draw,
-        pair.first,
-        pair.second,
-        AUDIT_DELTA,
-        labels=audited.names,
-        runs=runs,
-        generator=generator(0, "audit", *path),
-        confidence=1 - ERROR,
-    ).value
+def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
+    assert normal_error(0) == 1e-12
+    assert normal_error(10) == pytest.approx(101e-12)
+    assert normal_error(1e9) == normal_error(40)
 
 
-def check_sampler(mechanism, task, parameters):
-    """The sampler keeps to its audit, and with half the noise it does not."""
-    name = mechanism.name
-    honest, doctored = (
-        mechanism.audited(task, given) for given in (parameters, mechanism.weaker(parameters, 0.5))
-    )
-    worst, twin = honest.worst(AUDIT_DELTA), doctored.worst(AUDIT_DELTA)
-    assert 0.5 * worst.epsilon < lower_bound(honest, worst, (name, 100)) <= worst.epsilon
-    # Half the noise, at the inputs where it shows: more is lost than the exact audit allows. Honest
-    # noise is not drawn again at the same inputs from the same seed, which would say the same.
-    if not np.array_equal([worst.first, worst.second], [twin.first, twin.second]):
-        assert lower_bound(honest, twin, (name, 100)) <= worst.epsilon
-    assert lower_bound(doctored, twin, (name, 50)) > worst.epsilon
+def test_of_teachers_no_epsilon_is_proven_from_below():
+    task = Task(1.0, 1e-5, 1, 1, n_teachers=5, n_classes=2, teacher_epsilon=0.3)
+    darrm = load("darrm_sub")
+    audited = darrm.law.audited(task, darrm.calibrate(task))
+    assert audited.at_least(1e-5) == 0.0 < audited.worst(1e-5).epsilon
 
 
-@pytest.mark.parametrize("name", TRUE)
-def test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not(listed, name):
-    check_sampler(*listed[name])
-
-
-def test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not(listed):
-    """At the paper's c and scale nothing but the exact ArgMax is ever seen; c = 1 shows noise."""
-    mechanism, task, _ = listed["nzc"]
-    parameters = ImmutableNoise(constant=1.0, gamma=4.0)
-    worst = mechanism.audited(task, parameters).worst(AUDIT_DELTA)
-    assert worst.epsilon <= mechanism.cost(task, parameters).proven
-    check_sampler(mechanism, task, parameters)
-
-
-def test_twin_of_nzc_at_the_papers_constants_costs_twice_as_much(listed):
-    """Where c and the scale are the paper's the exact audit alone can tell them apart."""
-    from private_ensembles.nzc.truth import lead_one_epsilon
-
-    honest, twin = (lead_one_epsilon(1e100, scale, 1e-5) for scale in (1e10, 5e9))
-    assert twin == pytest.approx(2 * honest)
-    assert honest > claimed(*listed["nzc"])
-
-
-def test_sampler_of_nzc_refutes_its_claim(listed):
-    mechanism, task, parameters = listed["nzc"]
-    audited = mechanism.audited(task, parameters)
-    found = lower_bound(audited, audited.worst(AUDIT_DELTA), ("nzc", 100), runs=20_000)
-    assert found > 5 > claimed(*listed["nzc"])
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in mechanisms.offered() if mechanisms.load(name).hides_votes]
-)
-def test_offered_mechanisms_on_three_classes(name):
-    """What the planner and own votes release, at the worst pair of all histograms."""
-    mechanism = mechanisms.load(name)
-    wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.n_classes or 3)
-    if mechanism.refusal(wanted):
-        wanted = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=4, n_classes=wanted.n_classes)
-    assert mechanism.refusal(wanted) is None
-    parameters = mechanism.calibrate(wanted)
-    audited = mechanism.audited(wanted, parameters)
-    doctored = mechanism.audited(wanted, mechanism.weaker(parameters, 0.5))
-    exact = audited.worst(AUDIT_DELTA).epsilon
-    assert exact <= mechanism.cost(wanted, parameters).claimed * (1 + 1e-6)
-    at = audited.worst(1.01 * AUDIT_DELTA), doctored.worst(1.01 * AUDIT_DELTA)
-    assert lower_bound(audited, at[0], (name, 3), runs=200_000) <= exact
-    assert lower_bound(doctored, at[1], (name, 3, "twin"), runs=200_000) > exact
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name in TRUE
-        if mechanisms.load(name).refusal(
-            Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
-        )
-        is None
-    ],
-)
-def test_secure_labels_of_two_classes(name):
-    """Coins, dice and discrete Gaussians from the system's entropy keep to their distribution."""
-    mechanism = mechanisms.load(name)
-    task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
-    parameters = mechanism.calibrate(task)
-    runs = 4000
-    chances = mechanism.distribution(both_counts(5), parameters, secure=True)
-    for counts, chance in zip(both_counts(5)[[0, 2, 3]], chances[[0, 2, 3]], strict=True):
-        labels = mechanism.sample(np.tile(counts, (runs, 1)), parameters, Secure())
-        answered = labels >= 0
-        # Hoeffding: some forty such shares are wrong together less than once in 1e7.
-        near = np.sqrt(np.log(1e9) / runs)
-        for label in (0, 1):
-            share = (labels[answered] == label).sum() / runs
-            assert abs(share - chance[label]) < near
-
-
-@pytest.mark.parametrize(
-    ("name", "factor"),
-    [
-        ("gnmax", 0.5),
-        ("gnmax_exact", 0.5),
-        ("lnmax_exact", 0.5),
-        ("permute_and_flip", 0.5),
-        ("ladder", 0.5),
-        ("darrm_opt", 0.4),
-    ],
-)
-def test_secure_labels_are_as_private_as_audited_and_a_twin_is_not(listed, name, factor):
-    mechanism = mechanisms.load(name)
-    task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
-    parameters = mechanism.calibrate(task)
-    if name == "darrm_opt":
-        from dataclasses import replace
-
-        parameters = replace(parameters, gamma=gamma_constant(5, 1, 0.5))
-
-    def exact(given):
-        matrix = mechanism.distribution(both_counts(5), given, secure=True)
-        errors = {"relative_error": 1e-11, "absolute_error": 1e-15}
-        return exact_epsilon(matrix, np.array([[2, 3]]), AUDIT_DELTA, **errors)
-
-    def sampler(given):
-        def sample(ones, runs, _):
-            return mechanism.sample(np.tile([5 - ones, ones], (int(runs), 1)), given, Secure())
-
-        return sample
-
-    def lower(given, *path):
-        return epsilon_lower_bound(
-            sampler(given),
-            2,
-            3,
-            AUDIT_DELTA,
-            labels=(0, 1),
-            runs=20_000,
-            generator=generator(0, "audit", name, *path),
-            confidence=1 - ERROR,
-        ).value
-
-    honest = exact(parameters)
-    assert lower(parameters) <= honest
-    assert lower(mechanism.weaker(parameters, factor / 2), "twin") > honest
-
-
-@pytest.mark.parametrize("share", [1.0, 0.75, 0.5])
-def test_bagged_votes_cost_what_the_worst_move_of_a_records_teachers_does(share):
-    """All moves of at most k m votes, in both directions: the largest one is the worst."""
-    mechanism, parameters = mechanisms.load("dpbag"), BaggingNoise(7, 4, 0.4, share)
-    task = Task(1.0, AUDIT_DELTA, 1, 1, 28, 2)
-    ones, moved = np.arange(29), int(4 * share)
-    pairs = [(a, a + j) for a in ones for j in range(1, moved + 1) if a + j <= 28]
-    gap = 2 * ones / 4 - 7
-    matrix = np.stack([ones_probability(-gap, 0.4), ones_probability(gap, 0.4)], axis=1)
-    every = exact_epsilon(matrix, np.array(pairs), AUDIT_DELTA, relative_error=1e-13)
-    found = mechanism.audited(task, parameters).worst(AUDIT_DELTA).epsilon
-    cost = mechanism.cost(task, parameters)
-    assert found == pytest.approx(every, abs=1e-10)
-    assert every <= cost.proven <= cost.claimed == 2 * 0.4 * share
-
-
-@pytest.mark.parametrize("name", TRUE)
-def test_curves_are_the_exact_deltas(listed, name):
-    mechanism, task, parameters = listed[name]
-    audited = mechanism.audited(task, parameters)
-    found = audited.worst(AUDIT_DELTA).epsilon
-    near = audited.curve(np.array([found * (1 - 1e-6), found * (1 + 1e-6) + 1e-9]))
-    assert near[1] <= AUDIT_DELTA <= near[0] * (1 + 1e-9)
-
-
-def test_mechanisms_of_another_size_are_audited_too():
-    given = setting({"K": 5, "m": 1, "epsilon": 0.3, "Delta": 1e-4}, np.zeros(6))
-    for mechanism in mechanisms.every().values():
-        task, parameters = mechanism.terms(given.budget), given.parameters.get(mechanism.name)
-        if parameters is None:
-            task, parameters = Task(1.0, 1e-5, 1, 1, 250, 2), mechanism.at_noise(NOISE, 2)
-        if parameters is not None:
-            exact = mechanism.audited(task, parameters).worst(task.delta * NEXT).epsilon
-            assert exact <= claimed(mechanism, task, parameters) * (1 + 1e-9)
-
-
-def test_documented_flips_and_exact_epsilons_are_the_computed_ones(listed, root):
-    """docs/ladder.md and docs/audit.md print what the mechanisms give."""
-    flips = {
-        "gnmax": "0.359",
-        "gnmax_improved": "0.297",
-        "gnmax_analytic": "0.273",
-        "gnmax_exact": "0.156",
-        "lnmax_pure": "0.199",
-        "lnmax_exact": "0.135",
-        "exponential": "0.145",
-        "permute_and_flip": "0.114",
-        "ladder": "0.113",
-    }
-    text = (root / "docs" / "ladder.md").read_text(encoding="utf-8")
-    for name, printed in flips.items():
-        mechanism, _, parameters = listed[name]
-        unanimous = np.tile([K, 0], (200_000, 1))
-        seen = mechanism.sample(unanimous, parameters, Seeded(np.random.default_rng(0))).mean()
-        assert f" {printed} |" in text
-        assert seen == pytest.approx(float(printed), abs=0.006)
-    exact = {
-        "gnmax": "0.0664",
-        "gnmax_improved": "0.1082",
-        "gnmax_analytic": "0.1280",
-        "lnmax_pure": "0.1861",
-        "darrm_sub": "0.1698",
-        "darrm_opt": "0.2676",
-    }
-    text = (root / "docs" / "audit.md").read_text(encoding="utf-8")
-    for name, printed in exact.items():
-        mechanism, task, parameters = listed[name]
-        assert f"| {printed} |" in text
-        found = mechanism.audited(task, parameters).worst(task.delta * NEXT).epsilon
-        assert f"{found:.4f}" == printed
+def test_names_are_the_outcomes_and_none_is_the_first_if_there_can_be_none():
+    noise = CheckedNoise(2.0, 1.0, 1.0)
+    assert OnCounts(load("confident_gnmax").law, noise, 4, 2).names == (-1, 0, 1)
+    assert OnCounts(load("gnmax").law, NOISE, 4, 3).names == (0, 1, 2)

@@ -8,9 +8,11 @@ neighbour gets a label.
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release, release_votes
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure
 from private_ensembles.votes.cache import Votes
@@ -43,17 +45,17 @@ def votes_of(counts):
 
 
 @pytest.mark.parametrize("size", ENDS, ids=str)
-@pytest.mark.parametrize("name", mechanisms.offered())
+@pytest.mark.parametrize("name", registry.offered())
 def test_no_votes_stop_a_release(name, size, monkeypatch):
-    mechanism = mechanisms.load(name)
-    private = mechanism.teachers == "private"
+    mechanism = load(name)
+    private = mechanism.entry.teachers == "private"
     task = Task(
         2.0,
         1e-5,
         1,
         1,
         *size,
-        privacy_model=sorted(mechanism.privacy_models)[-1 if name == "committee" else 0],
+        privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
         adjacency="add_remove" if private else "replace_one",
         teacher_epsilon=0.3 if private else None,
         secure=True,
@@ -68,15 +70,15 @@ def test_no_votes_stop_a_release(name, size, monkeypatch):
         return lambda units: asked.append((sigma, len(units))) or drawn(sigma)(units)
 
     monkeypatch.setattr(secure, "_gaussian", gaussian)
-    found = []
+    asked_of_votes = []
     for row in histograms(*size):
         asked.clear()
         if name == "committee":
-            labels = mechanism.release_votes(votes_of(row[None]), parameters, Secure())
+            labels = release_votes(mechanism, votes_of(row[None]), parameters, Secure())
         else:
-            labels = mechanism.release(row[None], parameters, Secure())
+            labels = release(mechanism, row[None], parameters, Secure())
         assert labels.shape == (1,)
         assert labels.dtype == np.int64
         assert -1 <= labels[0] < size[1]
-        found.append(tuple(asked))
-    assert len(set(found)) == 1
+        asked_of_votes.append(tuple(asked))
+    assert len(set(asked_of_votes)) == 1

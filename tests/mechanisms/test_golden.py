@@ -1,4 +1,4 @@
-"""The classes reproduce what the systems before them gave: golden.json, written by those.
+"""The mechanisms reproduce what the systems before them gave: golden.json, written by those.
 
 One label is what the catalogue, DaRRM's table and the ledger said of two classes; many labels are
 what the planner said. Where these disagreed, one label of a budget is DaRRM's everywhere now. Noise
@@ -13,13 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.adaptive.scales import SLACK
-from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.label_account import LabelAccount
-from private_ensembles.mechanisms.families.task import Budget, Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Seeded
+from private_ensembles.papers.darrm.one_label import Budget, for_budget, terms
+from private_ensembles.papers.pate.given_noise import at_noise
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 CURVE = np.array([0.0, 0.1, 0.5])
@@ -29,40 +33,38 @@ NEXT = 1 + 1e-6
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
 WERE_THERE = [
-    mechanism
-    for mechanism in mechanisms.of_one_label()
-    if mechanism.name in GOLDEN["one_label"][0]["mechanisms"]
+    name for name in registry.of_one_label() if name in GOLDEN["one_label"][0]["mechanisms"]
 ]
 
 
 @pytest.mark.parametrize("place", range(len(GOLDEN["one_label"])))
-@pytest.mark.parametrize("mechanism", WERE_THERE, ids=lambda one: one.name)
-def test_one_label_of_a_budget_is_what_it_was(place, mechanism):
-    case = GOLDEN["one_label"][place]
-    row, given = case["mechanisms"][mechanism.name], case["budget"]
-    K, m, epsilon, Delta = (given[key] for key in ("K", "m", "epsilon", "Delta"))
+@pytest.mark.parametrize("name", WERE_THERE)
+def test_one_label_of_a_budget_is_what_it_was(place, name):
+    case, mechanism = GOLDEN["one_label"][place], load(name)
+    row, setting = case["mechanisms"][name], case["budget"]
+    K, m, epsilon, Delta = (setting[key] for key in ("K", "m", "epsilon", "Delta"))
     budget = Budget(K, m, epsilon, Delta, m * epsilon, m * Delta, 1 - (1 - Delta) ** m)
-    task = mechanism.terms(budget)
-    parameters = mechanism.for_budget(budget, {"gamma": case["gamma"]})
-    for name in ("sigma", "scale", "rate"):
-        if name in row["parameters"]:
-            assert getattr(parameters, name) == pytest.approx(row["parameters"][name], rel=1e-13)
+    task = terms(mechanism.entry, budget)
+    parameters = for_budget(mechanism, budget, {"gamma": case["gamma"]})
+    for scale in ("sigma", "scale", "rate"):
+        if scale in row["parameters"]:
+            assert getattr(parameters, scale) == pytest.approx(row["parameters"][scale], rel=1e-13)
     assert task.epsilon == pytest.approx(row["claimed"], rel=1e-14)
     assert task.delta == pytest.approx(row["delta"], rel=1e-12)
     assert [task.privacy_model, task.adjacency] == row["model"]
     proven = min(mechanism.cost(task, parameters).proven, task.epsilon)
     assert proven == pytest.approx(row["proven"], rel=1e-9)
-    probability = mechanism.distribution(both_counts(K), parameters)[:, 1]
+    probability = mechanism.law.distribution(both_counts(K), parameters)[:, 1]
     assert probability.tolist() == pytest.approx(row["probability"], rel=1e-13)
     ones = np.random.default_rng(1).integers(0, K + 1, 200)
     noise = Seeded(np.random.default_rng(2), by_class=True)
-    drawn = mechanism.sample(np.stack([K - ones, ones], axis=1), parameters, noise)
+    drawn = mechanism.law.draw(np.stack([K - ones, ones], axis=1), parameters, noise)
     assert "".join(map(str, drawn)) == row["sample"]
-    audited = mechanism.audited(task, parameters)
+    audited = mechanism.law.audited(task, parameters)
     assert audited.worst(task.delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
     assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
-    if "secure_probability" in row and mechanism.analysis != "label":
-        secure = mechanism.distribution(both_counts(K), parameters, secure=True)[:, 1]
+    if "secure_probability" in row and mechanism.entry.analysis != "label":
+        secure = mechanism.law.distribution(both_counts(K), parameters, secure=True)[:, 1]
         assert secure.tolist() == pytest.approx(row["secure_probability"], rel=1e-12)
 
 
@@ -73,16 +75,16 @@ def test_aggregators_at_given_noise_are_what_they_were(place):
     sections = {"lnmax": {"scale": noise["scale"]}, "student_score": noise["score"]}
     sections["confident"] = {key: noise[key] for key in ("threshold", "sigma1", "sigma2")}
     for name, row in case["mechanisms"].items():
-        mechanism, size = mechanisms.load(name), K
-        parameters = mechanism.at_noise(sections, 2)
+        mechanism, size = load(name), K
+        parameters = at_noise(mechanism, sections, 2)
         if parameters is None:
             parameters = BaggingNoise(**case["bagging"])
             size = parameters.n_shards * parameters.k
         task = Task(1.0, delta, 1, 1, size, 2)
-        audited = mechanism.audited(task, parameters)
+        audited = mechanism.law.audited(task, parameters)
         assert audited.worst(delta * NEXT).epsilon == pytest.approx(row["exact"], rel=1e-12)
         assert audited.curve(CURVE).tolist() == pytest.approx(row["curve"], rel=1e-12)
-        if mechanism.keeps_budget:
+        if mechanism.entry.keeps_budget:
             continue
         cost = mechanism.cost(task, parameters)
         assert (cost.claimed, cost.proven) == pytest.approx((row["claimed"], row["proven"]))
@@ -100,7 +102,7 @@ def many_labels():
 
 @pytest.mark.parametrize(("task", "name", "rows"), list(many_labels()))
 def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
-    task, mechanism = Task(**task), mechanisms.load(name)
+    task, mechanism = Task(**task), load(name)
     if "refusal" in rows:
         assert mechanism.refusal(task) == rows["refusal"]
         return
@@ -108,17 +110,18 @@ def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
     generator = np.random.default_rng(0)
     p = generator.dirichlet(np.full(task.n_classes, 0.7), 60)
     counts = generator.multinomial(task.n_teachers, p)
-    middle = {key: (low + high) / 2 for key, (low, high) in mechanism.free.items()}
+    middle = {key: (low + high) / 2 for key, (low, high) in mechanism.account.free.items()}
     for row, free in zip(rows, ({}, middle), strict=False):
         parameters = mechanism.calibrate(task, **free)
-        if isinstance(mechanism, LabelAccount):  # a search found it; then all else at that noise
+        # A search found it; then all else at that noise.
+        if isinstance(mechanism.account, LabelAccount):
             assert parameters.shown() == pytest.approx(row["parameters"], rel=SLACK)
             parameters = replace(parameters, **row["parameters"])
         assert parameters.shown() == pytest.approx(row["parameters"], rel=1e-13)
         assert mechanism.cost(task, parameters).claimed == pytest.approx(row["epsilon"], rel=1e-13)
-        found = mechanism.distribution(counts[:5], parameters)
-        np.testing.assert_allclose(found, row["distribution"], rtol=1e-9, atol=1e-12)
-        expected = mechanism.expected(counts, counts.argmax(axis=1), task, parameters)
+        chances = mechanism.law.distribution(counts[:5], parameters)
+        np.testing.assert_allclose(chances, row["distribution"], rtol=1e-9, atol=1e-12)
+        expected = mechanism.law.expected(counts, counts.argmax(axis=1), task, parameters)
         assert expected == pytest.approx(row["expected"], **NEAR)
-        drawn = mechanism.release(counts, parameters, Seeded(np.random.default_rng(3)))
+        drawn = release(mechanism, counts, parameters, Seeded(np.random.default_rng(3)))
         assert drawn.tolist() == row["sample"]

@@ -7,14 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms import confident_gnmax, exponential, gnmax_exact
-from private_ensembles.mechanisms.confident_gnmax import ConfidentGNMax
-from private_ensembles.mechanisms.families import gaussian
-from private_ensembles.mechanisms.families.checked import CheckedNoise
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
-from private_ensembles.mechanisms.families.noise_function import NoiseFunction, NoisyMajority
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.accounts import gaussian_counts, starts, thresholds
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 LITTLE = Fraction(1, 10**11)
 TASK = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=4)
@@ -31,51 +29,54 @@ def close_above(value, exact):
 
 def test_a_label_of_darrm_costs_m_times_a_teacher_s_epsilon():
     for m, epsilon in drawn((1, 9), (0.01, 2)):
-        given = NoisyMajority(m, 1, 9, 1e-4, epsilon, 1e-5)
-        found = NoiseFunction.label_cost(mechanisms.load("darrm_opt"), given)
-        assert close_above(found, Fraction(m) * Fraction(epsilon))
+        exact = Fraction(m) * Fraction(epsilon)
+        optimised = NoisyMajority(m, 1, 9, 1e-4, epsilon, 1e-5)
+        certified = replace(optimised, gamma=np.ones(10))
+        assert close_above(load("darrm_opt").account.label_cost(optimised), exact)
+        assert close_above(load("darrm_sub").account.label_cost(certified), exact)
 
 
 @pytest.fixture
 def asked(monkeypatch):
     """The rho of every question what it costs."""
-    given = []
+    asked = []
 
     def rho_cost(rho, delta, analysis):
-        given.append(rho)
+        asked.append(rho)
         return 1.0
 
-    for module in (gaussian, confident_gnmax, exponential):
+    for module in (gaussian_counts, thresholds, starts):
         monkeypatch.setattr(module, "rho_cost", rho_cost)
-    return given
+    return asked
 
 
 def test_checked_noise_is_charged_at_least_its_rho(asked):
     for sigma1, sigma2 in drawn((1, 90), (1, 50)):
-        ConfidentGNMax().cost(TASK, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
+        load("confident_gnmax").cost(TASK, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
         exact = 60 / (2 * Fraction(sigma1) ** 2) + 40 / Fraction(sigma2) ** 2
         assert close_above(asked[-1], exact)
 
 
 def test_gaussian_noise_is_charged_at_least_its_rho(asked):
     for (sigma,) in drawn((1, 90)):
-        mechanisms.load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
+        load("gnmax_improved").cost(TASK, GaussianNoise(sigma, 40))
         assert close_above(asked[-1], 40 / Fraction(sigma) ** 2)
 
 
 def test_noise_for_a_rho_is_at_least_what_it_takes(monkeypatch):
     for rho, share in drawn((0.001, 2), (0.1, 0.9)):
-        for module in (gaussian, confident_gnmax):
+        for module in (gaussian_counts, thresholds):
             monkeypatch.setattr(module, "rho_within", lambda *_, rho=rho: rho)
-        for found in (
-            mechanisms.load("gnmax_improved").find(TASK, 40).sigma,
-            gnmax_exact.ExactGNMax().in_parts(TASK, 40).sigma,
+        improved, exact, confident = map(load, ("gnmax_improved", "gnmax_exact", "confident_gnmax"))
+        for noise in (
+            improved.account.find(improved.law, TASK, 40),
+            exact.account.start.find(exact.law, TASK, 40),
         ):
-            assert close_above(Fraction(found) ** 2, 40 / Fraction(rho))
-        found = ConfidentGNMax().find(TASK, 40, share=share, threshold=0.5)
+            assert close_above(Fraction(noise.sigma) ** 2, 40 / Fraction(rho))
+        both = confident.account.find(confident.law, TASK, 40, share=share, threshold=0.5)
         of_labels = (1 - Fraction(share)) * Fraction(rho)
-        assert close_above(Fraction(found.sigma1) ** 2, 60 / (2 * Fraction(share) * Fraction(rho)))
-        assert close_above(Fraction(found.sigma2) ** 2, 40 / of_labels)
+        assert close_above(Fraction(both.sigma1) ** 2, 60 / (2 * Fraction(share) * Fraction(rho)))
+        assert close_above(Fraction(both.sigma2) ** 2, 40 / of_labels)
 
 
 def lattice(sigma):
@@ -88,17 +89,17 @@ def lattice(sigma):
 @pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
 def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
     """Two classes: the threshold's tail, and half of a tie."""
-    mechanism, given = mechanisms.load(name), CheckedNoise(2.0, 1.5, 1.25)
+    mechanism, noise = load(name), CheckedNoise(2.0, 1.5, 1.25)
     if name == "interactive_gnmax":
-        given = replace(given, score=0.25)
+        noise = replace(noise, score=0.25)
     histograms = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
-    found = mechanism.outcomes(histograms, given, secure=True)
-    said = mechanism.error(3, 2, given, secure=True)
+    chances = mechanism.law.outcomes(histograms, noise, secure=True)
+    said = mechanism.law.error(3, 2, noise, secure=True)
     assert said["relative_error"] < 1e-11
-    leads = mechanism.consensus(histograms, given, True)
+    leads = mechanism.law.consensus(histograms, noise, True)
     with mpmath.workdps(30):
         first, second = lattice(mpmath.mpf(1.5)), lattice(mpmath.mpf(1.25))
-        for row, (a, b), lead in zip(found.tolist(), histograms.tolist(), leads, strict=True):
+        for row, (a, b), lead in zip(chances.tolist(), histograms.tolist(), leads, strict=True):
             passes = mpmath.fsum(p for x, p in first.items() if int(lead) + x >= 2)
             ones = mpmath.fsum(
                 p * q * (1 if b + y > a + x else mpmath.mpf(1) / 2)

@@ -1,6 +1,6 @@
 """With secure noise no mechanism costs more than it says: every outcome of the noise is listed.
 
-Nothing here knows how a mechanism draws. Its own `sample` is run on as many copies of a query as
+Nothing here knows how a mechanism draws. Its law's `draw` is run on as many copies of a query as
 the draws have outcomes, with samplers that hand out one outcome each instead of drawing, so that
 what is added up is the very law that is released. New mechanisms are tested by themselves.
 """
@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import refusal, release
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.papers.pate.given_noise import at_noise
 
 # Of each of some twenty mechanisms: well over 100 in all, or 200 of each, the same ones first.
 SETTINGS = [7, pytest.param(200, marks=pytest.mark.slow)]
@@ -119,7 +122,7 @@ class Listing:
         """Pr[outcome] of one query, outcomes -1, 0, ..., C - 1."""
         self.draws, self.moved, self.columns = [], [], None
         try:
-            mechanism.sample(np.array([row]), parameters, Secure())
+            mechanism.law.draw(np.array([row]), parameters, Secure())
         except FineLattice as found:
             label = continuous_law(row, found.args[0])
             for x, chances in self.draws:  # of a threshold, which comes first and is no fine one
@@ -134,7 +137,7 @@ class Listing:
             chances *= chance[place]
         self.columns = (v[place] for place, (v, _) in zip(places, self.draws, strict=True))
         copies = np.tile(row, (places.shape[1], 1))
-        labels = np.asarray(mechanism.sample(copies, parameters, Secure()), dtype=np.int64)
+        labels = np.asarray(mechanism.law.draw(copies, parameters, Secure()), dtype=np.int64)
         return np.bincount(labels + 1, chances, minlength=len(row) + 1)
 
 
@@ -247,47 +250,47 @@ def random_setting(mechanism, generator):
         "secure": True,
     }
     size["labels"] = int(generator.integers(1, size["queries"] + 1))
-    if not mechanism.hides_votes:  # every assignment of corners is listed
+    if not mechanism.entry.hides_votes:  # every assignment of corners is listed
         size["n_teachers"] = int(generator.choice([3, 5]))
-        size["privacy_model"] = sorted(mechanism.privacy_models)[0]
+        size["privacy_model"] = sorted(mechanism.entry.privacy_models)[0]
         size["teacher_epsilon"] = size["epsilon"] * float(generator.uniform(0.1, 0.9))
         size["teacher_Delta"] = size["delta"] * float(generator.choice([0, 0.05]))
     if mechanism.name == "dpbag":
         noise = BaggingNoise(n_shards=3, k=3, rate=float(generator.uniform(0.05, 1.5)))
-        one = {"n_teachers": 9, "n_classes": 2, "queries": 1, "labels": 1}
-        return Task(**{**size, **one}), noise, noise.k
-    if not mechanism.keeps_budget:
-        given = {
+        one_label = {"n_teachers": 9, "n_classes": 2, "queries": 1, "labels": 1}
+        return Task(**{**size, **one_label}), noise, noise.k
+    if not mechanism.entry.keeps_budget:
+        confident = {
             "threshold": float(generator.uniform(-2, size["n_teachers"] + 2)),
             "sigma1": float(generator.uniform(0.5, 3)),
             "sigma2": float(generator.uniform(0.5, 2.5)),
         }
-        sections = {"lnmax": {"scale": float(generator.uniform(0.3, 6))}, "confident": given}
+        sections = {"lnmax": {"scale": float(generator.uniform(0.3, 6))}, "confident": confident}
         sections["student_score"] = float(generator.uniform())
         size |= {"queries": 1, "labels": 1, "n_classes": 2}
-        found = mechanism.at_noise(sections, 2)
-        if found is None and mechanism.name == "gnmax":
-            found = mechanism.at_noise(sections, 3)
-        assert found is not None, f"{mechanism.name}: say here which parameters to test"
-        return Task(**size), found, 1
+        parameters = at_noise(mechanism, sections, 2)
+        if parameters is None and mechanism.name == "gnmax":
+            parameters = at_noise(mechanism, sections, 3)
+        assert parameters is not None, f"{mechanism.name}: say here which parameters to test"
+        return Task(**size), parameters, 1
     for change in ({}, {"n_classes": 2}, {"n_classes": 2, "queries": 1, "labels": 1}):
         task = Task(**{**size, **change})
         if mechanism.refusal(task) is None:
             free = {
                 key: float(generator.uniform(max(low, 0.05), high))
-                for key, (low, high) in mechanism.free.items()
+                for key, (low, high) in mechanism.account.free.items()
             }
             return task, mechanism.calibrate(task, **free), 1
     return None
 
 
-NAMES = [name for name, one in mechanisms.every().items() if one.releasable]
+NAMES = [entry.name for entry in registry.ENTRIES if entry.releasable]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monkeypatch):
-    mechanism, listing = mechanisms.load(name), Listing(monkeypatch)
+    mechanism, listing = load(name), Listing(monkeypatch)
     generator = np.random.default_rng([15, *name.encode()])
     checked = 0
     while checked < settings:
@@ -298,9 +301,9 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
         cost = mechanism.cost(task, parameters)
         epsilon = min(cost.claimed, cost.proven)
         bound = task.delta + ROUNDING
-        assert mechanism.secure_refusal(parameters, task.n_classes) is None
+        assert refusal(mechanism, parameters, task.n_classes, secure=True) is None
         checked += 1
-        if not mechanism.hides_votes:
+        if not mechanism.entry.hides_votes:
             # Here 1 - p loses digits of a small probability, which e^epsilon magnifies.
             lost = 8 * 2.0**-53 * math.exp(epsilon)
             assert private_teachers(mechanism, listing, task, parameters, epsilon) <= bound + lost
@@ -313,8 +316,8 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
             p, q = (laws[row] for row in pair)
             if p is not None:
                 assert abs(p.sum() - 1) < 1e-12
-                one = hockey_stick(p, q, epsilon / parameters.labels)
-                worst = max(worst, (one, pair), key=lambda found: found[0])
+                delta = hockey_stick(p, q, epsilon / parameters.labels)
+                worst = max(worst, (delta, pair), key=lambda dearest: dearest[0])
         if worst[1] is not None:
             queries = getattr(parameters, "queries", parameters.labels)
             p, q = (laws[row] for row in worst[1])
@@ -329,9 +332,9 @@ def test_delta_of_every_outcome_is_at_most_the_claimed_one(name, settings, monke
 
 def private_teachers(mechanism, listing, task, parameters, epsilon):
     """Of one teacher that changes on disjoint shards, of all of them where data are shared."""
-    K, one = task.n_teachers, task.teacher_cost()
-    corners = teacher_corners(one.epsilon, one.delta)
-    if "shared_data" not in mechanism.privacy_models:
+    K, teacher = task.n_teachers, task.teacher_cost()
+    corners = teacher_corners(teacher.epsilon, teacher.delta)
+    if "shared_data" not in mechanism.entry.privacy_models:
         return votes_delta(1, corners, epsilon)
     if task.labels > 1:
         return votes_delta(getattr(parameters, "members", K), corners, epsilon)
@@ -342,34 +345,36 @@ def private_teachers(mechanism, listing, task, parameters, epsilon):
 def test_continuous_accounts_would_fail_here():
     """The test can tell: GNMax's sigma for continuous noise exceeds delta on the lattice."""
     task = Task(20.0, 1e-6, 1, 1, 5, 2)
-    parameters = mechanisms.load("gnmax_analytic").calibrate(task)
+    parameters = load("gnmax_analytic").calibrate(task)
     assert all_noise_delta([(2, parameters.sigma)], 20.0) > 1.9 * task.delta
     with pytest.raises(ValueError, match="noise = secure: gnmax_analytic was calibrated for cont"):
-        mechanisms.load("gnmax_analytic").release(np.array([[3, 2]]), parameters, Secure())
+        release(load("gnmax_analytic"), np.array([[3, 2]]), parameters, Secure())
 
 
-@pytest.mark.parametrize("name", mechanisms.offered())
+@pytest.mark.parametrize("name", registry.offered())
 def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
     """Parameters for continuous noise either serve secure noise as they are, or are refused."""
-    mechanism = mechanisms.load(name)
+    mechanism = load(name)
     task = Task(3.0, 1e-3, 4, 4, 5, 2, teacher_epsilon=0.1)
     if mechanism.refusal(task):
         task = Task(3.0, 1e-3, 1, 1, 5, 2, teacher_epsilon=0.1)
     parameters = mechanism.calibrate(task)
     counts = np.array([[3, 2]] * 4)
-    mechanism.release(counts, parameters, Seeded(np.random.default_rng(0)))
-    if mechanism.secure_refusal(parameters, 2) is None:
-        assert mechanism.release(counts, parameters, Secure()).shape == (4,)
-        if listed := getattr(parameters, "moves", None):
-            noise = [(one.counts, one.sigma) for one in listed]
+    release(mechanism, counts, parameters, Seeded(np.random.default_rng(0)))
+    if refusal(mechanism, parameters, 2, secure=True) is None:
+        assert release(mechanism, counts, parameters, Secure()).shape == (4,)
+        # Labels that are charged for what they release may cost less than their noisy counts.
+        listed = getattr(parameters, "moves", ())
+        if listed and mechanism.entry.analysis != "label":
+            noise = [(move.counts, move.sigma) for move in listed]
             assert all_noise_delta(noise, task.epsilon) <= task.delta
         return
     with pytest.raises(ValueError, match=f"noise = secure: {name} "):
-        mechanism.release(counts, parameters, Secure())
+        release(mechanism, counts, parameters, Secure())
 
 
 def test_a_false_claim_is_not_released_with_secure_noise():
-    from private_ensembles.mechanisms.nzc import ImmutableNoise
+    from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 
     with pytest.raises(ValueError, match="nzc has a false privacy claim"):
-        mechanisms.load("nzc").release(np.array([[3, 2]]), ImmutableNoise(), Secure())
+        release(load("nzc"), np.array([[3, 2]]), ImmutableNoise(), Secure())

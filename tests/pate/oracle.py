@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from private_ensembles.pate.consensus import check_cap, student_excess
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
-from private_ensembles.pate.mechanisms import check_cap, student_excess
 from private_ensembles.pate.rdp import check_orders, gnmax_rdp, log_answer_probability
 from private_ensembles.pate.rounds import answer_probability
 

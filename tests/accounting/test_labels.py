@@ -1,0 +1,38 @@
+"""What one label may cost: never less than the optimal composition of all."""
+
+import pytest
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.labels import composed, label_epsilon, largest_within
+
+
+@pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.05, 1.0])
+def test_composition_of_many_labels_is_no_less_than_the_optimal_one(labels, epsilon):
+    optimal = optimal_homogeneous(epsilon, 0.0, labels, 1e-5).epsilon
+    total = composed(epsilon, labels, 1e-5)
+    assert total >= optimal * (1 - 1e-12)
+    assert total <= 1.35 * optimal + 1e-9
+
+
+def test_largest_within_keeps_the_budget_and_is_tight():
+    x = largest_within(2.0, lambda x: x**2)
+    assert x**2 <= 2
+    assert x == pytest.approx(2**0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="the claim fails"):
+        largest_within(1.0, lambda x: 2.0)
+
+
+@pytest.mark.parametrize("leak", [0.0, 1e-8])
+@pytest.mark.parametrize("labels", [1, 20, 200])
+def test_one_label_takes_what_all_may_cost_together(labels, leak):
+    each = label_epsilon(2.0, labels, 1e-5, leak)
+    assert 1.9999 < composed(each, labels, 1e-5, leak) <= 2.0
+
+
+def test_what_many_labels_leak_is_composed_as_well():
+    """The Rényi curve of randomised response knows of no leak."""
+    for labels in (301, 1000):
+        leaking = composed(0.01, labels, 1e-5, 5e-9)
+        assert leaking == optimal_homogeneous(0.01, 5e-9, labels, 1e-5).epsilon
+        assert leaking > optimal_homogeneous(0.01, 0.0, labels, 1e-5).epsilon

@@ -1,0 +1,44 @@
+"""What every account promises: noise for a budget, from the arguments that it names."""
+
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+TASK = Task(1.0, 1e-5, 60, 40, 9, 3, teacher_epsilon=0.3)
+
+
+@pytest.mark.parametrize("name", registry.offered())
+def test_a_range_is_named_for_every_argument_and_a_planner_chooses_among_them(name):
+    account = load(name).account
+    assert all(0 <= low < high for low, high in account.free.values())
+    assert set(account.searched(TASK)) <= set(account.free)
+
+
+@pytest.mark.parametrize("name", registry.offered())
+def test_fewer_labels_are_guessed_to_need_no_more_noise(name):
+    """What a search asks of many labels; noise that depends on their number falls with it."""
+    mechanism = load(name)
+    if mechanism.refusal(TASK) is not None or "cap" not in mechanism.account.free:
+        return
+    few, many = (mechanism.guess(TASK, cap=cap) for cap in (0.1, 1.0))
+    assert (few.labels, many.labels) == (4, 40)
+    for scale in ("sigma", "sigma2", "scale"):
+        if hasattr(many, scale):
+            assert getattr(few, scale) < getattr(many, scale)
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    [
+        ("gnmax", "sigma_rdp"),
+        ("gnmax_improved", "sigma_improved_rdp"),
+        ("gnmax_analytic", "sigma_exact"),
+        ("gnmax_exact", "sigma_exact"),
+        ("lnmax_pure", ""),
+        ("ladder", ""),
+    ],
+)
+def test_a_sigma_of_one_label_is_known_by_its_quantity(name, quantity):
+    assert load(name).account.quantity == quantity

@@ -1,0 +1,71 @@
+"""Noise that a configuration gives: what the papers claim of it, and what is proven."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms.accounts import given
+from private_ensembles.mechanisms.accounts.gaussian_counts import rho_cost
+from private_ensembles.mechanisms.accounts.given import paper_epsilon
+from private_ensembles.mechanisms.laws import bagging, immutable, laplace
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+TASK = Task(1.0, 1e-5, 1, 1, 28, 2)
+
+
+def test_analyses_are_ordered_from_the_loosest_to_the_tightest():
+    paper, classic, improved, exact = (
+        paper_epsilon(0.02, 1e-5),
+        *(rho_cost(0.02, 1e-5, analysis) for analysis in ("classic", "improved", "exact")),
+    )
+    assert paper >= classic > improved > exact > 0
+
+
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_analytic"])
+def test_what_is_proven_of_given_noise_is_of_the_noise_that_is_drawn(name):
+    """At sigma = 1 the continuous account of one label claims a delta too small by a quarter."""
+    task = Task(1.0, 1e-2, 1, 1, 5, 2)
+    mechanism = load(name)
+    account = mechanism.given or mechanism.account
+    continuous, secure = (
+        account.cost(mechanism.law, replace(task, secure=kind), GaussianNoise(1.0)).proven
+        for kind in (False, True)
+    )
+    spent = [discrete_gaussian.delta(epsilon, [Moves(2, 1.0)]) for epsilon in (secure, continuous)]
+    assert spent[0] <= 1e-2 < spent[1]
+
+
+@pytest.mark.parametrize("scale", [0.7, 3.0, 20.0])
+def test_a_label_of_laplace_noise_costs_twice_its_inverse_scale(scale):
+    cost = given.laplace.cost(laplace.LAW, TASK, LaplaceNoise(scale))
+    assert cost.claimed == 2 / scale
+    assert 2 / Fraction(scale) <= Fraction(cost.proven) <= 2 / Fraction(scale) * (1 + 2**-50)
+
+
+def test_bagged_votes_are_proven_below_the_claim_for_a_record_of_any_share():
+    served = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4))
+    assert served.proven < served.claimed == 0.8
+    stricter = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 0.4, share=0.5))
+    assert stricter.proven == stricter.claimed == 0.4
+    # Exponentials overflow there, and the claim alone is left.
+    loud = given.bagging.cost(bagging.LAW, TASK, BaggingNoise(7, 4, 400.0))
+    assert loud.proven == loud.claimed == 800.0
+
+
+def test_what_nzc_claims_is_less_than_what_is_true():
+    cost = given.immutable.cost(immutable.LAW, TASK, ImmutableNoise())
+    assert cost.claimed < cost.proven
+
+
+@pytest.mark.parametrize("account", [given.gaussian, given.laplace, given.immutable, given.bagging])
+def test_no_noise_is_found_for_a_budget(account):
+    with pytest.raises(ValueError, match="noise: it is given, not found for a budget"):
+        account.find(laplace.LAW, TASK, 1)

@@ -1,0 +1,212 @@
+"""Several labels charged for what they release: within the budget, and with no more noise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.mechanisms.accounts import label as label_account
+from private_ensembles.mechanisms.accounts.label import grid_fineness
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import refusal
+from private_ensembles.mechanisms.task import Task
+
+BASE = Task(epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2)
+
+
+def parts(mechanism, task, labels, **free):
+    """Noise by the proof from which the account starts."""
+    return mechanism.account.start.find(mechanism.law, task, labels, **free)
+
+
+TWO = ["gnmax_exact", "lnmax_exact", "exponential", "permute_and_flip", "ladder"]
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("labels", [2, 40, 400])
+@pytest.mark.parametrize("K", [1, 8, 81])
+def test_the_cost_lies_between_the_bounds_and_uses_the_budget_up(name, labels, K):
+    mechanism = load(name)
+    task = replace(BASE, n_teachers=K, labels=labels, queries=labels)
+    parameters = mechanism.calibrate(task)
+    cost = mechanism.cost(task, parameters)
+    assert cost.claimed == cost.proven <= task.epsilon
+    bounds = adaptive_epsilon(mechanism.law.pairs(task, parameters), labels, task.delta)
+    assert bounds.lower <= cost.proven <= bounds.upper * (1 + 1e-2)
+    assert cost.proven > 0.995 * task.epsilon
+    twin = mechanism.law.less_noise(parameters, 0.5)
+    assert mechanism.cost(task, twin).proven > task.epsilon
+
+
+@pytest.mark.parametrize("name", ["lnmax_exact", "exponential", "permute_and_flip"])
+@pytest.mark.parametrize(("labels", "K"), [(2, 9), (40, 81), (400, 401)])
+def test_labels_of_many_classes_are_charged_together(name, labels, K):
+    """Within the budget, no more noise than by parts, and half of it is caught."""
+    mechanism = load(name)
+    task = replace(BASE, n_teachers=K, labels=labels, queries=labels, n_classes=10)
+    start, parameters = (
+        parts(mechanism, task, labels),
+        mechanism.calibrate(task),
+    )
+    counts = np.array([[K // 2, 0, K - K // 2 - 3, *[0] * 6, 3]])
+    laws = [mechanism.law.distribution(counts, noise)[0] for noise in (start, parameters)]
+    assert laws[1].max() >= laws[0].max() * (1 - 1e-12)
+    if labels > 2 and name != "permute_and_flip":
+        assert laws[1].max() > 1.005 * laws[0].max()
+    cost = mechanism.cost(task, parameters)
+    assert 0.995 * task.epsilon < cost.proven <= task.epsilon
+    twin = mechanism.law.less_noise(parameters, 0.5)
+    bounds = adaptive_epsilon(mechanism.law.pairs(task, twin), labels, task.delta, fineness=4.0)
+    assert task.epsilon < bounds.lower <= mechanism.cost(task, twin).proven
+    if labels > 2:  # More classes cost little more than two.
+        two = mechanism.calibrate(replace(task, n_classes=2))
+        assert mechanism.cost(task, mechanism.law.less_noise(two, 1.02)).proven <= task.epsilon
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (2, 20.0), (7, 0.05), (40, 1.0)])
+def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
+    mechanism, task = load(name), replace(BASE, labels=labels, epsilon=epsilon)
+    start = parts(mechanism, task, labels)
+    noise = mechanism.calibrate(task)
+    assert mechanism.law.less_noise(noise, 1.0).labels == labels
+    tables = [
+        mechanism.law.distribution(both_counts(9), parameters).min(axis=1)
+        for parameters in (noise, start)
+    ]
+    assert (tables[0] <= tables[1] * (1 + 1e-12)).all()  # the likelier label is flipped less
+
+
+@pytest.mark.parametrize("K", [3, 9, 81])
+@pytest.mark.parametrize("labels", [1, 7, 40])
+def test_exact_noise_is_never_more_than_the_same_noise_by_a_general_proof(K, labels):
+    task = replace(BASE, n_teachers=K, labels=labels)
+    gaussian = load("gnmax_analytic").calibrate(task).sigma
+    assert load("gnmax_exact").calibrate(task).sigma < (0.85 if labels == 40 else 1) * gaussian
+    pure = load("lnmax_pure").calibrate(task).scale
+    assert load("lnmax_exact").calibrate(task).scale <= pure
+
+
+def test_one_label_of_exact_noise_spends_the_whole_budget():
+    task = replace(BASE, queries=1, labels=1, n_teachers=7)
+    for name in ("gnmax_exact", "lnmax_exact"):
+        mechanism = load(name)
+        parameters = mechanism.calibrate(task)
+        exact = mechanism.law.audited(task, parameters).worst(task.delta).epsilon
+        assert exact == pytest.approx(task.epsilon, rel=1e-5)
+        assert exact <= mechanism.cost(task, parameters).claimed * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_gnmax_of_many_classes_and_of_ties_keeps_its_budget(n_classes):
+    exact, analytic = load("gnmax_exact"), load("gnmax_analytic")
+    task = replace(BASE, n_teachers=30, n_classes=n_classes)
+    parameters = exact.calibrate(task)
+    assert parameters.sigma < 0.84 * analytic.calibrate(task).sigma
+    assert 0.99 * task.epsilon < exact.cost(task, parameters).proven <= task.epsilon
+    assert parameters.continuous == (n_classes > 2)  # of two, coins of the table are as private
+    assert exact.cost(task, exact.law.less_noise(parameters, 0.5)).proven > task.epsilon
+
+
+@pytest.mark.parametrize("name", ["gnmax_exact", "exponential"])
+@pytest.mark.parametrize("factor", [1.0, 1.08, 1.5, 4.0])
+def test_more_noise_than_the_budget_needs_costs_what_it_costs(name, factor):
+    """Near the budget, and so far below that bounds near it say nothing."""
+    mechanism, task = load(name), replace(BASE, n_classes=10)
+    parameters = mechanism.law.less_noise(mechanism.calibrate(task), factor)
+    family = mechanism.law.pairs(task, parameters)
+    bounds = adaptive_epsilon(family, 40, task.delta, fineness=grid_fineness(10, 40))
+    cost = mechanism.cost(task, parameters).proven
+    assert bounds.lower <= cost <= task.epsilon
+    # The grid of the one suits the budget, that of the other what is spent.
+    assert cost == pytest.approx(bounds.upper, rel=1e-2)
+
+
+def test_a_calibration_is_done_once(monkeypatch):
+    exact, task = load("gnmax_exact"), replace(BASE, epsilon=1.234)
+    parameters = exact.calibrate(task)
+    monkeypatch.setattr(label_account, "least_scale_of_curves", None)
+    assert exact.calibrate(task) == parameters
+    # A guess of fewer labels needs no calibration of its own, and lands nearby.
+    guessed = exact.guess(task, cap=0.5)
+    monkeypatch.undo()
+    assert guessed.labels == 20
+    assert guessed.sigma == pytest.approx(exact.calibrate(task, cap=0.5).sigma, rel=0.03)
+
+
+def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monkeypatch):
+    def nothing(*arguments, **options):
+        raise ValueError("no scale")
+
+    monkeypatch.setattr(label_account, "least_scale_of_curves", nothing)
+    task = replace(BASE, epsilon=1.2345)
+    for name in ("gnmax_exact", "exponential"):
+        mechanism = load(name)
+        parameters = mechanism.calibrate(task)
+        assert parameters == replace(parts(mechanism, task, 40), continuous=True)
+        assert mechanism.guess(task) == parts(mechanism, task, 40)
+        assert "continuous noise" in refusal(mechanism, parameters, 2, secure=True)
+        with pytest.raises(ValueError, match=f"noise = secure: no noise of {name} is proven"):
+            mechanism.calibrate(replace(task, secure=True))
+    ladder = load("ladder")  # its steps hold for the floats that are drawn
+    assert ladder.calibrate(replace(task, secure=True)) == parts(ladder, task, 40)
+
+
+def test_the_leaks_of_all_labels_are_part_of_their_cost():
+    ladder = load("ladder")
+    half = ladder.calibrate(BASE, leak=0.5)
+    assert 40 * half.label_delta == pytest.approx(0.5 * BASE.delta, rel=1e-6)
+    assert half.label_epsilon > parts(ladder, BASE, 40, leak=0.5).label_epsilon
+    # With all of delta leaked composition alone knows a finite epsilon.
+    assert ladder.cost(BASE, ladder.calibrate(BASE, leak=1.0)).proven <= BASE.epsilon
+
+
+@pytest.mark.parametrize(("name", "labels"), [("gnmax_exact", 2), ("lnmax_exact", 5)])
+def test_noise_costs_no_more_than_what_it_was_calibrated_for(name, labels):
+    """Where delta is half, the second grid found more than the first had proven."""
+    task = Task(0.001, 0.5, labels, labels, 9, 3)
+    mechanism = load(name)
+    cost = mechanism.cost(task, mechanism.calibrate(task))
+    assert cost.proven <= 0.001
+    assert cost.claimed <= 0.001
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_where_rounding_takes_all_of_delta_the_account_says_so_before_any_work(
+    n_classes, monkeypatch
+):
+    """At (4, 1e-13) 1,000 labels gained nothing over their noisy counts, after minutes."""
+    task = Task(4.0, 1e-13, 1000, 1000, 250, n_classes)
+    monkeypatch.setattr(label_account, "least_share", lambda *_: pytest.fail("searched"))
+    for name in ("gnmax_exact", "lnmax_exact", "confident_gnmax_exact"):
+        reason = load(name).refusal(task)
+        assert "its account of 1,000 labels proves nothing for a delta of" in reason
+    for name in ("gnmax_analytic", "exponential", "permute_and_flip"):
+        assert load(name).refusal(task) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "n_classes", "each"), [("gnmax_exact", 10, 3e-16), ("exponential", 2, 1.15e-16)]
+)
+def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, monkeypatch):
+    """The grid's own rounding decides: where it takes delta, other proofs serve at once."""
+    mechanism, labels = load(name), 10
+    task = Task(4.0, labels * each, labels, labels, 250, n_classes)
+    start = parts(mechanism, task, labels)
+    family = mechanism.law.pairs(task, start)
+    assert label_account.of_a_small_delta(task, family, labels)
+    monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
+    label_account.least_share.cache_clear()
+    parameters = mechanism.calibrate(task)
+    assert replace(parameters, continuous=False) == replace(start, continuous=False)
+    assert mechanism.account.start.cost(mechanism.law, task, parameters).proven <= task.epsilon
+
+
+def test_above_it_labels_need_less_noise():
+    labels = 10
+    task = Task(4.0, labels * 2e-15, labels, labels, 250, 10)
+    mechanism = load("gnmax_exact")
+    start = parts(mechanism, task, labels)
+    assert mechanism.calibrate(task).sigma < 0.91 * start.sigma

@@ -1,0 +1,112 @@
+"""DaRRM's mechanisms: one label, private for all teachers that are; or all teachers published."""
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.audit.shared_data import worst_teachers
+from private_ensembles.darrm.gamma import label_probability
+from private_ensembles.darrm.optimize import optimize_gamma
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Seeded
+
+DARRM = ("darrm_opt", "darrm_sub")
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+# All teachers together cost about 5 at BASE.delta; then DaRRM answers every query.
+RICH = replace(BASE, epsilon=8.0)
+
+
+def counts(task):
+    generator = np.random.default_rng(0)
+    p = generator.dirichlet(np.full(task.n_classes, 0.7), task.queries)
+    return generator.multinomial(task.n_teachers, p)
+
+
+@pytest.mark.parametrize("name", DARRM)
+@pytest.mark.parametrize("model", ["shared_data", "disjoint_shards"])
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
+def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacency):
+    """Against the audit over all teachers that are as private as stated, at every corner."""
+    task = replace(
+        BASE, labels=1, epsilon=1.0, teacher_Delta=1e-6, privacy_model=model, adjacency=adjacency
+    )
+    mechanism = load(name)
+    assert mechanism.refusal(task) is None
+    parameters = mechanism.calibrate(task)
+    teacher = majority_cost(0.3, 1e-6, adjacency)
+    assert (parameters.teacher_epsilon, parameters.teacher_Delta) == (
+        teacher.epsilon,
+        teacher.delta,
+    )
+    probabilities = label_probability(mechanism.law.gamma(parameters))
+    worst = worst_teachers(probabilities, teacher.epsilon, teacher.delta, task.delta)
+    claimed = mechanism.cost(task, parameters).claimed
+    # The audit's value is an upper bound itself: what rounding may have hidden is in it.
+    assert 0 < worst.epsilon <= claimed * (1 + 1e-12) <= task.epsilon * (1 + 1e-12)
+    # No more noise than that: one more teacher, or a larger m, would break the budget.
+    if name == "darrm_opt":
+        assert worst.epsilon > 0.99 * task.epsilon
+
+
+@pytest.mark.parametrize("name", DARRM)
+def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
+    mechanism = load(name)
+    assert mechanism.refusal(RICH) is None
+    parameters = mechanism.calibrate(RICH)
+    histograms = counts(RICH)
+    released = release(mechanism, histograms, parameters, Seeded(np.random.default_rng(0)))
+    np.testing.assert_array_equal(released[:40], histograms[:40].argmax(axis=1))  # no noise
+    everyone = optimal_homogeneous(0.6, 0.0, 9, RICH.delta).epsilon
+    assert mechanism.cost(RICH, parameters).claimed == everyone <= RICH.epsilon
+    assert "proven for one label" in mechanism.refusal(replace(RICH, epsilon=everyone * 0.999))
+
+
+@pytest.mark.parametrize("n_teachers", [5, 11, 13])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-2])
+def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):
+    """All teachers at the corner where they tell most, in 60 digits; the exact gamma meets it."""
+    parameters = NoisyMajority(1.0, 1, n_teachers, 0.0, epsilon, 0.0)
+    mechanism = load("darrm_sub")
+    gamma = mechanism.law.gamma(parameters)
+    signs = np.where(2 * np.arange(n_teachers + 1) > n_teachers, 1, -1)
+    with mpmath.workdps(60):
+        allowed = mpmath.exp(mpmath.mpf(mechanism.account.label_cost(parameters)))
+        high = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
+
+        def mean(p):
+            return mpmath.fsum(
+                mpmath.binomial(n_teachers, l) * p**l * (1 - p) ** (n_teachers - l) * mpmath.mpf(x)
+                for l, x in enumerate((signs * gamma).tolist())
+            )
+
+        cost = mean(high) - allowed * mean(1 - high)
+        assert (allowed - 1) * (1 - mpmath.mpf(1e-8)) <= cost <= allowed - 1
+
+
+@pytest.mark.parametrize("name", DARRM)
+def test_votes_themselves_are_not_hidden(name):
+    """Teachers are private, votes get no noise of their own: two histograms can be told apart."""
+    mechanism = load(name)
+    assert not mechanism.entry.hides_votes
+    rich = mechanism.calibrate(replace(RICH, labels=1))
+    chances = mechanism.law.distribution(np.array([[9, 0], [0, 9]]), rich)
+    assert chances.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_gamma_that_is_not_private_is_refused():
+    """One from a file is certified anew before it releases labels."""
+    problem, account = PrivacyProblem(5, 1, 0.1, 0.0, 0.0), load("darrm_opt").account
+    gamma = optimize_gamma(5, 1, 0.1).gamma
+    assert account.certified_gamma(problem, gamma.tolist()).tolist() == gamma.tolist()
+    with pytest.raises(ValueError, match="must be private for K = 5, m = 1"):
+        account.certified_gamma(problem, [1.0] * 6)

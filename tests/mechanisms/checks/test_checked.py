@@ -1,0 +1,100 @@
+"""A noisy threshold before the label: outcomes, and the cost of all that may be looked at."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Secure
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+from private_ensembles.pate.gnmax_lattice import lattice_distribution
+
+from ..strategies import dearest
+
+NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
+COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
+
+
+@pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
+def test_outcomes_are_no_answer_and_the_labels(name):
+    mechanism = load(name)
+    chances = mechanism.law.outcomes(COUNTS, NOISE)
+    audited = mechanism.law.audited(Task(1.0, 1e-5, 1, 1, 7, 2), NOISE)
+    assert audited.names == (-1, 0, 1)
+    np.testing.assert_array_equal(chances[:, 1:], mechanism.law.distribution(COUNTS, NOISE))
+    np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_a_query_is_answered_where_consensus_and_noise_reach_the_threshold():
+    silent = load("confident_gnmax").law.outcomes(COUNTS, NOISE)[:, 0]
+    np.testing.assert_allclose(silent, ndtr((4 - COUNTS.max(axis=1)) / 3), rtol=1e-12)
+
+
+def test_the_cost_is_that_of_every_threshold_and_every_answer():
+    assert NOISE.rho == pytest.approx(50 / (2 * 9) + 20 / 4)
+    task = Task(1.0, 1e-5, 50, 20, 7, 2)
+    confident = load("confident_gnmax")
+    cost = confident.given.cost(confident.law, task, NOISE)
+    assert cost.proven == exact_data_independent_epsilon(NOISE.rho, 1e-5) < cost.claimed
+    less = confident.law.less_noise(NOISE, 0.5)
+    assert less.rho == pytest.approx(4 * NOISE.rho)
+    assert less == replace(NOISE, sigma1=1.5, sigma2=1.0)
+
+
+@pytest.mark.parametrize("name", ["confident_gnmax", "interactive_gnmax"])
+def test_secure_outcomes_are_those_of_the_lattice(name):
+    """A threshold between whole numbers is reached from the next one on."""
+    noise, mechanism = replace(NOISE, threshold=4.3), load(name)
+    outcomes = mechanism.law.outcomes(COUNTS, noise, secure=True)
+    np.testing.assert_allclose(outcomes.sum(axis=1), 1, rtol=1e-12)
+    x = np.arange(-60, 61)
+    pmf = np.exp(-(x**2) / 18) / np.exp(-(x**2) / 18).sum()
+    for row, chances in zip(COUNTS, outcomes, strict=True):
+        expected = np.rint(7 * np.array([0.3, 0.7])) if name == "interactive_gnmax" else 0
+        passes = pmf[(row - expected).max() + x >= 4.3].sum()
+        assert chances[0] == pytest.approx(1 - passes, rel=1e-11)
+        label = lattice_distribution(np.array([row]), 2.0)[0]
+        np.testing.assert_allclose(chances[1:], passes * label, rtol=1e-11)
+
+
+def test_secure_noise_has_its_own_cost():
+    task = Task(1.0, 1e-5, 50, 20, 7, 2, secure=True)
+    moves = [Moves(50, 3.0), Moves(40, 2.0)]
+    for name in ("confident_gnmax", "interactive_gnmax"):
+        mechanism = load(name)
+        proven = mechanism.given.cost(mechanism.law, task, NOISE).proven
+        assert proven == discrete_gaussian.epsilon(1e-5, moves)
+
+
+def test_confident_keeps_the_budget_exactly_with_secure_noise():
+    """Not by the looser Renyi conversion, as it did: sigma grows by next to nothing."""
+    confident = load("confident_gnmax")
+    task = Task(1.0, 1e-5, 60, 40, 9, 3, secure=True)
+    secure, continuous = (
+        confident.calibrate(wanted) for wanted in (task, replace(task, secure=False))
+    )
+    assert 1 <= secure.sigma2 / continuous.sigma2 == secure.sigma1 / continuous.sigma1 < 1.001
+    assert discrete_gaussian.delta(1.0, secure.moves) <= 1e-5
+    with pytest.raises(ValueError, match="confident_gnmax was calibrated for continuous noise"):
+        release(confident, np.array([[9, 0, 0]]), continuous, Secure())
+
+
+@pytest.mark.parametrize(("sigma1", "sigma2"), [(0.6, 0.5), (1.5, 0.8), (0.8, 2.0)])
+@pytest.mark.parametrize(("queries", "answers"), [(3, 1), (3, 2), (2, 2)])
+def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, queries, answers):
+    """Every strategy: the next pair of histograms depends on all that was released before."""
+    noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
+    rows = load("confident_gnmax").law.outcomes(both_counts(3), noise, secure=True)
+    most = dearest(rows)
+    assert most(queries, answers, 1.0, 0.5) > 1e-3
+    for epsilon in (0.5, 2.0, 5.0):
+        bound = discrete_gaussian.delta(epsilon, noise.moves)
+        assert most(queries, answers, 1.0, epsilon) <= bound

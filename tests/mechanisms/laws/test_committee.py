@@ -1,0 +1,197 @@
+"""Committees: what all labels cost, how often they are right, and that one committee gives all."""
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.audit import exact_epsilon
+from private_ensembles.darrm.committee import plurality_chances
+from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws.committee import Members
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import answer, release, release_votes
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner import ranking
+from private_ensembles.votes.cache import Votes
+
+COMMITTEE = load("committee")
+SHARED = Task(
+    1.0,
+    1e-3,
+    10_000,
+    1,
+    11,
+    2,
+    "shared_data",
+    "add_remove",
+    teacher_epsilon=0.2,
+    teacher_Delta=1e-5,
+)
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 4, 7, 11])
+def test_a_label_is_right_as_often_as_with_gamma_by_subsampling(members):
+    chances = COMMITTEE.law.distribution(both_counts(11), Members(members, 1))[:, 1]
+    above = np.arange(12) > 5
+    gamma = gamma_subsampling(11, members)
+    np.testing.assert_allclose(chances, np.where(above, 1 + gamma, 1 - gamma) / 2, atol=1e-15)
+
+
+def test_many_teachers_and_classes_add_up_to_one_and_agree_with_drawn_committees():
+    counts = np.random.default_rng(0).multinomial(250, np.arange(1, 11) / 55, size=20)
+    chances = plurality_chances(counts, 20)
+    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-12)
+    copies = np.tile(counts[:1], (20_000, 1))
+    drawn = COMMITTEE.law.draw(copies, Members(20, 1), Seeded(np.random.default_rng(1)))
+    shares = np.bincount(drawn, minlength=10) / 20_000
+    assert np.abs(shares - chances[0]).max() < np.sqrt(np.log(2e10) / 40_000)
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_one_label_costs_what_ten_thousand_do(n_classes):
+    costs = set()
+    for labels in (1, 10_000):
+        task = replace(SHARED, labels=labels, n_classes=n_classes)
+        parameters = COMMITTEE.calibrate(task)
+        costs.add((COMMITTEE.cost(task, parameters), parameters.members))
+    ((cost, members),) = costs
+    assert cost.proven == optimal_homogeneous(0.2, 1e-5, members, 1e-3).epsilon <= 1.0
+    # One member more, or two of two classes, would be too many.
+    more = members + 1 + (n_classes == 2)
+    assert optimal_homogeneous(0.2, 1e-5, more, 1e-3).epsilon > 1.0
+
+
+def test_all_teachers_sit_on_it_where_the_budget_pays_for_them():
+    assert COMMITTEE.calibrate(replace(SHARED, epsilon=2.2)).members == 11
+    assert COMMITTEE.calibrate(replace(SHARED, n_teachers=1)).members == 1
+
+
+# What is hidden of one teacher, as the worst (epsilon, Delta)-DP pair has it: seen on the first
+# data set only, a randomised bit, seen on the second only.
+def hidden_laws(epsilon, Delta):
+    truth = (1 - Delta) / (1 + np.exp(-epsilon))
+    first = np.array([Delta, truth, 1 - Delta - truth, 0.0])
+    return first, first[::-1]
+
+
+@dataclass
+class Chosen:
+    """A source of noise of which the committee is known; nothing ties."""
+
+    members: np.ndarray
+
+    def subsets(self, number, size, most):
+        assert (number, most) == (1, len(self.members))
+        return self.members[None]
+
+    def fairest(self, counts):
+        return counts.argmax(axis=1)
+
+
+def joint_laws(answers, members, epsilon, Delta):
+    """Pr[all labels] on both data sets by committee, (committees, 2, 2^Q).
+
+    answers: (K, 4, Q), what each teacher votes by what is hidden of it: it is trained once.
+    """
+    K, _, Q = answers.shape
+    hidden = np.array(list(itertools.product(range(4), repeat=K)))
+    votes = answers[np.arange(K), hidden].transpose(0, 2, 1).reshape(-1, K)
+    every_vote = Votes(2, np.full(len(votes), -1), votes)
+    weights = np.stack([law[hidden].prod(axis=1) for law in hidden_laws(epsilon, Delta)])
+    laws = []
+    for chosen in itertools.combinations(range(K), members):
+        labels = answer(COMMITTEE, every_vote, Members(members, Q), Chosen(np.array(chosen)))
+        outcome = labels.reshape(-1, Q) @ (1 << np.arange(Q))
+        laws.append([np.bincount(outcome, law, 1 << Q) for law in weights])
+    return np.array(laws)
+
+
+def delta_of(pair, epsilon):
+    return max(np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in (pair, pair[::-1]))
+
+
+@pytest.mark.parametrize(("K", "members"), [(3, 1), (3, 3), (4, 3), (5, 3), (5, 1)])
+@pytest.mark.parametrize("Q", [2, 3])
+def test_joint_labels_of_teachers_that_share_data_keep_to_the_claim(K, members, Q):
+    """Known or not who sits on it, for many ways in which teachers may answer."""
+    epsilon, Delta = 0.4, 0.02
+    delta = 1 - (1 - Delta) ** members + 0.01
+    claimed = optimal_homogeneous(epsilon, Delta, members, delta).epsilon
+    generator = np.random.default_rng([K, members, Q])
+    for _ in range(20):
+        answers = generator.integers(0, 2, (K, 4, Q))
+        answers[generator.random(K) < 0.3, :] = generator.integers(0, 2, Q)  # same whatever is seen
+        laws = joint_laws(answers, members, epsilon, Delta)
+        np.testing.assert_allclose(laws.sum(axis=2), 1)
+        for pair in (*laws, laws.mean(axis=0)):
+            assert delta_of(pair, claimed) <= delta + 1e-14
+            assert delta_of(pair, members * epsilon) <= members * Delta + 1e-14
+
+
+def deciding(members):
+    """In each of so many queries another member decides, all others are split evenly."""
+    answers = np.zeros((members, 4, members), int)
+    for q in range(members):
+        others = [i for i in range(members) if i != q]
+        answers[others[: len(others) // 2], :, q] = 1
+        answers[q, :, q] = [1, 1, 0, 0]
+    return answers
+
+
+def test_the_claim_is_attained_and_more_members_than_are_paid_for_are_caught():
+    laws = joint_laws(deciding(3), 3, 0.4, 0.0)
+    exact = exact_epsilon(laws[0], [(0, 1)], 0.0, relative_error=1e-12)
+    assert exact == pytest.approx(3 * 0.4, rel=1e-9)
+    delta = 1 - 0.98**3 + 0.01
+    claimed = optimal_homogeneous(0.4, 0.02, 3, delta).epsilon
+    # Half the noise: teachers of twice the epsilon, and the mechanism's own twin.
+    twice = joint_laws(deciding(3), 3, 0.8, 0.02)[0]
+    assert delta_of(twice, claimed) > delta
+    members = COMMITTEE.law.less_noise(Members(3, 5), 0.6).members
+    assert members == 5
+    assert delta_of(joint_laws(deciding(members), members, 0.4, 0.02)[0], claimed) > delta
+
+
+@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
+def test_the_same_members_answer_everything(noise):
+    """Every teacher has a vote of its own, so that a committee of one shows who sits on it."""
+    K = 5
+    votes = Votes(K, np.full(30, -1), np.tile(np.arange(K), (30, 1)))
+    seen = Counter()
+    for _ in range(400):
+        labels = release_votes(COMMITTEE, votes, Members(1, 20), noise)
+        assert set(labels[20:]) == {-1}
+        (member,) = set(labels[:20])
+        seen[member] += 1
+    assert set(seen) == set(range(K))
+    assert max(abs(n - 80) for n in seen.values()) < 60  # 7.5 standard deviations
+    with pytest.raises(ValueError, match="needs each teacher's votes, not counts"):
+        answer(COMMITTEE, Votes(2, np.array([0]), counts=np.array([[3, 2]])), Members(1, 1), noise)
+    with pytest.raises(ValueError, match="counts of 2 queries: a committee needs the votes"):
+        release(COMMITTEE, np.array([[3, 2], [1, 4]]), Members(1, 2), noise)
+
+
+@pytest.mark.parametrize("noise", [Secure(), Seeded(np.random.default_rng(0))])
+def test_ties_are_broken_by_lot(noise):
+    votes = Votes(3, np.full(600, -1), np.tile([0, 2], (600, 1)))
+    labels = release_votes(COMMITTEE, votes, Members(2, 600), noise)
+    assert set(labels) == {0, 2}
+    assert abs((labels == 0).sum() - 300) < 100
+
+
+def test_planner_has_it_where_teachers_share_data_for_any_number_of_queries_and_classes():
+    counts = np.random.default_rng(0).multinomial(11, [0.7, 0.2, 0.1], size=50)
+    task = replace(SHARED, labels=10_000, n_classes=3)
+    plans = ranking.plan(task, counts, counts.argmax(axis=1))
+    assert [plan.mechanism for plan in plans if plan.refusal is None] == ["committee"]
+    chances = plurality_chances(counts, plans[0].parameters.members)
+    right = chances[np.arange(50), counts.argmax(axis=1)].mean()
+    assert plans[0].correct == pytest.approx(10_000 * right)
+    assert plans[0].answers == pytest.approx(10_000)
+    assert plans[0].epsilon <= task.epsilon

@@ -1,0 +1,30 @@
+"""Permute-and-flip is what its definition says."""
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.laws import exponential
+
+
+def permute_and_flip_by_definition(counts, rate):
+    """Average over all orders of visiting the classes, in fractions."""
+    q = [Fraction(math.exp(rate * (n - max(counts)))) for n in counts]
+    out = [Fraction(0)] * len(counts)
+    orders = list(permutations(range(len(counts))))
+    for order in orders:
+        refused = Fraction(1)
+        for j in order:
+            out[j] += refused * q[j] / len(orders)
+            refused *= 1 - q[j]
+    return [float(p) for p in out]
+
+
+@pytest.mark.parametrize("counts", [[5], [3, 3], [7, 2], [4, 4, 1], [0, 9, 3, 2], [2, 2, 2, 2, 3]])
+@pytest.mark.parametrize("rate", [0.01, 0.4, 5.0])
+def test_permute_and_flip_is_its_average_over_orders(counts, rate):
+    chances = exponential.weigh(np.array([counts]), rate)[0]
+    np.testing.assert_allclose(chances, permute_and_flip_by_definition(counts, rate), rtol=1e-12)

@@ -1,0 +1,79 @@
+"""DaRRM's sampler against its exact output distribution."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from private_ensembles.darrm.gamma import gamma_subsampling, label_probability
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority, release
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.noise.sources import Secure, Seeded
+
+
+def test_sampler_has_its_exact_distribution():
+    gamma = gamma_subsampling(11, 3)
+    n = 20_000
+    counts = np.repeat(np.arange(12), n)
+    shares = release(counts, gamma, Seeded(np.random.default_rng(0))).reshape(12, n).mean(axis=1)
+    # Hoeffding over twelve counts: off by more than this with probability below 1e-9.
+    bound = np.sqrt(np.log(24e9) / (2 * n))
+    assert np.abs(shares - label_probability(gamma)).max() < bound
+
+
+def test_a_sampler_with_half_the_noise_would_be_caught():
+    gamma = gamma_subsampling(11, 3)
+    n = 20_000
+    doctored = label_probability((1 + gamma) / 2)
+    assert np.abs(doctored - label_probability(gamma)).max() > np.sqrt(np.log(24e9) / (2 * n))
+
+
+def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():
+    counts = np.arange(12)
+    assert (release(counts, np.ones(12), Seeded(np.random.default_rng(0))) == (counts >= 6)).all()
+    assert (label_probability(np.zeros(12)) == 0.5).all()
+
+
+def test_same_seed_same_labels():
+    counts = np.random.default_rng(1).integers(0, 12, (5, 7))
+    gamma = gamma_subsampling(11, 3)
+    first = release(counts, gamma, Seeded(np.random.default_rng(4)))
+    assert (first == release(counts, gamma, Seeded(np.random.default_rng(4)))).all()
+    assert first.shape == counts.shape
+
+
+@pytest.mark.parametrize("count", [-1, 12])
+def test_counts_out_of_range_are_refused(count):
+    with pytest.raises(ValueError, match="counts"):
+        release([count], np.ones(12), Seeded(np.random.default_rng(0)))
+
+
+def test_secure_labels_come_at_their_probability():
+    gamma, trials = gamma_subsampling(5, 3), 4000
+    for ones, p in enumerate(label_probability(gamma)):
+        labels = release(np.full(trials, ones), gamma, Secure())
+        test = stats.binomtest(int(labels.sum()), trials, float(p))
+        assert test.pvalue > 1e-7
+
+
+@pytest.mark.parametrize("ones", [-1, 6])
+def test_secure_release_refuses_counts_beyond_the_teachers(ones):
+    with pytest.raises(ValueError, match="counts"):
+        release(np.array([ones]), gamma_subsampling(5, 3), Secure())
+
+
+@pytest.mark.parametrize("name", ["darrm_sub", "darrm_opt"])
+def test_a_given_gamma_goes_before_the_law_s_own_and_all_teachers_need_none(name):
+    law, parameters = load(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
+    assert (law.gamma(parameters) < 1).any()
+    halves = np.full(6, 0.5)
+    np.testing.assert_array_equal(law.gamma(replace(parameters, gamma=halves)), halves)
+    np.testing.assert_array_equal(law.gamma(replace(parameters, m=5)), np.ones(6))
+
+
+@pytest.mark.parametrize("name", ["darrm_sub", "darrm_opt"])
+def test_less_noise_is_a_coin_less_often(name):
+    law, parameters = load(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
+    twin = law.less_noise(parameters, 0.5)
+    np.testing.assert_allclose(1 - law.gamma(twin), 0.5 * (1 - law.gamma(parameters)))

@@ -1,0 +1,84 @@
+"""GNMax: labels follow the noisy lead, on the lattice and off it; three ways of secure noise."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws import gaussian
+from private_ensembles.mechanisms.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.pate.gnmax_lattice import lattice_distribution
+from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
+
+from ..frequencies import follows
+
+
+@pytest.mark.parametrize("sigma", [0.5, 4.0])
+def test_labels_of_two_classes_follow_the_noisy_lead(sigma):
+    chances = WHOLE.distribution(both_counts(7), GaussianNoise(sigma))
+    leads = 2 * np.arange(8) - 7
+    np.testing.assert_allclose(chances[:, 1], ndtr(leads / (math.sqrt(2) * sigma)), rtol=1e-12)
+    rows = np.column_stack([both_counts(7) + 200, np.zeros(8, int)])
+    many = WHOLE.distribution(rows, GaussianNoise(sigma))
+    np.testing.assert_allclose(many[:, :2], chances, rtol=1e-9)
+
+
+def test_secure_labels_follow_the_lattice():
+    task = Task(1.0, 1e-3, 1, 1, 5, 2, secure=True)
+    analytic = load("gnmax_analytic")
+    sigma = analytic.calibrate(task).sigma
+    chances = analytic.law.distribution(both_counts(5), GaussianNoise(sigma), secure=True)
+    np.testing.assert_array_equal(chances, lattice_distribution(both_counts(5), sigma))
+    assert (chances != analytic.law.distribution(both_counts(5), GaussianNoise(sigma))).any()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("sigma", [3.0, 20.0])
+def test_what_is_not_listed_is_as_near_as_is_granted(n_classes, sigma, monkeypatch):
+    """The label from whole noise beside that from continuous noise, for all kinds of votes."""
+    counts = np.random.default_rng(0).multinomial(30, np.full(n_classes, 1 / n_classes), 20)
+    noise = GaussianNoise(sigma)
+    exact = WHOLE.distribution(counts, noise, secure=True)
+    for module in (gaussian, discrete_gaussian):
+        monkeypatch.setattr(module, "LISTED", 1.0)
+    near = WHOLE.distribution(counts, noise, secure=True)
+    errors = WHOLE.error(30, n_classes, noise, secure=True)
+    apart = np.abs(near - exact).sum(axis=1) / 2
+    assert 0 < apart.max() <= errors["absolute_error"]
+    assert errors["absolute_error"] < 4 / sigma
+    right = WHOLE.right(counts, exact.argmax(axis=1), noise, secure=True)
+    assert right == pytest.approx(near[np.arange(20), exact.argmax(axis=1)], abs=1e-9)
+
+
+def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
+    counts = np.random.default_rng(9).multinomial(20, [0.4, 0.3, 0.2, 0.1], size=200)
+    whole = gnmax(counts, 3.0, Seeded(np.random.default_rng(5)))
+    for part in (1, 17, 199):
+        assert (
+            gnmax(counts[:part], 3.0, Seeded(np.random.default_rng(5))).tolist()
+            == whole[:part].tolist()
+        )
+    assert not np.array_equal(whole, gnmax(counts, 3.0, Seeded(np.random.default_rng(6))))
+
+
+@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(1)), Secure()])
+@pytest.mark.parametrize("law", [WHOLE, FINE, COINS])
+def test_labels_of_four_classes_follow_their_distribution(law, source):
+    """Discrete noise of this size is the continuous one rounded, ties broken evenly."""
+    counts, noise = np.tile([9, 6, 4, 1], (40_000, 1)), GaussianNoise(8.0)
+    labels = law.draw(counts, noise, source)
+    assert labels.dtype == np.int64
+    assert follows(labels, gnmax_distribution(counts[:1], 8.0)[0])
+
+
+def test_noise_that_is_negligible_leaves_the_plurality():
+    counts = np.array([[5, 3, 2], [1, 8, 1], [3, 3, 4]])
+    labels = gnmax(counts, 1e-9, Seeded(np.random.default_rng(0)))
+    assert labels.tolist() == [0, 1, 2]
+    assert labels.dtype == np.int64

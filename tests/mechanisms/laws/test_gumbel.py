@@ -1,0 +1,17 @@
+"""The exponential mechanism: each class in proportion to e^(rate n), in fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.laws import gumbel
+
+
+@pytest.mark.parametrize("counts", [[5], [3, 3], [7, 2], [4, 4, 1], [0, 9, 3, 2], [2, 2, 2, 2, 3]])
+@pytest.mark.parametrize("rate", [0.01, 0.4, 5.0])
+def test_each_class_has_its_share_of_the_weights(counts, rate):
+    weights = [Fraction(math.exp(rate * (n - max(counts)))) for n in counts]
+    shares = [float(weight / sum(weights)) for weight in weights]
+    np.testing.assert_allclose(gumbel.weigh(np.array([counts]), rate)[0], shares, rtol=1e-12)

@@ -1,0 +1,51 @@
+"""LNMax's sampler against its exact distributions, in two classes and in more."""
+
+import math
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.laws.laplace import LAW, LaplaceNoise, PureScale, lnmax
+from private_ensembles.pate.lnmax import lnmax_matrix
+from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
+
+from ..frequencies import follows
+
+
+def test_sampler_follows_the_matrix():
+    counts = np.repeat(np.arange(6), 40_000)
+    votes = np.stack([5 - counts, counts], axis=1)
+    labels = lnmax(votes, 3.0, np.random.default_rng(1)).reshape(6, -1)
+    limit = math.sqrt(math.log(12e9) / 80_000)
+    assert np.abs(labels.mean(axis=1) - lnmax_matrix(5, 3.0)[:, 1]).max() < limit
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_secure_coins_and_seeded_noise_are_one_law(n_classes):
+    """The scale is all that counts: both kinds of parameters say the same."""
+    counts = np.random.default_rng(3).multinomial(9, np.full(n_classes, 1 / n_classes), 20)
+    pure, noise = PureScale(0.4, 1), LaplaceNoise(5.0)
+    assert pure.scale == pytest.approx(5.0)
+    chances = [LAW.distribution(counts, parameters) for parameters in (pure, noise)]
+    np.testing.assert_allclose(*chances, rtol=1e-9)
+    assert LAW.less_noise(pure, 0.5).scale == pytest.approx(2.5)
+    assert LAW.less_noise(noise, 0.5) == LaplaceNoise(2.5)
+
+
+def test_lnmax_follows_its_distribution():
+    labels = lnmax(np.tile([9, 6, 4, 1], (40_000, 1)), 4.0, np.random.default_rng(2))
+    assert follows(labels, lnmax_distribution(np.array([[9, 6, 4, 1]]), 4.0)[0])
+
+
+def test_noise_that_is_negligible_leaves_the_plurality():
+    labels = lnmax(np.array([[5, 3, 2], [1, 8, 1], [3, 3, 4]]), 1e-9, np.random.default_rng(0))
+    assert labels.tolist() == [0, 1, 2]
+    assert labels.dtype == np.int64
+
+
+def test_labels_do_not_depend_on_the_queries_that_follow():
+    counts = np.random.default_rng(9).multinomial(20, [0.4, 0.3, 0.2, 0.1], size=200)
+    whole = lnmax(counts, 3.0, np.random.default_rng(5))
+    for part in (1, 17, 199):
+        assert lnmax(counts[:part], 3.0, np.random.default_rng(5)).tolist() == whole[:part].tolist()
+    assert not np.array_equal(whole, lnmax(counts, 3.0, np.random.default_rng(6)))

@@ -1,0 +1,39 @@
+"""What every law has: the right label's chance, and numbers of answers and of right ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_improved", "exponential"])
+def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
+    mechanism = load(name)
+    task = Task(2.0, 1e-5, 20, 20, 30, n_classes)
+    parameters = mechanism.calibrate(task)
+    drawn = np.random.default_rng(4)
+    counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
+    labels = drawn.integers(0, n_classes, 40)
+    table = mechanism.law.distribution(counts, parameters, secure)
+    right = mechanism.law.right(counts, labels, parameters, secure)
+    np.testing.assert_allclose(right, table[np.arange(40), labels], rtol=1e-13)
+    wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
+    secured = replace(task, secure=secure)
+    assert mechanism.law.expected(counts, labels, secured, parameters) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("gnmax", GaussianNoise(2.0)), ("nzc", ImmutableNoise())]
+)
+def test_neighbours_that_nobody_knows_are_not_made_up(name, parameters):
+    """Of whole secure noise, and of a table on more than two classes."""
+    task = Task(1.0, 1e-5, 1, 1, 9, 3, secure=True)
+    with pytest.raises(ValueError, match="n_classes = 3: no pairs of neighbours are known"):
+        load(name).law.pairs(task, parameters)

@@ -1,0 +1,31 @@
+"""The plurality without noise, and what the audit sees of it if one teacher's vote decides."""
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms.laws.majority import LAW, Answers
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Secure, Seeded
+
+COUNTS = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
+TASK = Task(0.7, 1e-3, 1, 1, 5, 2, teacher_epsilon=0.7, teacher_Delta=1e-3)
+
+
+@pytest.mark.parametrize("source", [Seeded(np.random.default_rng(0)), Secure()])
+def test_the_plurality_is_certain_and_ties_go_to_the_first_class(source):
+    assert LAW.draw(COUNTS, Answers(4), source).tolist() == [0, 0, 1, 1]
+    chances = LAW.distribution(COUNTS, Answers(4))
+    np.testing.assert_array_equal(chances, np.eye(3)[[0, 0, 1, 1]])
+
+
+def test_the_audit_finds_the_teacher_s_own_cost_and_confirms_no_claim():
+    """Its probabilities are the claim's own corners: they test the sampler alone."""
+    audited = LAW.audited(TASK, Answers(1))
+    assert audited.worst(TASK.teacher_Delta).epsilon == pytest.approx(0.7, rel=1e-9)
+    assert audited.assumed
+    assert audited.table() is None
+
+
+def test_a_twin_s_teacher_costs_twice_as_much():
+    twin = LAW.audited(TASK, LAW.less_noise(Answers(1), 0.5))
+    assert twin.worst(TASK.teacher_Delta).epsilon == pytest.approx(1.4, rel=1e-9)

@@ -1,0 +1,73 @@
+"""Exponential mechanism and permute-and-flip: exact distributions, samplers, privacy."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from private_ensembles.audit import exact_epsilon, reduced_histograms
+from private_ensembles.mechanisms.laws import exponential, gumbel
+from private_ensembles.mechanisms.laws.selection import SelectionRate
+
+BOTH = (gumbel.weigh, exponential.weigh)
+
+
+@given(st.integers(0, 10**9), st.integers(2, 150), st.floats(1e-3, 50))
+def test_distributions_add_up_to_one_and_follow_the_counts(seed, n_classes, rate):
+    counts = np.random.default_rng(seed).integers(0, 300, (3, n_classes))
+    for distribution in BOTH:
+        chances = distribution(counts, rate)
+        np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
+        order = np.argsort(counts, axis=1, kind="stable")
+        assert (np.diff(np.take_along_axis(chances, order, axis=1)) >= -1e-15).all()
+
+
+@given(st.integers(0, 10**9), st.integers(2, 10), st.floats(0.01, 3))
+def test_permute_and_flip_errs_less_in_expectation(seed, n_classes, rate):
+    counts = np.random.default_rng(seed).integers(0, 30, (5, n_classes))
+    value = [(d(counts, rate) * counts).sum(axis=1) for d in BOTH]
+    assert (value[1] >= value[0] - 1e-9).all()
+
+
+@given(st.floats(0.02, 3), st.integers(1, 12), st.integers(2, 4))
+def test_pure_rate_is_an_upper_bound_on_the_exact_epsilon(epsilon, n_teachers, n_classes):
+    histograms, pairs = reduced_histograms(n_teachers, n_classes)
+    for distribution in BOTH:
+        matrix = distribution(histograms, epsilon / 2)
+        assert exact_epsilon(matrix, pairs, 0.0, relative_error=1e-12) <= epsilon + 1e-10
+
+
+@pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW], ids=lambda law: law.name)
+def test_samplers_follow_their_distributions(law):
+    counts = np.array([[5, 3, 3, 0], [4, 4, 2, 1]])
+    runs = 40_000
+    drawn = law.choose(np.repeat(counts, runs, axis=0), np.random.default_rng(0), rate=0.5)
+    seen = np.stack([np.bincount(row, minlength=4) for row in drawn.reshape(2, runs)]) / runs
+    limit = math.sqrt(math.log(16e9) / (2 * runs))
+    assert np.abs(seen - law.weigh(counts, 0.5)).max() < limit
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: gumbel.weigh([1, 2], 0.1), "counts"),
+        (lambda: gumbel.weigh([[1.0, 2.0]], 0.1), "counts"),
+        (lambda: exponential.weigh([[1, 2]], 0.0), "rate"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
+
+
+@pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW], ids=lambda law: law.name)
+def test_noise_of_a_scale_is_its_inverse_rate_and_half_of_it_is_twice_the_rate(law):
+    noise = law.at(3.0, labels=5)
+    assert 1 / noise.used_rate <= 3.0
+    assert (noise.used_rate, noise.labels) == (pytest.approx(1 / 3), 5)
+    assert law.less_noise(noise, 0.5).used_rate == 2 * noise.used_rate
+    pure = SelectionRate(0.6, 1)
+    assert pure.used_rate == 0.3
+    assert law.less_noise(pure, 0.5).used_rate == 0.6

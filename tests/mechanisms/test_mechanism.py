@@ -1,0 +1,91 @@
+"""A law with its account: what is refused, and which parameters a budget is found for."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.laws.coins import coins_delta
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
+
+NAMES = registry.offered()
+
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_argument_of_calibrate_is_a_type_error(name):
+    with pytest.raises(TypeError, match=f"{name}: calibrate takes .*, not capp"):
+        load(name).calibrate(BASE, capp=0.5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_the_task_s_and_no_argument_of_calibrate(name):
+    with pytest.raises(TypeError, match="not labels"):
+        load(name).calibrate(BASE, labels=37)
+    with pytest.raises(TypeError, match="labels"):
+        load(name).cost(BASE, load(name).calibrate, labels=37)
+
+
+@pytest.mark.parametrize(
+    ("name", "free", "allowed"),
+    [
+        ("gnmax", {"cap": -0.1}, r"cap = -0.1: must be in \[0, 1.0\]"),
+        ("ladder", {"leak": 2.0}, r"leak = 2.0: must be in \[0, 1.0\]"),
+        ("confident_gnmax", {"share": 1.0}, r"share = 1.0: must be in \[0, 0.9\]"),
+        ("confident_gnmax", {"share": 0.0}, "share = 0: must be above 0"),
+        ("confident_gnmax", {"threshold": float("nan")}, "threshold = nan: must be in"),
+    ],
+)
+def test_an_argument_of_calibrate_outside_its_range_is_named(name, free, allowed):
+    with pytest.raises(ValueError, match=allowed):
+        load(name).calibrate(BASE, **free)
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.entries()) - set(NAMES)))
+def test_noise_that_is_given_keeps_no_budget(name):
+    mechanism = load(name)
+    assert mechanism.refusal(BASE)
+    with pytest.raises(ValueError, match="it is given, not found"):
+        mechanism.calibrate(BASE)
+
+
+def test_a_cap_is_a_share_of_the_labels_wanted_and_at_least_one():
+    gnmax = load("gnmax")
+    assert [gnmax.calibrate(BASE, cap=cap).labels for cap in (1.0, 0.5, 0.001)] == [40, 20, 1]
+
+
+@pytest.mark.parametrize("name", ["ladder", "darrm_sub", "darrm_opt"])
+def test_a_mechanism_of_two_classes_is_refused_beyond_them(name):
+    mechanism = load(name)
+    task = replace(
+        BASE, queries=1, labels=1, privacy_model=sorted(mechanism.entry.privacy_models)[0]
+    )
+    assert mechanism.refusal(task) is None
+    assert mechanism.refusal(replace(task, n_classes=3)) == "for two classes only"
+
+
+TASK = Task(0.5, 1e-3, 1, 1, n_teachers=5, n_classes=2)
+
+
+@pytest.mark.parametrize("name", ["lnmax_pure", "exponential", "lnmax_exact", "gnmax_exact"])
+def test_one_secure_label_is_proven_of_its_coins(name):
+    mechanism, task = load(name), replace(TASK, secure=True)
+    table = mechanism.law.distribution(both_counts(5), mechanism.calibrate(task))
+    assert coins_delta(table, task.epsilon) <= Decimal(task.delta)
+
+
+def test_coins_that_cost_more_than_delta_are_refused(monkeypatch):
+    laplace = load("lnmax_exact")
+    less = laplace.law.less_noise(laplace.calibrate(TASK), 0.999)
+    monkeypatch.setattr(LabelAccount, "find", lambda *arguments, **free: less)
+    assert laplace.calibrate(TASK) == less
+    with pytest.raises(ValueError, match=r"delta = 0\.001: coins of lnmax_exact cost 0\.001"):
+        laplace.calibrate(replace(TASK, secure=True))

@@ -1,0 +1,106 @@
+"""The list of mechanisms: every claim has its privacy model, its neighbours and its proof."""
+
+import re
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import every, load
+from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
+
+EVERY = registry.entries()
+
+
+def test_the_list_is_what_is_loaded_in_its_order():
+    assert list(every()) == list(EVERY) == [entry.name for entry in registry.ENTRIES]
+    assert all(mechanism.entry is EVERY[name] for name, mechanism in every().items())
+    assert {"gnmax", "confident_gnmax", "lnmax_pure", "ladder", "majority_private"} <= set(EVERY)
+    assert {"gnmax_exact", "lnmax_exact", "darrm_opt", "darrm_sub", "nzc", "dpbag"} <= set(EVERY)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_mechanism_says_what_it_needs(name):
+    entry = EVERY[name]
+    assert load(name).name == entry.name == name
+    assert entry.teachers in ("private", "plain")
+    assert entry.privacy_models
+    assert entry.privacy_models <= PRIVACY_MODELS
+    assert entry.adjacencies
+    assert entry.adjacencies <= ADJACENCIES
+    assert entry.analysis in registry.ANALYSES
+    for fact in (entry.label, entry.paper, entry.source, *entry.look[:2]):
+        assert isinstance(fact, str)
+        assert fact
+    if entry.teachers == "plain":
+        assert entry.privacy_models == {"disjoint_shards"}
+
+
+def test_no_two_have_a_name_or_a_look_in_common():
+    for fact in ("name", "label", "look"):
+        assert len({getattr(entry, fact) for entry in registry.ENTRIES}) == len(EVERY), fact
+
+
+def test_the_list_loads_no_law_and_no_account(root):
+    """Facts only: a table that sorts its rows by them reruns for no change of a mechanism."""
+    code = (
+        "import sys; from private_ensembles.mechanisms import registry; registry.offered(); "
+        "print([name for name in sys.modules if name == 'numpy' or 'mechanisms.' in name])"
+    )
+    environment = {"PYTHONPATH": str(root / "workflow")}
+    loaded = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert loaded.strip() == "['private_ensembles.mechanisms.registry']"
+
+
+def anchors(page):
+    """The anchors that GitHub gives a page's headings."""
+    for heading in re.findall(r"^#+ (.*)$", page, re.MULTILINE):
+        kept = "".join(
+            c for c in heading.lower() if c in " -_" or unicodedata.category(c)[0] in "LN"
+        )
+        yield kept.replace(" ", "-")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_page_that_proves_the_claim_exists(name, root):
+    page, _, anchor = EVERY[name].proof.partition("#")
+    text = (root / "docs" / page).read_text(encoding="utf-8")
+    assert anchor in set(anchors(text))
+
+
+@pytest.mark.parametrize("name", ["lnmax", "confident_gnmax", "interactive_gnmax"])
+def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
+    assert EVERY[name].data_dependent
+    for adjacency in ADJACENCIES:
+        EVERY[name].require("disjoint_shards", adjacency)
+    with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
+        EVERY[name].require("shared_data", "add_remove")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_all_others(name):
+    known = EVERY[name]
+    for model in sorted(PRIVACY_MODELS | {"local"}):
+        for adjacency in sorted(ADJACENCIES | {"zero_out"}):
+            if model in known.privacy_models and adjacency in known.adjacencies:
+                known.require(model, adjacency)
+            else:
+                with pytest.raises(ValueError, match=f"must be one of .* for {name}$"):
+                    known.require(model, adjacency)
+
+
+def test_noise_on_votes_refuses_teachers_that_share_data():
+    """DaRRM's mechanisms and committees alone are private there; everybody else refuses."""
+    serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
+    assert serving == {"darrm_sub", "darrm_opt", "committee"}
+
+
+def test_a_scale_by_the_exact_audit_is_an_analysis_of_the_label():
+    assert EVERY["lnmax_exact"].analysis == EVERY["gnmax_exact"].analysis == "label"
+
+
+def test_unknown_names_are_refused_with_the_allowed_ones():
+    with pytest.raises(ValueError, match=r"mechanism = 'gnmx': must be one of gnmax, "):
+        load("gnmx")

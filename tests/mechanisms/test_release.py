@@ -1,0 +1,71 @@
+"""The door for labels: of which teachers, how many, and of which noise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import release, release_votes
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Seeded
+from private_ensembles.votes.cache import Votes
+
+NAMES = registry.offered()
+
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+
+
+def test_no_label_is_released_beyond_those_paid_for():
+    gnmax = load("gnmax")
+    parameters = gnmax.calibrate(replace(BASE, labels=3))
+    counts = np.tile([9, 0], (5, 1))
+    released = release(gnmax, counts, parameters, Seeded(np.random.default_rng(0)))
+    assert released[3:].tolist() == [-1, -1]
+    assert (released[:3] >= 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_counts_of_other_teachers_than_it_was_calibrated_for_are_refused(name):
+    """They would be released at a cost that nobody proved."""
+    mechanism = load(name)
+    private = mechanism.entry.teachers == "private"
+    task = replace(
+        BASE,
+        labels=1,
+        privacy_model=sorted(mechanism.entry.privacy_models)[-1 if name == "committee" else 0],
+        adjacency="add_remove" if private else "replace_one",
+    )
+    parameters = mechanism.calibrate(task)
+    noise = Seeded(np.random.default_rng(0))
+    assert release(mechanism, np.array([[9, 0]]), parameters, noise).shape == (1,)
+    bad = [
+        ([[9, 1]], "add up to 10 to 10: must add up to the 9 teachers"),
+        ([[4, 4]], "add up to 8 to 8: must add up to the 9 teachers"),
+        ([[10, -1]], "must be numbers of votes, at least 0"),
+        ([[4.5, 4.5]], "must be integers"),
+    ]
+    for counts, message in bad:
+        with pytest.raises(ValueError, match=message):
+            release(mechanism, np.array(counts), parameters, noise)
+    if mechanism.name != "committee":
+        with pytest.raises(ValueError, match="add up to 8 to 9"):
+            release(mechanism, np.array([[9, 0], [4, 4]]), parameters, noise)
+    votes = Votes(2, np.array([-1]), np.zeros((1, 8), np.uint8))
+    with pytest.raises(ValueError, match=r"9 (teachers|of whom)"):
+        release_votes(mechanism, votes, parameters, noise)
+
+
+def test_counts_of_no_given_size_must_be_of_one_size():
+    parameters = GaussianNoise(3.0, 5)
+    noise = Seeded(np.random.default_rng(0))
+    assert release(load("gnmax"), np.array([[2, 0]]), parameters, noise).shape == (1,)
+    with pytest.raises(ValueError, match="add up to 2 to 3"):
+        release(load("gnmax"), np.array([[2, 0], [3, 0]]), parameters, noise)
+    with pytest.raises(ValueError, match="n_teachers = 1000001: must be at most 1,000,000"):
+        release(load("gnmax"), np.array([[1_000_000, 1]]), parameters, noise)

@@ -1,0 +1,39 @@
+"""A task says what is wanted and what it may cost; values out of range are refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from private_ensembles.mechanisms.task import Task
+
+BASE = Task(
+    epsilon=1.0, delta=1e-5, queries=60, labels=40, n_teachers=9, n_classes=2, teacher_epsilon=0.3
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"delta": 1.0}, r"delta = 1.0: must be in \[1e-100, 1\)"),
+        ({"epsilon": 0.0}, r"epsilon = 0.0: must be in \[1e-06, 100\]"),
+        ({"labels": 61}, "labels = 61: must be at most queries = 60"),
+        ({"n_teachers": 0}, "n_teachers = 0: must be an integer >= 1"),
+        ({"n_classes": 2.5}, "n_classes = 2.5: must be an integer >= 2"),
+        ({"privacy_model": "none"}, "= 'none': must be one of disjoint_shards, shared_data"),
+        ({"adjacency": "none"}, "adjacency = 'none': must be one of add_remove, replace_one"),
+        ({"teacher_epsilon": -1.0}, "teacher_epsilon = -1.0: must be > 0"),
+        ({"teacher_Delta": 1.0}, "teacher_Delta = 1.0: must be in"),
+    ],
+)
+def test_a_task_out_of_range_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(BASE, **change)
+
+
+def test_a_teacher_that_costs_all_of_the_budget_is_not_too_much():
+    task = replace(BASE, teacher_epsilon=1.0, teacher_Delta=1e-5, adjacency="replace_one")
+    cost = task.teacher_cost()
+    exactly = replace(task, epsilon=cost.epsilon, delta=cost.delta)
+    assert exactly.teacher_refusal() is None
+    for less in ({"epsilon": cost.epsilon * 0.99}, {"delta": cost.delta * 0.99}):
+        assert "more than the budget" in replace(exactly, **less).teacher_refusal()

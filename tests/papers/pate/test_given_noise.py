@@ -1,0 +1,73 @@
+"""PATE's aggregators at the noise that its configuration gives."""
+
+import math
+
+import pytest
+
+from private_ensembles.accounting import discrete_gaussian
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.papers.pate.given_noise import at_noise, printed_totals
+from private_ensembles.pate.data_independent import exact_data_independent_epsilon
+
+
+def test_lnmax_says_what_optimal_composition_of_its_pure_labels_costs():
+    task = {"lnmax": {"scale": 20.0, "queries": [100, 1000]}, "delta": 1e-5}
+    totals = printed_totals(load("lnmax"), task)
+    assert totals == {
+        f"lnmax-{queries}": (queries, optimal_homogeneous(0.1, 0.0, queries, 1e-5).epsilon)
+        for queries in (100, 1000)
+    }
+    assert printed_totals(load("lnmax"), task, secure=True) == {}
+
+
+ROUND = {"queries": 30, "sigma1": 3.0, "sigma2": 2.0}
+TWO_ROUNDS = {"two_rounds": {"first": ROUND, "second": ROUND}, "delta": 1e-5}
+
+
+def test_rounds_are_paid_as_if_every_query_were_answered():
+    queries, epsilon = printed_totals(load("interactive_gnmax"), TWO_ROUNDS)["interactive"]
+    assert queries == 60
+    assert epsilon == pytest.approx(exact_data_independent_epsilon(60 * (1 / 18 + 1 / 4), 1e-5))
+    assert math.isfinite(epsilon)
+    one_round = printed_totals(load("confident_gnmax"), {"confident": ROUND, "delta": 1e-5})
+    assert one_round["confident"][0] == 30
+    exact = exact_data_independent_epsilon(30 * (1 / 18 + 1 / 4), 1e-5)
+    assert one_round["confident"][1] == pytest.approx(exact)
+
+
+def test_rounds_of_secure_noise_have_their_own_cost():
+    totals = printed_totals(load("interactive_gnmax"), TWO_ROUNDS, secure=True)
+    exact = discrete_gaussian.epsilon(1e-5, [Moves(60, 3.0), Moves(120, 2.0)])
+    assert totals == {"interactive": (60, exact)}
+
+
+def test_what_the_table_does_not_print_has_no_total():
+    assert printed_totals(load("interactive_gnmax"), {"delta": 1e-5}) == {}
+    for name in ("gnmax", "lnmax_pure", "confident_gnmax_exact", "ladder"):
+        assert printed_totals(load(name), TWO_ROUNDS) == {}
+
+
+def test_noise_is_given_to_the_aggregators_alone():
+    noise = {
+        "lnmax": {"scale": 20.0},
+        "confident": {"threshold": 5.0, "sigma1": 3.0, "sigma2": 2.0},
+        "student_score": 0.25,
+    }
+    given = {name: at_noise(load(name), noise, 2) for name in registry.entries()}
+    assert {name for name, parameters in given.items() if parameters is not None} == {
+        "lnmax",
+        "confident_gnmax",
+        "interactive_gnmax",
+    }
+    assert given["lnmax"] == LaplaceNoise(20.0)
+    assert given["confident_gnmax"] == CheckedNoise(5.0, 3.0, 2.0)
+    assert given["interactive_gnmax"] == CheckedNoise(5.0, 3.0, 2.0, score=0.25)
+    # Of more classes a student's score is not known, and GNMax stands beside Confident-GNMax.
+    assert at_noise(load("gnmax"), noise, 10) == GaussianNoise(2.0)
+    assert at_noise(load("interactive_gnmax"), noise, 10) is None
