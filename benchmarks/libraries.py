@@ -29,8 +29,8 @@ from private_ensembles.audit import exact_delta
 from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.mechanisms import load
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.gaussian import rho_cost
+from private_ensembles.mechanisms.accounts.gaussian_counts import rho_cost
+from private_ensembles.mechanisms.audited import both_counts
 
 LIBRARIES = ("opendp", "diffprivlib", "dp-accounting")
 EPSILON = 1.0

@@ -2,9 +2,10 @@
 
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.figures import style
 from private_ensembles.figures.darrm import BOUND, FAMILIES, PRIOR_FAMILIES
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
 
 
 def test_an_unknown_format_is_refused(tmp_path):
@@ -20,11 +21,11 @@ def test_words_in_any_colour_can_be_read():
 
 def test_every_mechanism_has_one_look_and_no_two_share_it():
     # A mechanism that has no look of its own yet takes its colour and a common mark.
-    names = [name for name in mechanisms.names() if name in style.LOOKS]
+    names = [name for name in registry.entries() if name in style.LOOKS]
     assert len(names) >= 19
     looks = [tuple(style.look(name).values()) for name in names]
     for name in names:
-        color = mechanisms.load(name).color
+        color = load(name).color
         assert style.look(name)["color"] == getattr(style, color.upper())
     assert len(set(looks)) == len(looks)
     # In grey the mark alone must tell them apart.

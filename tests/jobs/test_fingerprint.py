@@ -139,7 +139,7 @@ def test_every_mechanism_counts_for_what_offers_it(script):
 
     found = set(closure(script))
     assert {f"private_ensembles.mechanisms.{name}" for name in names()} <= found
-    assert "private_ensembles.mechanisms.families.ladder_steps" in found
+    assert "private_ensembles.optimal_label.ladder" in found
 
 
 def test_circular_imports_end(toy):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
+from private_ensembles.mechanisms.checks.thresholds import confident_gnmax
 from private_ensembles.papers.pate.interactive_students import (
     Repetition,
     first_queries,
@@ -16,7 +17,6 @@ from private_ensembles.papers.pate.interactive_students import (
     summary,
 )
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.mechanisms import confident_gnmax
 from private_ensembles.pate.rounds import certain_epsilon, confident_round
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
