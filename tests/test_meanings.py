@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles.ledger import row
+from private_ensembles.audit import verdicts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.votes import marks
@@ -49,7 +49,7 @@ def test_every_term_is_explained_once():
     known = set().union(*terms)
     assert sum(len(found) for found in terms) == len(known) + 1
     needed = {"claimed", "proven", "exact", "data-dependent", "estimate", "expectation"}
-    needed |= PRIVACY_MODELS | ADJACENCIES | set(row.VERDICTS)
+    needed |= PRIVACY_MODELS | ADJACENCIES | set(verdicts.VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE, "for release", "public"}
     assert needed <= known
     for greek in ("**Δ**", "**δ**"):

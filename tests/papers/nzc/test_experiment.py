@@ -11,7 +11,6 @@ from private_ensembles.papers.nzc.experiment import (
     aggregators,
     ask,
     claims,
-    figure2,
     lead_losses,
 )
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
@@ -89,17 +88,3 @@ def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
     assert (one["delta_least"] == 1).all()
     assert len(one) == 3 * 3  # two classes and an even number have none
     assert (more["delta_most"] < 1e-290).all()
-
-
-def test_figure_2_counts_leads(given):
-    votes, labels = given
-    data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
-    size = data[data["panel"] == "teachers"].set_index("teachers")
-    for K, counts in votes.items():
-        ordered = np.sort(counts, axis=1)
-        assert size.loc[K, "qualified"] == (ordered[:, -1] - ordered[:, -2] > 2).mean()
-        assert size.loc[K, "accuracy"] == (counts.argmax(axis=1) == labels).mean()
-    steps = data[data["panel"] == "distance"]
-    assert list(steps["distance"]) == [0, 2, 10]
-    assert steps["qualified"].is_monotonic_decreasing
-    assert set(data["release"]) == {NOT_FOR_RELEASE}

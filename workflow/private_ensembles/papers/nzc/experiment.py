@@ -14,7 +14,7 @@ from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.mechanisms.laws.laplace import lnmax
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
-from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
+from private_ensembles.nzc.ensembles import label_accuracies, leads
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
 from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
@@ -156,27 +156,6 @@ def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
             row["delta_least"], row["delta_most"] = loss.least, loss.most
             rows.append(row | {"epsilon": loss.epsilon})
     return pd.DataFrame(rows)
-
-
-def figure2(
-    votes: Mapping[int, np.ndarray], labels: np.ndarray, shares: list[float], *, task: str
-) -> pd.DataFrame:
-    """The data behind Figures 2a-c for one task.
-
-    votes: counts (pool, C) by number of teachers. shares: distances of Figure 2b, of the largest
-    ensemble's size. Rows: task, panel `teachers` (teachers, accuracy of the plurality, qualified:
-    share of queries with a lead above 2, qualified_wrong: those of them that are wrong) and panel
-    `distance` (teachers, distance n, qualified: share with a lead above n), release.
-    """
-    curve = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
-    largest = max(votes)
-    distances = sorted({round(share * largest) for share in shares})
-    qualified = distance_shares(votes[largest], distances)
-    steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
-    data = pd.concat(parts, ignore_index=True)
-    data.insert(0, "task", task)
-    return data.assign(release=NOT_FOR_RELEASE)
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:
