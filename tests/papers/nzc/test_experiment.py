@@ -11,7 +11,6 @@ from private_ensembles.papers.nzc.experiment import (
     aggregators,
     ask,
     claims,
-    lead_losses,
 )
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
@@ -77,14 +76,3 @@ def test_account_says_what_rests_on_votes(given):
     lead = np.diff(np.sort(votes[20], axis=1)[:, -2:], axis=1)[:, 0]
     assert value["nzc", "tied"] == (lead == 0).sum()
     assert value["nzc", "unprotected"] == (lead <= 2).sum()
-
-
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
-def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
-    settings = {"teachers": [5, 6], "classes": [2, 3], "epsilon": 50}
-    found = lead_losses(settings, MECHANISM | {"noise": noise})
-    assert set(found["ties"]) == {"first", "last", "random"}
-    one, more = found[found["lead"] == 1], found[found["lead"] >= 3]
-    assert (one["delta_least"] == 1).all()
-    assert len(one) == 3 * 3  # two classes and an even number have none
-    assert (more["delta_most"] < 1e-290).all()
