@@ -28,9 +28,9 @@ from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_delta
 from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.mechanisms import load
 from private_ensembles.mechanisms.accounts.gaussian_counts import rho_cost
 from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.mechanisms.mechanism import load
 
 LIBRARIES = ("opendp", "diffprivlib", "dp-accounting")
 EPSILON = 1.0

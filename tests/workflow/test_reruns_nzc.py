@@ -83,8 +83,13 @@ PLANNER = {"plan_mechanisms", "study_many_labels", "study_best_label"}
 FILES = {
     # The planner loads every mechanism, and so do its studies.
     f"{MODULE}/nzc/mechanism.py": MECHANISM | FIGURE | PLANNER,
-    f"{MODULE}/nzc/truth.py": MECHANISM | FIGURE | PLANNER,
-    f"{MODULE}/papers/nzc/experiment.py": LABELS | LEADS | FIGURE,
+    f"{MODULE}/nzc/truth.py": MECHANISM | PLANNER,
+    f"{MODULE}/papers/nzc/experiment.py": LABELS,
+    f"{MODULE}/papers/nzc/figures.py": FIGURE,
+    f"{MODULE}/papers/nzc/leads.py": LEADS,
+    f"{MODULE}/audit/verdicts.py": {"tabulate_nzc"} | END | LEDGER,
+    f"{MODULE}/papers/darrm/one_label.py": LEDGER,
+    f"{MODULE}/papers/pate/given_noise.py": LEDGER,
     f"{MODULE}/configuration/nzc.py": NOTHING,  # its values are what counts
     f"{MODULE}/ledger/ledger.py": LEDGER,
     f"{MODULE}/ledger/totals.py": LEDGER,
