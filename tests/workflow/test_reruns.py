@@ -250,6 +250,7 @@ CONFIGURATION = {
 DRAWN = {"draw_gamma_shapes", "draw_sigma_search", "build_index"}
 FILES = {
     f"{MODULE}/__init__.py": EVERYTHING,
+    f"{MODULE}/checks.py": EVERYTHING,
     f"{MODULE}/jobs/io.py": EVERYTHING,
     f"{MODULE}/jobs/provenance.py": EVERYTHING,
     f"{MODULE}/configuration/check.py": NOTHING,  # its values are what counts
