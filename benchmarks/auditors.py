@@ -19,17 +19,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks import machine
-from private_ensembles import mechanisms
 from private_ensembles.accounting.root import bisect
 from private_ensembles.audit import epsilon_lower_bound
+from private_ensembles.audit.labels import Audited
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.ledger.ledger import setting
-from private_ensembles.mechanisms.dpbag import BaggingNoise
-from private_ensembles.mechanisms.families.audited import Audited
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.nzc import ImmutableNoise
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import every
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.streams import generator
+from private_ensembles.papers.darrm.one_label import terms
+from private_ensembles.papers.pate.given_noise import at_noise
 
 # One label of DaRRM's Table 1, and the noise of aggregators for as many teachers.
 BUDGET = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
@@ -147,28 +150,31 @@ def subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
     """Every mechanism whose exact epsilon says something, and its twin."""
     given = setting(BUDGET, optimize_gamma(*BUDGET.values()).gamma)
     cost = BUDGET["m"] * BUDGET["epsilon"], DELTA
-    for mechanism in mechanisms.every().values():
+    for mechanism in every().values():
         for n_classes in classes:
             task = Task(*cost, 1, 1, BUDGET["K"], n_classes)
             if n_classes == 2 and mechanism.name in given.parameters:
-                task, parameters = mechanism.terms(given.budget), given.parameters[mechanism.name]
+                task, parameters = (
+                    terms(mechanism.entry, given.budget),
+                    given.parameters[mechanism.name],
+                )
             elif mechanism.name in OWN:
                 if n_classes > 2:
                     continue
                 task, parameters = OWN[mechanism.name]
-            elif mechanism.name in mechanisms.offered() and not mechanism.refusal(task):
+            elif mechanism.name in registry.offered() and not mechanism.refusal(task):
                 parameters = mechanism.calibrate(task)
             else:
-                parameters = mechanism.at_noise(NOISE, n_classes)
-            if parameters is None or mechanism.audited(task, parameters).assumed:
+                parameters = at_noise(mechanism, NOISE, n_classes)
+            if parameters is None or mechanism.law.audited(task, parameters).assumed:
                 continue
-            honest = mechanism.audited(task, parameters)
+            honest = mechanism.law.audited(task, parameters)
             # What is claimed is as tight as can be, the exact value, unless it is false.
             claimed = honest.worst(DELTA).epsilon
-            if not mechanism.releasable:
-                claimed = mechanism.cost_at_noise(task, parameters).claimed
+            if not mechanism.entry.releasable:
+                claimed = mechanism.cost(task, parameters).claimed
             yield Subject(mechanism.name, n_classes, False, claimed, honest)
-            twin = mechanism.audited(task, mechanism.weaker(parameters, 0.5))
+            twin = mechanism.law.audited(task, mechanism.law.less_noise(parameters, 0.5))
             yield Subject(mechanism.name, n_classes, True, claimed, twin)
 
 

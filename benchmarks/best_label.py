@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import machine
-from private_ensembles.mechanisms import load
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.relaxation import bound_on_right
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
@@ -41,7 +41,7 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
         for name in NAMES:
             mechanism = load(name)
             parameters = mechanism.calibrate(task)
-            parts = [mechanism.distribution(part, parameters) for part in np.split(counts, 10)]
+            parts = [mechanism.law.distribution(part, parameters) for part in np.split(counts, 10)]
             row[name] = np.concatenate(parts)[every, labels].mean()
         started = process_time()
         row["bound"] = bound_on_right(teachers, epsilon, PROFILE, DELTA)

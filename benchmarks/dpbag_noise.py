@@ -18,8 +18,8 @@ from private_ensembles.configuration.naming import instance, parameters_of
 from private_ensembles.datasets.tabular import read_records
 from private_ensembles.papers.dpbag.experiment import account, queries_needed, split_thirds
 from private_ensembles.papers.dpbag.intercept import cast_votes
-from private_ensembles.papers.dpbag.students import METRICS, run
-from private_ensembles.papers.dpbag.tables import error_of_difference
+from private_ensembles.papers.dpbag.students import run
+from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 from private_ensembles.published.declarations import paper
 from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.published.relations.dpbag import printed_numbers

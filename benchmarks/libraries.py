@@ -27,10 +27,11 @@ from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_delta
 from private_ensembles.audit.finite import FiniteMechanism
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.audit.sampler import clopper_pearson
-from private_ensembles.mechanisms import load
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.gaussian import rho_cost
+from private_ensembles.mechanisms.laws import exponential as permute_and_flip
+from private_ensembles.mechanisms.laws import gumbel as exponential_mechanism
+from private_ensembles.pate.data_independent import rho_cost
 
 LIBRARIES = ("opendp", "diffprivlib", "dp-accounting")
 EPSILON = 1.0
@@ -71,12 +72,12 @@ class Subject:
 
 def gumbel(scale: float) -> Law:
     """The exponential mechanism: the largest score with Gumbel noise of this scale."""
-    return lambda scores: load("exponential").weigh(scores, 1 / scale)
+    return lambda scores: exponential_mechanism.weigh(scores, 1 / scale)
 
 
 def exponential_noise(scale: float) -> Law:
     """Permute-and-flip: the largest score with exponential noise of this scale."""
-    return lambda scores: load("permute_and_flip").weigh(scores, 1 / scale)
+    return lambda scores: permute_and_flip.weigh(scores, 1 / scale)
 
 
 @cache
@@ -216,7 +217,7 @@ def compositions() -> list[dict]:
 
     pure = pld.common.DifferentialPrivacyParameters(LABEL_EPSILON, 0.0)
     black_box = pld.from_privacy_parameters(pure).self_compose(LABELS)
-    chances = load("exponential").weigh(both_counts(TEACHERS), LABEL_EPSILON / 2)
+    chances = exponential_mechanism.weigh(both_counts(TEACHERS), LABEL_EPSILON / 2)
     family = two_classes(chances[:, 1], chances[:, 0])
     found = {
         "dp-accounting: pure DP, as a black box": black_box.get_epsilon_for_delta(DELTA),

@@ -23,9 +23,9 @@ from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaxim
 from private_ensembles.accounting.adaptive.scales import least_scale
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.accounting.root import largest
-from private_ensembles.mechanisms import load
-from private_ensembles.mechanisms.families.label_account import _curve, least_share
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.accounts.label import label_curve, least_share
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 EPSILON, DELTA = 2.0, 1e-5
 # Classes, teachers and labels. 2 classes are an own, exact family.
@@ -74,15 +74,15 @@ def measure_share(law: str, teachers: int, labels: int) -> dict:
     """Seconds and memory of finding a law's noise in ten classes, as a share of another proof's."""
     mechanism = load(law)
     task = Task(EPSILON, DELTA, labels, labels, teachers, 10)
-    start = mechanism.in_parts(task, labels)
+    start = mechanism.account.start.find(mechanism.law, task, labels)
 
     def calibrate() -> float:
-        _curve.cache_clear()
-        return least_share.__wrapped__(mechanism, task, start)
+        label_curve.cache_clear()
+        return least_share.__wrapped__(mechanism.account, mechanism.law, task, start)
 
     timing, share = process.least("", calibrate)
     memory = process.peak()
-    found = mechanism.label_pairs(task, mechanism.weaker(start, share))
+    found = mechanism.law.pairs(task, mechanism.law.less_noise(start, share))
     bounds = adaptive_epsilon(found, labels, DELTA)
     ends = {"lower": bounds.lower, "upper": bounds.upper}
     return timing | {"peak_mib": memory, "ratio": share} | ends

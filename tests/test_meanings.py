@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from private_ensembles import mechanisms
-from private_ensembles.ledger import row
-from private_ensembles.mechanisms.families.task import ADJACENCIES, PRIVACY_MODELS
+from private_ensembles.audit import verdicts
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.votes import marks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +49,7 @@ def test_every_term_is_explained_once():
     known = set().union(*terms)
     assert sum(len(found) for found in terms) == len(known) + 1
     needed = {"claimed", "proven", "exact", "data-dependent", "estimate", "expectation"}
-    needed |= PRIVACY_MODELS | ADJACENCIES | set(row.VERDICTS)
+    needed |= PRIVACY_MODELS | ADJACENCIES | set(verdicts.VERDICTS)
     needed |= {marks.NOT_FOR_RELEASE, marks.SANITIZED, marks.FREE, "for release", "public"}
     assert needed <= known
     for greek in ("**Δ**", "**δ**"):
@@ -94,9 +94,9 @@ def named():
             yield path.name, page, ""
     for entry in yaml.safe_load((REPORT / "findings.yaml").read_text(encoding="utf-8")):
         yield entry["name"], *entry["docs"].partition("#")[::2]
-    for mechanism in mechanisms.every().values():
-        page, _, anchor = mechanism.proof.partition("#")
-        yield mechanism.name, f"docs/{page}", anchor
+    for entry in registry.ENTRIES:
+        page, _, anchor = entry.proof.partition("#")
+        yield entry.name, f"docs/{page}", anchor
 
 
 def test_pages_that_captions_findings_and_mechanisms_name_exist():

@@ -9,6 +9,22 @@ import pytest
 
 from private_ensembles.jobs.fingerprint import SCRIPTS, closure
 
+# What computes labels, their costs or their chances, and so needs laws and accounts: the job that
+# draws PATE's Figure 4 (`compare_noise`) computes it, too. No other table, figure or page does.
+COMPUTES = {
+    "account_authors_votes",
+    "apply_votes",
+    "audit_mechanisms",
+    "compare_equal_budgets",
+    "compare_noise",
+    "plan_mechanisms",
+    "study_best_label",
+    "study_many_labels",
+    "train_bagged_students",
+    "train_interactive_students",
+}
+# Beside what a table is made of, all that is left: reading, writing, provenance.
+FEW = {"tabulate_label_accuracy": 12, "tabulate_gnmax_sigma": 18, "tabulate_students": 10}
 ALL_SCRIPTS = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 LIGHT = ("download_data", "publish_docs", "optimize_gamma")
 # Runs the imports of each script, up to the first use of the `snakemake` object, and prints what is
@@ -82,3 +98,44 @@ def test_no_script_imports_a_heavy_library_that_it_does_not_use(loaded_by):
     assert {name for name, found in loaded_by.items() if "scipy.stats" in found} == set()
     for name in LIGHT:
         assert not loaded_by[name] & {"pandas", "matplotlib", "scipy", "sklearn"}, name
+
+
+def laws_and_accounts(modules):
+    """All of `mechanisms` but the package and its list."""
+    start = "private_ensembles.mechanisms"
+    facts = {start, f"{start}.registry"}
+    return {name for name in modules if name.startswith(start)} - facts
+
+
+def test_only_what_computes_labels_hangs_on_laws_and_accounts():
+    """An edit of a proof reruns these, and no table or figure that others computed."""
+    assert {name for name in ALL_SCRIPTS if laws_and_accounts(closure(f"{name}.py"))} == COMPUTES
+
+
+def test_tables_figures_and_pages_load_neither_laws_nor_accounts(loaded_by):
+    for name in set(ALL_SCRIPTS) - COMPUTES:
+        assert laws_and_accounts(loaded_by[name]) == set(), name
+    # The experiments of a paper are loaded by the name that a rule gives them.
+    assert laws_and_accounts(
+        closure("release_labels.py", "private_ensembles.papers.pate.experiment")
+    )
+
+
+@pytest.mark.parametrize("script", FEW)
+def test_a_table_of_averages_loads_a_handful_of_modules(script, loaded_by):
+    ours = {name for name in loaded_by[script] if name.split(".")[0] == "private_ensembles"}
+    assert len(ours) <= FEW[script], sorted(ours)
+
+
+def test_the_list_of_mechanisms_loads_nothing_else(root):
+    code = "import sys; from private_ensembles.mechanisms import registry; registry.offered(); "
+    code += "print(*sorted(name for name in sys.modules if name.startswith('private_ensembles')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    start = "private_ensembles.mechanisms"
+    assert done.stdout.split() == ["private_ensembles", start, f"{start}.registry"]

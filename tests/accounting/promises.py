@@ -822,8 +822,9 @@ def least_rho(rng, function):
 
 
 def composed(rng, function):
-    from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
     from private_ensembles.mechanisms.families.composed import ORDERS
+
+    from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
 
     epsilon, labels = log_uniform(rng, -9, 0), int(log_uniform(rng, 2.5, 9))
     delta = log_uniform(rng, -12, -0.5)
@@ -839,8 +840,9 @@ def composed(rng, function):
 
 
 def scale_cost(rng, function):
-    from private_ensembles.accounting.composition import conversion_cost
     from private_ensembles.mechanisms.families.composed import ORDERS
+
+    from private_ensembles.accounting.composition import conversion_cost
     from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp as rdp
 
     scale, labels = log_uniform(rng, -0.5, 5), int(rng.integers(6, 10**5))

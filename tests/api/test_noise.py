@@ -8,8 +8,8 @@ import pytest
 from private_ensembles.api.noise import label_epsilon, noise_scale
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import two_class_matrix, two_class_pairs
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.gnmax_exact import MECHANISM as GNMAX
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.gnmax import label_probability
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
@@ -51,7 +51,7 @@ def test_better_analyses_need_less_noise():
 
 def test_the_scale_is_the_mechanism_s():
     task = Task(1.0, 1e-4, 5, 5, 9, 2)
-    assert noise_scale("gnmax", **BUDGET) == GNMAX.calibrate(task).sigma
+    assert noise_scale("gnmax", **BUDGET) == load("gnmax_exact").calibrate(task).sigma
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from private_ensembles.api.planning import plan
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts

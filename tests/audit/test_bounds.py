@@ -10,7 +10,7 @@ from private_ensembles.audit import (
     leading_pairs,
     sorted_histograms,
 )
-from private_ensembles.mechanisms.exponential import Exponential
+from private_ensembles.mechanisms.laws import gumbel
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
@@ -87,7 +87,7 @@ def test_pairs_are_no_more_than_asked_for():
 
 def test_a_proof_below_what_the_audit_finds_is_refused():
     def distribution(counts):
-        return Exponential.weigh(counts, 1.0)
+        return gumbel.weigh(counts, 1.0)
 
     assert epsilon_bounds(distribution, 3, 3, 0.0, **ERRORS).upper <= 2 + 1e-8
     with pytest.raises(ValueError, match=r"upper = 0\.1: must not be below"):
@@ -99,6 +99,6 @@ def test_a_proof_below_what_the_audit_finds_is_refused():
 
 
 def test_bounds_of_a_large_epsilon_meet_too():
-    found = epsilon_bounds(lambda counts: Exponential.weigh(counts, 4.0), 3, 3, 0.0, **ERRORS)
+    found = epsilon_bounds(lambda counts: gumbel.weigh(counts, 4.0), 3, 3, 0.0, **ERRORS)
     assert found.lower > 4
     assert found.exact

@@ -21,8 +21,7 @@ from private_ensembles.audit import (
     reduced_histograms,
     renyi_curve,
 )
-from private_ensembles.mechanisms.exponential import Exponential
-from private_ensembles.mechanisms.permute_and_flip import PermuteAndFlip
+from private_ensembles.mechanisms.laws import exponential, gumbel
 from private_ensembles.nzc.mechanism import label_distribution
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
@@ -53,8 +52,8 @@ def interactive(counts):
 MECHANISMS = {
     "gnmax": lambda counts: gnmax_distribution(counts, 3.0),
     "lnmax": lambda counts: lnmax_distribution(counts, 3.0),
-    "exponential": lambda counts: Exponential.weigh(counts, 0.3),
-    "permute_and_flip": lambda counts: PermuteAndFlip.weigh(counts, 0.3),
+    "exponential": lambda counts: gumbel.weigh(counts, 0.3),
+    "permute_and_flip": lambda counts: exponential.weigh(counts, 0.3),
     "confident_gnmax": confident,
     "interactive_gnmax": interactive,
     "nzc": lambda counts: label_distribution(counts, ties="random")[0],

@@ -20,8 +20,8 @@ from private_ensembles.audit import (
     two_class_pairs,
     worst_pair,
 )
-from private_ensembles.mechanisms.families.laplace import lnmax_matrix
 from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
+from private_ensembles.pate.lnmax import lnmax_matrix
 
 from . import oracle
 

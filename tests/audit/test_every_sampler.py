@@ -12,6 +12,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
 
 from private_ensembles import mechanisms
 from private_ensembles.audit import (
@@ -23,7 +24,6 @@ from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.noise import secure as secure_noise
 from private_ensembles.noise.streams import generator
 from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
 from private_ensembles.teachers.dpsgd import poisson_batch

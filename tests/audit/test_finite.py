@@ -8,17 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
-from private_ensembles.mechanisms.families.audited import OnCounts
-from private_ensembles.mechanisms.families.noise_function import OnTeachers
-from private_ensembles.mechanisms.families.task import Task
-from private_ensembles.mechanisms.nzc import ImmutableNoise
+from private_ensembles.audit.labels import OnCounts, OnTeachers
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 
 from ..mechanisms.listed import AUDIT_DELTA, one_label_each
 from . import oracle
 
-NAMES = mechanisms.names()
+NAMES = registry.entries()
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +26,21 @@ def listed():
     return one_label_each(ImmutableNoise(constant=1.0, gamma=4.0))
 
 
+def one_vote_moves(audited):
+    first, second = audited.pairs.T
+    return (np.abs(audited.inputs[first] - audited.inputs[second]).max(axis=1) == 1).all()
+
+
 def as_anybody_s(mechanism, task, parameters):
     """The mechanism as a stranger would hand it in: a function of counts, and its model."""
-    audited = mechanism.audited(task, parameters)
+    audited = mechanism.law.audited(task, parameters)
 
     def chances(counts):
-        return mechanism.outcomes(counts, parameters)
+        return mechanism.law.outcomes(counts, parameters)
 
     if isinstance(audited, OnTeachers):
         return audited, audit_shared_data(chances, task.n_teachers, *audited.teacher)
-    if isinstance(audited, OnCounts) and mechanism.neighbours(task.n_teachers, parameters) is None:
+    if isinstance(audited, OnCounts) and one_vote_moves(audited):
         return audited, audit_function(chances, task.n_teachers, 2, **audited.errors)
     return audited, FiniteMechanism(audited.inputs, audited.matrix, audited.pairs, **audited.errors)
 
@@ -49,7 +54,7 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
     assert found.verdict(exact * (1 + 1e-6), AUDIT_DELTA) == "holds"
     assert found.verdict(exact, AUDIT_DELTA) != "fails"
     assert found.verdict(exact * (1 - 1e-6), AUDIT_DELTA) == "fails"
-    _, twin = as_anybody_s(mechanism, task, mechanism.weaker(parameters, 0.5))
+    _, twin = as_anybody_s(mechanism, task, mechanism.law.less_noise(parameters, 0.5))
     assert twin.verdict(exact, AUDIT_DELTA) == "fails"
     # What other accountants are told: nothing of it is below what epsilon at delta says.
     mu = found.mu()
@@ -59,27 +64,27 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
         assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
 
 
-OFFERED = [name for name in mechanisms.offered() if mechanisms.load(name).hides_votes]
+OFFERED = [name for name in registry.offered() if registry.entry(name).hides_votes]
 
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
     """The claim is the planner's own; for two classes only, two."""
-    mechanism = mechanisms.load(name)
-    task = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.n_classes or 3)
+    mechanism = load(name)
+    task = Task(1.0, AUDIT_DELTA, 1, 1, n_teachers=5, n_classes=mechanism.law.n_classes or 3)
     parameters = mechanism.calibrate(task)
 
     def audited(given):
-        errors = mechanism.error(5, task.n_classes, given)
+        errors = mechanism.law.error(5, task.n_classes, given)
         return audit_function(
-            lambda counts: mechanism.outcomes(counts, given), 5, task.n_classes, **errors
+            lambda counts: mechanism.law.outcomes(counts, given), 5, task.n_classes, **errors
         )
 
     found = audited(parameters)
     claim = mechanism.cost(task, parameters).claimed
     assert found.verdict(claim * (1 + 1e-6), AUDIT_DELTA) == "holds"
     assert found.verdict(claim, AUDIT_DELTA) != "fails"
-    twin = audited(mechanism.weaker(parameters, 0.5))
+    twin = audited(mechanism.law.less_noise(parameters, 0.5))
     assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
 
 

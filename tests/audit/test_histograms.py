@@ -20,7 +20,7 @@ from private_ensembles.audit import (
     vote_neighbours,
 )
 from private_ensembles.audit.histograms import enumerate_sorted_histograms
-from private_ensembles.mechanisms.exponential import Exponential
+from private_ensembles.mechanisms.laws import gumbel
 
 from . import oracle
 
@@ -67,9 +67,9 @@ def test_leading_pairs_are_neighbours_and_prove_lower_bounds(n_teachers, n_class
 
 def test_leading_pairs_find_what_all_pairs_find_for_the_exponential_mechanism():
     rows, pairs = leading_pairs(12, 4)
-    few = exact_delta(Exponential.weigh(rows, 0.4), pairs, 0.3, side="lower", relative_error=1e-13)
+    few = exact_delta(gumbel.weigh(rows, 0.4), pairs, 0.3, side="lower", relative_error=1e-13)
     rows, pairs = reduced_histograms(12, 4)
-    all_ = exact_delta(Exponential.weigh(rows, 0.4), pairs, 0.3, relative_error=1e-13)
+    all_ = exact_delta(gumbel.weigh(rows, 0.4), pairs, 0.3, relative_error=1e-13)
     assert 0.5 * all_ < few <= all_
 
 

@@ -19,10 +19,10 @@ from private_ensembles.darrm.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
+    label_probability,
     mirrored,
 )
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.darrm.release import label_probability
 
 # One label costs one teacher's epsilon, two cost three.
 OF_FIVE = mirrored([1.0, 0.0, 1.0])

@@ -15,7 +15,7 @@ from private_ensembles.audit import (
 )
 from private_ensembles.audit.shared_data import corner_multisets, corner_pmfs, teacher_corners
 from private_ensembles.darrm import certify, gamma_subsampling
-from private_ensembles.darrm.release import label_probability
+from private_ensembles.darrm.gamma import label_probability
 
 from ..darrm import oracle
 

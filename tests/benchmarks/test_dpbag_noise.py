@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import dpbag_noise
-from private_ensembles.papers.dpbag.students import METRICS
-from private_ensembles.papers.dpbag.tables import error_of_difference
+from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 
 
 def students(shift):

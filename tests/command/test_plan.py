@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.command.main import main
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles import mechanisms
 from private_ensembles.command import settings
+from private_ensembles.mechanisms import registry
 
 
 def given(*words):
@@ -39,6 +39,6 @@ def test_options_take_their_place():
 
 
 def test_a_mechanism_that_is_not_offered_is_named():
-    assert "nzc" not in mechanisms.offered()
+    assert "nzc" not in registry.offered()
     with pytest.raises(ValueError, match="mechanism = 'nzc': must be one of"):
         settings.of(given("--mechanism", "nzc"))

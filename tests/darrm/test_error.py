@@ -8,9 +8,8 @@ from scipy.integrate import quad
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm import error
 from private_ensembles.darrm.error import error_at, error_of_pmf, expected_error
-from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.darrm.gamma import gamma_subsampling, label_probability
 from private_ensembles.darrm.prior import expected_pmf, objective, parse_prior
-from private_ensembles.darrm.release import label_probability
 
 from . import oracle
 

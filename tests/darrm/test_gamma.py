@@ -14,10 +14,10 @@ from private_ensembles.darrm.gamma import (
     gamma_constant,
     gamma_double_subsampling,
     gamma_subsampling,
+    label_probability,
     subsampling_probability,
 )
 from private_ensembles.darrm.privacy_cost import resolve_delta
-from private_ensembles.darrm.release import label_probability
 
 
 def enumerate_subsampling(K, m, l):

@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 from private_ensembles.accounting.poisson_binomial import pmf
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.error import error_at, error_of_pmf
-from private_ensembles.darrm.gamma import gamma_subsampling, mirrored, subsampling_probability
+from private_ensembles.darrm.gamma import (
+    gamma_subsampling,
+    label_probability,
+    mirrored,
+    subsampling_probability,
+)
 from private_ensembles.darrm.generality import gamma_from_probabilities
-from private_ensembles.darrm.release import label_probability
 from private_ensembles.pate import gnmax
 
 

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from private_ensembles.darrm import gamma
+from private_ensembles.darrm.gamma import label_probability
 from private_ensembles.darrm.generality import gamma_from_probabilities
 from private_ensembles.darrm.prior import empirical_prior, parse_prior
 from private_ensembles.darrm.privacy_cost import LARGEST_EXPONENT, PrivacyProblem
-from private_ensembles.darrm.release import label_probability, release
+from private_ensembles.mechanisms.laws.gamma import release
+from private_ensembles.noise.sources import Seeded
 from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 NOT_ODD = (0, -1, 2, 1.5, True)
-DRAW = np.random.default_rng(0)
+DRAW = Seeded(np.random.default_rng(0))
 
 
 def of_counts(counts):

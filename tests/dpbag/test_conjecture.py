@@ -14,7 +14,7 @@ from private_ensembles.dpbag.conjecture import (
     study,
     wrong_probability,
 )
-from private_ensembles.dpbag.mechanism import ones_probability
+from private_ensembles.dpbag.noisy_vote import ones_probability
 
 from .oracle import exact_label_probabilities
 

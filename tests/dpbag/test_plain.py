@@ -8,7 +8,7 @@ import pytest
 from mpmath import mp, mpf, quad
 
 from private_ensembles.dpbag.budget import data_independent_count, epsilon
-from private_ensembles.dpbag.mechanism import ones_probability
+from private_ensembles.dpbag.noisy_vote import ones_probability
 from private_ensembles.dpbag.plain import label_delta, plain_epsilon, plain_label_count
 
 

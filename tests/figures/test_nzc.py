@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from private_ensembles.figures.nzc import draw_ensembles
-from private_ensembles.papers.nzc.experiment import figure2
+from private_ensembles.papers.nzc.figures import figure2
 
 from .twice import assert_equal_bytes
 

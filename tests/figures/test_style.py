@@ -2,9 +2,9 @@
 
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.figures import style
 from private_ensembles.figures.darrm import BOUND, FAMILIES, PRIOR_FAMILIES
+from private_ensembles.mechanisms import registry
 
 
 def test_an_unknown_format_is_refused(tmp_path):
@@ -13,19 +13,19 @@ def test_an_unknown_format_is_refused(tmp_path):
 
 
 def test_words_in_any_colour_can_be_read():
-    for look in (*style.LOOKS.values(), *style.SEQUENCE):
-        assert style._contrast(style.ink(look["color"])) >= 4.5  # WCAG 2.1, AA
+    colours = [look["color"] for look in (*style.LOOKS.values(), *style.SEQUENCE)]
+    for colour in (*style.COLORS.values(), *colours):
+        assert style._contrast(style.ink(colour)) >= 4.5  # WCAG 2.1, AA
     assert style._contrast(style.ink("#ffffff")) == pytest.approx(4.5, rel=0.1)
 
 
 def test_every_mechanism_has_one_look_and_no_two_share_it():
-    # A mechanism that has no look of its own yet takes its colour and a common mark.
-    names = [name for name in mechanisms.names() if name in style.LOOKS]
-    assert len(names) >= 19
-    looks = [tuple(style.look(name).values()) for name in names]
-    for name in names:
-        color = mechanisms.load(name).color
-        assert style.look(name)["color"] == getattr(style, color.upper())
+    entries = registry.entries()
+    assert len(entries) >= 22
+    assert not set(entries) & set(style.LOOKS)  # the list alone says how a mechanism looks
+    looks = [tuple(style.look(name).values()) for name in entries]
+    for entry, look in zip(entries.values(), looks, strict=True):
+        assert look == (style.COLORS[entry.look[0]], *entry.look[1:])
     assert len(set(looks)) == len(looks)
     # In grey the mark alone must tell them apart.
     assert len({look[1] for look in looks}) == len(looks)

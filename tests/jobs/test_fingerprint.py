@@ -9,6 +9,7 @@ import pytest
 
 from private_ensembles.jobs import fingerprint as module
 from private_ensembles.jobs.fingerprint import PACKAGE, closure, fingerprint
+from private_ensembles.mechanisms import registry
 
 
 def forget():
@@ -135,11 +136,11 @@ def test_a_package_that_loads_by_name_counts_with_all_that_lies_in_it(toy, tmp_p
     "script", ["plan_mechanisms.py", "apply_votes.py", "compare_equal_budgets.py"]
 )
 def test_every_mechanism_counts_for_what_offers_it(script):
-    from private_ensembles.mechanisms import names
-
     found = set(closure(script))
-    assert {f"private_ensembles.mechanisms.{name}" for name in names()} <= found
-    assert "private_ensembles.mechanisms.families.ladder_steps" in found
+    for entry in registry.ENTRIES:
+        for folder, part in (("laws", entry.law), ("accounts", entry.account)):
+            assert f"private_ensembles.mechanisms.{folder}.{part.partition('.')[0]}" in found
+    assert "private_ensembles.optimal_label.ladder" in found
 
 
 def test_circular_imports_end(toy):

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.darrm.certificate_file import stated
 from private_ensembles.ledger.certificates import certificates_of_budgets, law_of, of_one_label
 from private_ensembles.ledger.ledger import setting
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import refusal
+from private_ensembles.papers.darrm.one_label import terms
 from verify import verify
 
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
@@ -37,14 +40,14 @@ def test_the_verifier_accepts_every_one(given):
     assert {body["law"]["name"] for body in many} > {"response", "gaussian", "laplace", "table"}
     assert {body["theorem"] for body in many} == {"loss_distribution"}
     named = {each.removeprefix("small: ") for subjects in found["about"] for each in subjects}
-    every = {mechanism.name for mechanism in mechanisms.of_one_label()}
+    every = set(registry.of_one_label())
     assert named == (every | {"any"}) - {"majority_private"}
 
 
 def of_counts(given):
-    for mechanism in mechanisms.of_one_label():
-        if mechanism.hides_votes:
-            yield mechanism, mechanism.terms(given.budget), given.parameters[mechanism.name]
+    for mechanism in map(load, registry.of_one_label()):
+        if mechanism.entry.hides_votes:
+            yield mechanism, terms(mechanism.entry, given.budget), given.parameters[mechanism.name]
 
 
 def cells(pairs):
@@ -55,7 +58,7 @@ def cells(pairs):
 def test_named_noise_and_tables_hold_the_probabilities_of_the_mechanism(given):
     names = set()
     for mechanism, task, parameters in of_counts(given):
-        audited = mechanism.audited(task, parameters)
+        audited = mechanism.law.audited(task, parameters)
         law = law_of(mechanism, task, parameters, audited)
         names.add(law["name"])
         ours = cells(np.stack(audited.label_pairs().pairs(), axis=2))
@@ -70,8 +73,8 @@ def test_named_noise_and_tables_hold_the_probabilities_of_the_mechanism(given):
 
 def test_too_little_noise_gets_a_certificate_that_the_claim_fails(given):
     for mechanism, task, parameters in of_counts(given):
-        weak = mechanism.weaker(parameters, 0.2)
-        audited = mechanism.audited(task, weak)
+        weak = mechanism.law.less_noise(parameters, 0.2)
+        audited = mechanism.law.audited(task, weak)
         law = law_of(mechanism, task, weak, audited)
         denial, exact = of_one_label(task, audited, law)
         assert denial["theorem"] == "counterexample"
@@ -90,8 +93,8 @@ def test_secure_noise_is_certified_by_its_table(given):
     secured = 0
     for mechanism, task, parameters in of_counts(given):
         secure = replace(task, secure=True)
-        if mechanism.secure_refusal(parameters, 2) is None:
-            audited = mechanism.audited(secure, parameters)
+        if refusal(mechanism, parameters, 2, secure=True) is None:
+            audited = mechanism.law.audited(secure, parameters)
             assert law_of(mechanism, secure, parameters, audited)["name"] == "table"
             secured += 1
     assert secured > 3

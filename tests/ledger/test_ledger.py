@@ -14,7 +14,6 @@ import pytest
 import yaml
 from scipy.special import ndtr, ndtri
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.configuration.check import check
 from private_ensembles.darrm import optimize_gamma
@@ -22,6 +21,7 @@ from private_ensembles.figures.ledger import draw_ledger
 from private_ensembles.ledger.ledger import at_noise, ledger, of_bagging, setting
 from private_ensembles.ledger.row import LedgerRow
 from private_ensembles.ledger.totals import totals
+from private_ensembles.mechanisms import registry
 from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
 
@@ -53,7 +53,7 @@ def test_every_mechanism_has_a_row_with_an_exact_number(table):
     exact = set(table.loc[table["exact_epsilon"].notna(), "mechanism"])
     # Of the teachers' own cost the audit knows what is claimed, no more; at given noise there is
     # one Confident-GNMax.
-    assert exact == set(mechanisms.names()) - {"majority_private", "confident_gnmax_exact"}
+    assert exact == set(registry.entries()) - {"majority_private", "confident_gnmax_exact"}
 
 
 def test_exact_rows_say_what_a_test_may_learn(table):

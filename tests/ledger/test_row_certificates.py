@@ -13,10 +13,10 @@ from private_ensembles.ledger import row_certificates
 from private_ensembles.ledger.certificates import certificates_of_budgets
 from private_ensembles.ledger.ledger import ledger, setting
 from private_ensembles.ledger.row_certificates import releases
-from private_ensembles.mechanisms.families.base import Parameters
-from private_ensembles.mechanisms.families.checked import CheckedNoise
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
-from private_ensembles.mechanisms.families.laplace import LaplaceNoise
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
 from verify import verify

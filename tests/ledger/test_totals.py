@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.ledger.ledger import setting
 from private_ensembles.ledger.totals import FRESH, ONCE, RETRAINED, largest_loss, totals
+from private_ensembles.mechanisms import registry
 
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}
 
@@ -28,7 +28,7 @@ def together():
 
 
 def test_totals_list_every_mechanism_and_fall_with_what_is_known(together):
-    expected = set(mechanisms.names()) - {
+    expected = set(registry.entries()) - {
         "nzc",
         "lnmax",
         "confident_gnmax",

@@ -10,13 +10,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from private_ensembles.darrm.release import release
+from private_ensembles.pate.mechanisms import gnmax
 from scipy import stats
 
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.darrm.release import release
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
-from private_ensembles.pate.mechanisms import gnmax
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, train_private_teacher
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.models import build_model

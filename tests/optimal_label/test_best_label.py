@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.audit.divergence import exact_epsilon
 from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
-from private_ensembles.mechanisms.families.ladder_steps import ladder_matrix
+from private_ensembles.mechanisms.laws import exponential
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.optimal_label import best_label as module
 from private_ensembles.optimal_label.best_label import best_label
+from private_ensembles.optimal_label.ladder import ladder_matrix
 from private_ensembles.optimal_label.objective import right_weights
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -33,7 +34,7 @@ def test_optima_are_those_of_the_table(K, C, epsilon, accuracy, others, optimum)
     assert round(found.certificate.upper_bound, 3) == optimum
     weights = right_weights(found.histograms, accuracy)
     for name, printed in zip(("exponential", "permute_and_flip"), others, strict=True):
-        table = mechanisms.load(name).weigh(found.histograms.counts, epsilon / 2)
+        table = load(name).law.weigh(found.histograms.counts, epsilon / 2)
         p = np.empty(len(weights))
         p[found.histograms.groups] = table
         assert round(float(weights @ p), 3) == printed
@@ -119,7 +120,7 @@ def test_the_least_right_is_larger_than_that_of_the_label_for_a_profile():
     assert least == pytest.approx(by_lead.certificate.utility)
     assert by_lead.certificate.gap < 1e-7
     assert least > by_profile.distribution(ahead)[:, 0].min()
-    flips = mechanisms.load("permute_and_flip").weigh(ahead, 0.4)[:, 0].min()
+    flips = exponential.weigh(ahead, 0.4)[:, 0].min()
     assert least > flips
 
 

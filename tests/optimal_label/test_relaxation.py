@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.audit.histograms import enumerate_histograms
+from private_ensembles.mechanisms.laws import exponential
 from private_ensembles.optimal_label import relaxation
 from private_ensembles.optimal_label.best_label import best_label
 from private_ensembles.optimal_label.relaxation import bound_on_right
@@ -39,7 +39,7 @@ def test_averages_of_private_labels_satisfy_the_program(K, C, confusion):
     profile, rows = ConsensusProfile(C, **PROFILE, confusion=confusion), enumerate_histograms(K, C)
     weights = oracle.profile_weights(K, profile).astype(float)
     best = best_label(K, C, 0.6, accuracy=0.5).distribution(rows)
-    flips = mechanisms.load("permute_and_flip").weigh(rows, 0.3)
+    flips = exponential.weigh(rows, 0.3)
     for table in (best, flips):
         program = relaxation._Pairs(K, 0.6, profile)
         found = averages(table, rows, profile)
@@ -53,7 +53,7 @@ def test_averages_of_private_labels_satisfy_the_program(K, C, confusion):
         assert right == pytest.approx((weights * table).sum(), abs=1e-12)
         assert right <= program.bound()
     # A label of more than the budget does not.
-    more = averages(mechanisms.load("permute_and_flip").weigh(rows, 0.4), rows, profile)
+    more = averages(exponential.weigh(rows, 0.4), rows, profile)
     for k, place in enumerate(map(tuple, program.votes.tolist())):
         x[k], x[program.crowd[k]] = more[place]
     assert (program.private() @ x).max() > 1e-3

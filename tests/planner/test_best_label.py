@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.best_label import right, study
 
 SETTINGS = {
@@ -36,10 +36,10 @@ def test_mechanisms_that_answer_everything_have_a_row_for_every_accuracy(table):
 
 def test_right_is_the_share_of_right_labels():
     task = Task(1.0, 1e-5, 1, 1, 7, 4)
-    mechanism = mechanisms.load("optimal_label")
+    mechanism = load("optimal_label")
     parameters = mechanism.calibrate(task, accuracy=0.5)
     counts = np.random.default_rng(0).multinomial(7, [0.5] + [0.5 / 3] * 3, size=200_000)
-    drawn = mechanism.distribution(counts, parameters)[:, 0].mean()
+    drawn = mechanism.law.distribution(counts, parameters)[:, 0].mean()
     assert right(mechanism, task, parameters, 0.5) == pytest.approx(drawn, abs=4e-3)
 
 

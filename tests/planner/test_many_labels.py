@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner.many_labels import LIMIT, study
 
 SETTINGS = {
@@ -31,10 +31,10 @@ def test_every_mechanism_that_answers_has_a_row_for_every_number_of_labels(table
 def test_rows_are_what_the_mechanism_gives(table):
     row = table[(table["mechanism"] == "gnmax_exact") & (table["labels"] == 20)].iloc[0]
     wanted = Task(1.0, 1e-5, 20, 20, 51, 2)
-    mechanism = mechanisms.load("gnmax_exact")
+    mechanism = load("gnmax_exact")
     parameters = mechanism.calibrate(wanted)
     assert row["sigma"] == parameters.sigma <= 19.55
-    chance = mechanism.distribution(np.array([[15, 36]]), parameters)[0, 1]
+    chance = mechanism.law.distribution(np.array([[15, 36]]), parameters)[0, 1]
     assert row["right"] == chance
     # The right class wins where a standard normal stays below the lead over sqrt(2) sigma.
     assert chance == pytest.approx((1 + math.erf(21 / (2 * parameters.sigma))) / 2, rel=1e-12)

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.label_account import LabelAccount
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Seeded
 from private_ensembles.planner import ranking
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
@@ -30,7 +31,7 @@ def votes(name, task, seed=0):
 
 
 def grid(mechanism, number, least_cap):
-    ends = dict(mechanism.free)
+    ends = dict(mechanism.account.free)
     if "cap" in ends:
         ends["cap"] = max(least_cap, ends["cap"][0]), ends["cap"][1]
     axes = [np.linspace(*between, number) for between in ends.values()]
@@ -62,14 +63,14 @@ def test_no_parameter_on_a_fine_grid_beats_the_plan_by_one_percent(epsilon, prof
     for name, plan in plans.items():
         if plan.refusal is not None:
             continue
-        mechanism = mechanisms.load(name)
-        number, least_cap = points[len(mechanism.free)], 0.0
-        together = isinstance(mechanism, LabelAccount) or name == "confident_gnmax_exact"
+        mechanism = load(name)
+        number, least_cap = points[len(mechanism.account.free)], 0.0
+        together = isinstance(mechanism.account, LabelAccount) or name == "confident_gnmax_exact"
         if together and task.n_classes > 2:
             least_cap, number = TOGETHER[number]
         for free in grid(mechanism, number, least_cap):
             parameters = mechanism.calibrate(task, **free)
-            correct = mechanism.expected(counts, labels, task, parameters)[1]
+            correct = mechanism.law.expected(counts, labels, task, parameters)[1]
             assert correct <= 1.01 * plan.correct, (name, free)
             assert correct <= 1.01 * best
 
@@ -114,9 +115,9 @@ def test_with_steep_votes_of_many_classes_fewer_labels_may_be_right_more_often()
     labels = np.zeros(60, int)
     (plan,) = ranking.plan(task, counts, labels, ["gnmax_analytic"])
     assert plan.parameters.labels < 60
-    mechanism = mechanisms.load("gnmax_analytic")
+    mechanism = load("gnmax_analytic")
     everything = mechanism.calibrate(task)
-    assert plan.correct > 1.05 * mechanism.expected(counts, labels, task, everything)[1]
+    assert plan.correct > 1.05 * mechanism.law.expected(counts, labels, task, everything)[1]
 
 
 def test_expected_labels_are_those_of_simulated_releases():
@@ -124,12 +125,12 @@ def test_expected_labels_are_those_of_simulated_releases():
     for plan in ranking.plan(task, counts, labels):
         if plan.refusal is not None:
             continue
-        mechanism = mechanisms.load(plan.mechanism)
+        mechanism = load(plan.mechanism)
         generator = np.random.default_rng(5)
         right = []
         for _ in range(150):
             order = generator.permutation(task.queries)  # queries come in random order
-            released = mechanism.release(counts[order], plan.parameters, Seeded(generator))
+            released = door.release(mechanism, counts[order], plan.parameters, Seeded(generator))
             right.append((released == labels[order]).sum())
         error = np.std(right) / np.sqrt(len(right))
         assert abs(np.mean(right) - plan.correct) < 5 * error + 0.01 * plan.correct, plan

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import ranking, scaled_plans, study
 from private_ensembles.planner.scaled_plans import Scaled, scale
 from private_ensembles.votes.synthetic import ConsensusProfile
@@ -36,12 +36,12 @@ def test_a_scaled_plan_keeps_its_budget_and_is_near_a_plan_of_its_own(name, secu
     known, votes = planned(name, task)
     wanted = replace(task, **change)
     found = scale(known, wanted, *votes)
-    mechanism, parameters = mechanisms.load(name), found.plan.parameters
+    mechanism, parameters = load(name), found.plan.parameters
     # Asked anew, of the parameters alone.
     assert mechanism.cost(wanted, parameters).claimed <= wanted.epsilon
     assert mechanism.cost(wanted, parameters).claimed <= found.plan.epsilon * (1 + 1e-9)
     assert parameters.labels <= wanted.labels
-    answers, right = mechanism.expected(*votes, wanted, parameters)
+    answers, right = mechanism.law.expected(*votes, wanted, parameters)
     assert (answers, right) == (found.plan.answers, found.plan.correct)
     own = planned(name, wanted)[0].plan.correct
     assert 0.93 * own <= right <= own * 1.01

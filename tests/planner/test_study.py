@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.gaussian import GaussianNoise
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.laws.selection import SelectionRate
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import study
 
 BASE = Task(
@@ -28,9 +29,8 @@ SETTINGS = {
 
 
 def test_the_audit_catches_half_the_noise(monkeypatch):
-    mechanism = mechanisms.load("permute_and_flip")
-    honest = type(mechanism).rate
-    monkeypatch.setattr(type(mechanism), "rate", lambda self, p: 2 * honest(self, p))
+    honest = SelectionRate.used_rate
+    monkeypatch.setattr(SelectionRate, "used_rate", property(lambda noise: 2 * honest.fget(noise)))
     task = replace(BASE, queries=1, labels=1)
     assert study.audit_row("permute_and_flip", task)["verdict"] == "fails"
 
@@ -50,7 +50,7 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
         assert (rows.loc[applies, "epsilon"] <= epsilon).all()
     assert set(table["wanted"]) == {20}
     gnmax = table[table["mechanism"] == "gnmax"].iloc[0]
-    assert gnmax["name"] == mechanisms.load("gnmax").label
+    assert gnmax["name"] == registry.entry("gnmax").label
     assert gnmax["parameters"].startswith("sigma = ")
     assert table["published"].isna().all()  # one mechanism a family
     both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}

@@ -11,8 +11,7 @@ import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
-from private_ensembles.papers.dpbag.students import METRICS
-from private_ensembles.papers.dpbag.tables import affordable_labels
+from private_ensembles.papers.dpbag.tables import METRICS, affordable_labels
 from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.published.comparison import NUMBER, compare, of_kind
 from private_ensembles.published.declarations import paper

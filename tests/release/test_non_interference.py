@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.configuration import files
 from private_ensembles.configuration.check import check
 from private_ensembles.figures import own_votes as own_figure
 from private_ensembles.figures import style
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise import secure
 from private_ensembles.planner import ranking
 from private_ensembles.release import own_votes
@@ -77,11 +78,11 @@ def settings_for(name, size):
     """The checked configuration in which this mechanism alone serves the votes; None if it none."""
     config = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text())
     config |= {"votes": "votes.npz", "n_classes": size[1], "epsilon": 2}
-    mechanism = mechanisms.load(name)
-    private = mechanism.teachers == "private"
+    mechanism = load(name)
+    private = mechanism.entry.teachers == "private"
     config["planner"] |= {
         "mechanisms": [name],
-        "privacy_model": sorted(mechanism.privacy_models)[0],
+        "privacy_model": sorted(mechanism.entry.privacy_models)[0],
         "adjacency": "add_remove" if private else "replace_one",
         "teacher_epsilon": 0.3 if private else None,
     }
@@ -208,7 +209,7 @@ def check_published(publish, name, size=USUAL):
     assert [path for path in one if one[path] != two[path]] == []
 
 
-@pytest.mark.parametrize("name", mechanisms.offered())
+@pytest.mark.parametrize("name", registry.offered())
 def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
     check_published(published, name)
 
@@ -217,7 +218,7 @@ def test_votes_change_nothing_that_is_published_but_the_labels(published, name):
 # minutes here. tests/mechanisms/test_ends.py has the releases of all mechanisms at all ends.
 AT_THE_ENDS = [
     name
-    for name in mechanisms.offered()
+    for name in registry.offered()
     if name.startswith(("gnmax", "lnmax", "exponential", "permute", "ladder"))
 ]
 

@@ -16,12 +16,12 @@ from decimal import Decimal
 
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.darrm import optimize_gamma
 from private_ensembles.darrm.certificate_file import exactly, record
 from private_ensembles.jobs import io
 from private_ensembles.ledger import certificates as of_labels
 from private_ensembles.ledger.ledger import setting
+from private_ensembles.mechanisms import registry
 from verify import verify
 
 from .mutations import stated
@@ -334,7 +334,7 @@ def test_a_name_that_no_certificate_bears_is_refused(real, status, names):
 
 
 def test_every_mechanism_has_its_noise_in_the_verifier(real):
-    for name in mechanisms.names():
+    for name in registry.entries():
         body = {"kind": "ledger_row", "theorem": "none", "why": f"{name}, row: none"}
         verify.check_name(f"{name}, row", body)
 

@@ -11,8 +11,8 @@ from mpmath import mp
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs
-from private_ensembles.mechanisms.families.audited import both_counts
-from private_ensembles.mechanisms.families.gaussian import label_distribution
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.mechanisms.laws.gaussian import WHOLE, GaussianNoise
 from verify import verify
 
 from . import mutations, truth
@@ -99,7 +99,7 @@ def gaussian(labels, theorem, epsilon, step):
 )
 def test_what_the_account_says_of_many_labels_is_proven_within_ten_seconds(theorem, labels, share):
     """One pair above all of them costs a quarter more. What one adversary achieves is refused."""
-    rows = label_distribution(both_counts(11), 16.0)
+    rows = WHOLE.distribution(both_counts(11), GaussianNoise(16.0))
     found = adaptive_epsilon(Pairs(rows[:-1], rows[1:], 1e-12, 1e-300), labels, 1e-5)
     started = time.process_time()
     verify.check(gaussian(labels, theorem, share * found.upper, step=0.008))

@@ -33,7 +33,7 @@ DATA = {"prepare_dataset", *TEACHERS, *BASELINES}
 GLYPH = {"account_votes/task=glyph", "release_pate_labels/task=glyph", *TABLES, *EQUAL}
 SYNTHETIC = {"synthesize_votes", "compare_noise", "draw_threshold_effects", *GLYPH}
 PLAN = {"plan_mechanisms", "build_index"}
-STUDY = ACCOUNT | LABELS | FIGURES | EQUAL
+STUDY = ACCOUNT | LABELS | {"compare_noise"} | EQUAL
 NOTHING: set[str] = set()
 
 
@@ -154,11 +154,16 @@ CONFIGURATION = {
 
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
 FILES = {
-    # Figures and tables know the marks of the study, so they count among what it makes.
     f"{MODULE}/papers/pate/experiment.py": STUDY,
+    f"{MODULE}/papers/pate/given_noise.py": NOTHING,
+    f"{MODULE}/papers/pate/figures.py": {"draw_students", "draw_threshold_effects", *END},
+    f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
     f"{MODULE}/pate/confident.py": STUDY,
-    f"{MODULE}/pate/mechanisms.py": STUDY | PLAN,
-    f"{MODULE}/pate/rdp.py": STUDY | PLAN | {"check_printed_arithmetic"},
+    f"{MODULE}/pate/consensus.py": STUDY | PLAN,
+    f"{MODULE}/mechanisms/checks/thresholds.py": STUDY | PLAN,
+    f"{MODULE}/mechanisms/laws/laplace.py": STUDY | PLAN,
+    f"{MODULE}/mechanisms/accounts/label.py": STUDY | PLAN,
+    f"{MODULE}/pate/rdp.py": STUDY | FIGURES | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/pate/sanitize.py": STUDY | {"check_printed_arithmetic"},
     f"{MODULE}/pate/table2.py": {"check_printed_arithmetic", *END},
     f"{MODULE}/configuration/pate.py": NOTHING,  # its values are what counts
@@ -174,7 +179,7 @@ FILES = {
     f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/papers/pate/equal_budget.py": EQUAL,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,
-    f"{MODULE}/noise/secure.py": TEACHERS | STUDY | PLAN | {"check_printed_arithmetic"},
+    f"{MODULE}/noise/secure.py": TEACHERS | STUDY | FIGURES | PLAN | {"check_printed_arithmetic"},
     f"{MODULE}/teachers/models.py": TEACHERS,
     f"{MODULE}/teachers/slices.py": TEACHERS,
     f"{MODULE}/teachers/forest.py": NOTHING,

@@ -3,7 +3,8 @@
 from private_ensembles.figures import style
 from private_ensembles.figures.pate import draw_noise_comparison
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.experiment import noise_comparison, order_grid
+from private_ensembles.papers.pate.experiment import noise_comparison
+from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

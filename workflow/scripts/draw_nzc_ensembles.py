@@ -4,7 +4,7 @@ import pandas as pd
 
 from private_ensembles.figures.nzc import draw_ensembles
 from private_ensembles.jobs import io
-from private_ensembles.papers.nzc.experiment import figure2
+from private_ensembles.papers.nzc.figures import figure2
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

@@ -5,7 +5,7 @@ import pandas as pd
 from private_ensembles.figures import style
 from private_ensembles.figures.pate import draw_students
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.experiment import students_figure
+from private_ensembles.papers.pate.figures import students_figure
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

@@ -5,12 +5,12 @@ import pandas as pd
 from private_ensembles.figures import style
 from private_ensembles.figures.pate import draw_threshold_effects
 from private_ensembles.jobs import io
-from private_ensembles.papers.pate.experiment import (
+from private_ensembles.papers.pate.figures import (
     answering_cost,
     equal_answers,
-    order_grid,
     threshold_histogram,
 )
+from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from private_ensembles.jobs import io
-from private_ensembles.papers.darrm.tables import accuracy_by_training, label_accuracy
+from private_ensembles.papers.darrm.accuracies import accuracy_by_training, label_accuracy
 
 with io.job(snakemake) as job:
     labels = pd.concat(map(pd.read_csv, job.input), ignore_index=True)

@@ -6,12 +6,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.accounts.gaussian_counts import rho_cost, rho_within, sigma_of_one
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure
+from private_ensembles.pate.data_independent import rho_cost, rho_within
+from private_ensembles.pate.gnmax import sigma_of_one
 
 
 @pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])

@@ -8,8 +8,6 @@ import pytest
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
 from private_ensembles.mechanisms.accounts import given
-from private_ensembles.mechanisms.accounts.gaussian_counts import rho_cost
-from private_ensembles.mechanisms.accounts.given import paper_epsilon
 from private_ensembles.mechanisms.laws import bagging, immutable, laplace
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
@@ -17,6 +15,7 @@ from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
+from private_ensembles.pate.data_independent import paper_epsilon, rho_cost
 
 TASK = Task(1.0, 1e-5, 1, 1, 28, 2)
 

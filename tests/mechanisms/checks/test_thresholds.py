@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.checks.thresholds import confident_gnmax, interactive_gnmax
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 from ...pate.oracle import (

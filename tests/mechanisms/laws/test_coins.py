@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.laws.coins import coins_delta, draw_coins
+from private_ensembles.audit.coins import coins_delta
+from private_ensembles.mechanisms.laws.coins import draw_coins
 from private_ensembles.noise import secure
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
 from private_ensembles.accounting.composition import replace_one
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.configuration.naming import delta_of
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.gamma import gamma_subsampling
 from private_ensembles.darrm.optimize import optimize_gamma
-from private_ensembles.mechanisms.families.audited import both_counts
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.papers.darrm.experiment import (
     budget_of,
     claims,
@@ -39,7 +40,7 @@ SETTINGS = {
 SIGMAS = {f"sigma_{method}": 3.0 for method in ("rdp", "improved_rdp", "analytic")}
 SIGMAS["sigma_exact"] = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=K)
 PARAMETERS = parameters(budget_of(SETTINGS), optimize_gamma(K, 3, 0.1, 1e-4).gamma, SIGMAS)
-MECHANISMS = [mechanism.name for mechanism in mechanisms.of_one_label()]
+MECHANISMS = registry.of_one_label()
 PRIVATE = ("darrm_sub", "darrm_opt", "majority_private", "committee")
 
 
@@ -93,8 +94,8 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
         caches = votes[kind][0]
         released = arrays["labels_40"][i, 0]
         measured = (released == caches.labels[index]).mean()
-        mechanism = mechanisms.load(str(name))
-        probability = mechanism.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
+        mechanism = load(str(name))
+        probability = mechanism.law.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
         exact = expected_accuracy(probability, ones(caches, K), caches.labels)
         # 16,000 independent labels (every draw holds all queries): below 1e-9 by Hoeffding.
         assert abs(measured - exact) < np.sqrt(np.log(2e9) / 32_000)

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from private_ensembles.papers.dpbag import students as bagging_students
-from private_ensembles.papers.dpbag.students import METRICS, run, student_metrics
+from private_ensembles.papers.dpbag.students import run, student_metrics
+from private_ensembles.papers.dpbag.tables import METRICS
 
 from .conftest import LOGISTIC, PATH, TREES
 

@@ -11,8 +11,6 @@ from private_ensembles.papers.nzc.experiment import (
     aggregators,
     ask,
     claims,
-    figure2,
-    lead_losses,
 )
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
@@ -78,28 +76,3 @@ def test_account_says_what_rests_on_votes(given):
     lead = np.diff(np.sort(votes[20], axis=1)[:, -2:], axis=1)[:, 0]
     assert value["nzc", "tied"] == (lead == 0).sum()
     assert value["nzc", "unprotected"] == (lead <= 2).sum()
-
-
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
-def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
-    settings = {"teachers": [5, 6], "classes": [2, 3], "epsilon": 50}
-    found = lead_losses(settings, MECHANISM | {"noise": noise})
-    assert set(found["ties"]) == {"first", "last", "random"}
-    one, more = found[found["lead"] == 1], found[found["lead"] >= 3]
-    assert (one["delta_least"] == 1).all()
-    assert len(one) == 3 * 3  # two classes and an even number have none
-    assert (more["delta_most"] < 1e-290).all()
-
-
-def test_figure_2_counts_leads(given):
-    votes, labels = given
-    data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
-    size = data[data["panel"] == "teachers"].set_index("teachers")
-    for K, counts in votes.items():
-        ordered = np.sort(counts, axis=1)
-        assert size.loc[K, "qualified"] == (ordered[:, -1] - ordered[:, -2] > 2).mean()
-        assert size.loc[K, "accuracy"] == (counts.argmax(axis=1) == labels).mean()
-    steps = data[data["panel"] == "distance"]
-    assert list(steps["distance"]) == [0, 2, 10]
-    assert steps["qualified"].is_monotonic_decreasing
-    assert set(data["release"]) == {NOT_FOR_RELEASE}

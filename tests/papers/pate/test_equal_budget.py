@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from private_ensembles import mechanisms
-from private_ensembles.mechanisms.families.task import Task
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.task import Task
 from private_ensembles.papers.pate.equal_budget import compare
 from private_ensembles.papers.pate.experiment import draw_queries
 from private_ensembles.pate.gnmax_lattice import lattice_distribution
@@ -26,14 +27,14 @@ def votes(classes):
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
     counts, labels = votes(classes)
     table = compare(counts, labels, SETTINGS, task="here", seed=0)
-    expected = {name for name in mechanisms.offered() if mechanisms.load(name).hides_votes}
+    expected = {name for name in registry.offered() if registry.entry(name).hides_votes}
     # Of two classes only, or of fewer sorted histograms.
     others = {"ladder", "optimal_label"}
     assert set(table["mechanism"]) == expected - (others if classes > 2 else set())
     assert len(table) == 4 * table["mechanism"].nunique()
     for row in table.to_dict("records"):
         wanted = Task(row["epsilon"], row["delta"], row["queries"], row["queries"], 51, classes)
-        mechanism = mechanisms.load(row["mechanism"])
+        mechanism = load(row["mechanism"])
         assert mechanism.cost(wanted, mechanism.calibrate(wanted)).claimed <= row["epsilon"]
         assert 0 <= row["accuracy"] <= 1
         assert row["answers"] <= row["queries"] * (1 + 1e-9)
@@ -51,7 +52,7 @@ def test_accuracy_is_that_of_the_queries_students_ask():
     row = table[(table["mechanism"] == "gnmax") & (table["queries"] == 20)].iloc[0]
     asked = draw_queries(80, 20, 0, "here", 0)
     wanted = Task(2.0, 1e-5, 20, 20, 51, 4)
-    sigma = mechanisms.load("gnmax").calibrate(wanted).sigma
+    sigma = load("gnmax").calibrate(wanted).sigma
     exact = gnmax_distribution(counts[asked], sigma)[np.arange(20), labels[asked]].mean()
     assert row["accuracy"] == pytest.approx(exact, rel=1e-9)
 
@@ -71,7 +72,7 @@ def test_secure_noise_is_accounted_for_as_it_is_drawn():
     }
     row = table[table["mechanism"] == "gnmax_analytic"].iloc[0]
     wanted = Task(2.0, 1e-5, 20, 20, 51, 3, secure=True)
-    parameters = mechanisms.load("gnmax_analytic").calibrate(wanted)
+    parameters = load("gnmax_analytic").calibrate(wanted)
     asked = draw_queries(80, 20, 0, "here", 0)
     chances = lattice_distribution(counts[asked], parameters.sigma)
     exact = chances[np.arange(20), labels[asked]].mean()

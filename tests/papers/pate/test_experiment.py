@@ -1,6 +1,5 @@
 """PATE's experiments on small votes: what is asked, what it costs, what rests on the votes."""
 
-import copy
 import itertools
 import math
 import re
@@ -14,43 +13,35 @@ from private_ensembles.noise.secure import MODES
 from private_ensembles.papers.pate import experiment as module
 from private_ensembles.papers.pate.experiment import (
     account,
-    answering_cost,
-    buy_labels,
     draw_queries,
-    equal_answers,
     noise_comparison,
-    order_grid,
     stated_scores,
-    students_figure,
-    threshold_histogram,
 )
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.lnmax_accounting import lnmax_rdp
-from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
+from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE, SANITIZED
 
-K, POOL, CLASSES, DELTA = 50, 120, 4, 1e-3
-NOISE = {"threshold": 30.0, "sigma1": 15.0, "sigma2": 6.0}
-SETTINGS = {
-    "pool": POOL,
-    "delta": DELTA,
-    "confident": {"queries": 60, **NOISE},
-    "lnmax": {"scale": 3.0, "queries": [20, 40]},
-    "printed": None,
-    "draws": 2,
-    "orders": {"order_max": 6, "order_step": 0.5},
-    "release": {
-        "report": "sanitized",
-        "confidence": 0.95,
-        "target_epsilon": 3,
-        "answer_cap": None,
-    },
-    "two_rounds": None,
-    "answer_cap": None,
-}
+from .small_votes import (
+    CLASSES,
+    COUNTS,
+    DELTA,
+    LABELS,
+    NOISE,
+    ORDERS,
+    POOL,
+    SETTINGS,
+    K,
+    accounted,
+    bought,
+    converted,
+    quantities,
+    votes,
+)
+
 PRINTED = {"answers": 30, "order": 4.0, "beta": 0.05, "sigma_ss": 5.0}
 ROUNDS = {
     "student_accuracy": 0.7,
@@ -59,45 +50,6 @@ ROUNDS = {
     "second": {"queries": 60, **NOISE},
     "printed": {"answers": 50, "order": 4.0, "beta": [0.05, 0.04], "sigma_ss": [5.0, 6.0]},
 }
-ORDERS = order_grid(SETTINGS["orders"])
-CHECKS = {
-    "moderate": {"threshold": 30, "sigma1": 10},
-    "aggressive": {"threshold": 45, "sigma1": 10},
-}
-
-
-def votes(seed=0, queries=POOL):
-    """Counts (queries, CLASSES) of K teachers and labels: from unanimous to undecided."""
-    source = np.random.default_rng(seed)
-    labels = source.integers(CLASSES, size=queries)
-    right = source.beta(4, 1, queries)
-    chances = np.full((queries, CLASSES), 1.0) * ((1 - right) / (CLASSES - 1))[:, None]
-    chances[np.arange(queries), labels] = right
-    counts = source.multinomial(K, chances)
-    counts[0] = K * np.eye(CLASSES, dtype=int)[labels[0]]
-    return counts, labels
-
-
-COUNTS, LABELS = votes()
-
-
-def accounted(counts=COUNTS, labels=LABELS, task="digits", seed=0, noise="reproducible", **changes):
-    return account(
-        counts, labels, copy.deepcopy(SETTINGS) | changes, task=task, seed=seed, noise=noise
-    )
-
-
-def quantities(table, aggregator, draw=0):
-    part = table[(table["aggregator"] == aggregator) & (table["draw"] == draw)]
-    assert not part["quantity"].duplicated().any()
-    return dict(zip(part["quantity"], part["value"], strict=True))
-
-
-def converted(total, delta=DELTA, orders=ORDERS):
-    """PATE's Theorem 5 at the best order."""
-    return min(
-        cost + math.log(1 / delta) / (order - 1) for cost, order in zip(total, orders, strict=True)
-    )
 
 
 # Queries and orders ------------------------------------------------------------------------------
@@ -122,13 +74,6 @@ def test_draws_tasks_and_seeds_have_queries_of_their_own():
 def test_more_queries_than_the_pool_has_are_refused(queries):
     with pytest.raises(ValueError, match=rf"queries = {queries}: must be 1 to the pool's 120"):
         draw_queries(POOL, queries, 0, "digits", 0)
-
-
-def test_orders_begin_one_step_above_one_and_end_at_the_largest():
-    assert order_grid({"order_max": 3, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
-    assert order_grid({"order_max": 3.2, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
-    grid = order_grid({"order_max": 1.7, "order_step": 0.1})
-    assert (len(grid), grid[-1]) == (7, pytest.approx(1.7))
 
 
 # Figures 4 and 5 ---------------------------------------------------------------------------------
@@ -196,83 +141,7 @@ def test_data_independent_cost_of_gaussian_noise_is_proposition_8s():
     assert row["data_independent_epsilon"] == pytest.approx(best, rel=1e-12)
 
 
-def test_histogram_counts_every_query_once_and_thresholds_by_their_chance():
-    table = threshold_histogram(COUNTS, CHECKS, 6.0, 4.0)
-    assert set(table["release"]) == {NOT_FOR_RELEASE}
-    whole = table[table["mechanism"] == "lnmax"]
-    assert whole["answered"].sum() == POOL
-    # The unanimous query is in the last bin, not beyond it.
-    assert whole["answered"].iloc[-1] >= 1
-    most = COUNTS.max(axis=1)
-    costs = gnmax_rdp(COUNTS, 6.0, [4.0])[:, 0]
-    for name, check in CHECKS.items():
-        part = table[table["mechanism"] == name]
-        assert len(part) == 25
-        for row in part.itertuples():
-            last = row.bin_high == K
-            inside = (most >= row.bin_low) & ((most < row.bin_high) | last)
-            chance = stats.norm.sf((check["threshold"] - most[inside]) / check["sigma1"])
-            assert row.answered == pytest.approx(chance.sum(), rel=1e-12, abs=1e-12)
-            if inside.any():
-                assert row.label_rdp == pytest.approx(costs[inside].mean(), rel=1e-12)
-            else:
-                assert math.isnan(row.label_rdp)
-
-
-def test_costs_at_equal_numbers_of_answers_are_direct_sums():
-    """Figure 1 compares what both cost when both have answered as much, not when asked as much."""
-    settings = {"threshold": 30.0, "sigma1": 15.0, "scale": 3.0, "answers": [20, 55]}
-    table = equal_answers(COUNTS, settings, 6.0, DELTA, ORDERS)
-    chance = stats.norm.sf((30 - COUNTS.max(axis=1)) / 15)
-    label, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
-    thresholds = threshold_rdp(COUNTS, 30.0, 15.0, ORDERS)
-
-    def epsilon(cost):
-        return min(cost + math.log(1 / DELTA) / (ORDERS - 1))
-
-    for answers, rows in table.groupby("answers"):
-        rows = rows.set_index("aggregator")
-        asked = next(n for n in range(1, len(COUNTS)) if chance[:n].sum() >= answers)
-        assert rows["asked"].to_dict() == {"lnmax": answers, "confident": asked}
-        cost = thresholds[:asked].sum(axis=0) + chance[:asked] @ label[:asked]
-        assert rows.loc["confident", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
-        cost = laplace[:answers].sum(axis=0)
-        assert rows.loc["lnmax", "epsilon"] == pytest.approx(epsilon(cost), rel=1e-9)
-    assert set(table["label"]) == {"first label", "second label"}
-    # Where the queries do not suffice there is no number.
-    few = equal_answers(COUNTS, settings | {"answers": [20, 10_000]}, 6.0, DELTA, ORDERS)
-    assert few["epsilon"].isna().tolist() == [False, False, True, True]
-
-
-def test_answering_cost_is_a_direct_sum():
-    table = answering_cost(COUNTS, CHECKS, 6.0, 3.0, DELTA, ORDERS, 7)
-    assert set(table["release"]) == {NOT_FOR_RELEASE}
-    assert table.groupby("mechanism")["asked"].apply(list).iloc[0][-1] == POOL
-    labels, laplace = gnmax_rdp(COUNTS, 6.0, ORDERS), lnmax_rdp(COUNTS, 3.0, ORDERS)
-    for row in table.itertuples():
-        answered, total, thresholds = 0.0, np.zeros(len(ORDERS)), np.zeros(len(ORDERS))
-        for i in range(row.asked):
-            if row.mechanism == "lnmax":
-                answered, total = answered + 1, total + laplace[i]
-                continue
-            check = CHECKS[row.mechanism]
-            lead = (COUNTS[i].max() - check["threshold"]) / check["sigma1"]
-            answered += stats.norm.cdf(lead)
-            total = total + stats.norm.cdf(lead) * labels[i]
-            thresholds += ORDERS / (2 * check["sigma1"] ** 2)
-        assert row.answered == pytest.approx(answered, rel=1e-12)
-        assert row.epsilon == pytest.approx(converted(total + thresholds), rel=1e-12)
-        if row.mechanism == "lnmax":
-            assert math.isnan(row.epsilon_selection)
-        else:
-            assert row.epsilon_selection == pytest.approx(converted(thresholds), rel=1e-12)
-
-
 # Labels ------------------------------------------------------------------------------------------
-
-
-def bought(task="digits", seed=0, noise="reproducible", **changes):
-    return buy_labels(COUNTS, LABELS, SETTINGS | changes, task=task, seed=seed, noise=noise)
 
 
 def test_bought_labels_are_counted_against_the_truth():
@@ -514,36 +383,3 @@ def test_stated_scores_are_right_as_often_as_stated(accuracy, low, high):
         assert abs(shares - 0.25).max() < 0.05
     again = stated_scores(labels, 5, student, np.random.default_rng(1))
     assert np.array_equal(scores, again)
-
-
-# Figure 1 ----------------------------------------------------------------------------------------
-
-
-def histories():
-    return pd.DataFrame(
-        {"task": "digits", "aggregator": name, "student_seed": 0, "epoch": epoch, "accuracy": 0.5}
-        for name in ("lnmax-20", "lnmax-40", "confident")
-        for epoch in (1, 2)
-    )
-
-
-def test_figure_1_shows_the_longest_lnmax_and_what_was_bought():
-    _, arrays = bought()
-    data = students_figure(COUNTS, arrays, histories(), SETTINGS, points=5, bins=10)
-    assert set(data["release"]) == {NOT_FOR_RELEASE}
-    panels = data.groupby(["panel", "aggregator"]).size().to_dict()
-    assert panels == {
-        ("training", "lnmax"): 2,
-        ("training", "confident"): 2,
-        ("cost", "lnmax"): 5,
-        ("cost", "confident"): 5,
-        ("consensus", "lnmax"): 10,
-        ("consensus", "confident"): 10,
-    }
-    consensus = data[data["panel"] == "consensus"].groupby("aggregator")["labels"].sum()
-    assert consensus["lnmax"] == 40
-    assert consensus["confident"] == (arrays["confident_labels"] >= 0).sum()
-    ends = data[data["panel"] == "cost"].groupby("aggregator").last()
-    found = quantities(accounted(), "confident")
-    assert ends.loc["confident", "epsilon"] == pytest.approx(found["epsilon"], rel=1e-12)
-    assert ends.loc["confident", "answered"] == pytest.approx(found["answered"], rel=1e-12)

@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.noise.sources import Seeded
+from private_ensembles.papers.pate.algorithms import confident_gnmax
 from private_ensembles.papers.pate.interactive_students import (
     Repetition,
     first_queries,
@@ -16,7 +19,6 @@ from private_ensembles.papers.pate.interactive_students import (
     summary,
 )
 from private_ensembles.pate.data_independent import exact_data_independent_epsilon
-from private_ensembles.pate.mechanisms import confident_gnmax
 from private_ensembles.pate.rounds import certain_epsilon, confident_round
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -61,8 +63,8 @@ def counts(inputs):
 @pytest.fixture(scope="module")
 def bought(counts):
     queries = np.random.default_rng(2).permutation(POOL)[:30]
-    noise = np.random.default_rng(3)
-    return queries, confident_gnmax(counts[queries], **CHECK, generator=noise)
+    source = Seeded(np.random.default_rng(3))
+    return queries, confident_gnmax(counts[queries], CheckedNoise(**CHECK), source)
 
 
 def run(inputs, counts, bought, **changes):
@@ -127,21 +129,21 @@ def test_a_cap_on_answers_is_shared_by_both_rounds(inputs, counts, bought, rows)
     assert certain["confident"] == pytest.approx(exact_data_independent_epsilon(rho, 1e-4))
     spent = int((kept[:12] >= 0).sum())
     scores = np.tile([1.0, 0.0], (len(counts), 1))
-    stream = np.random.default_rng(0)
+    source = Seeded(np.random.default_rng(0))
     options = SETTINGS | {"answer_cap": cap, "threshold": -100}
-    answers, own = second_round(counts, scores, options, answered=spent, stream=stream)
+    answers, own = second_round(counts, scores, options, answered=spent, source=source)
     assert ((answers >= 0) & ~own).sum() == cap - spent
 
 
 def test_a_student_that_knows_reinforces_and_one_that_does_not_asks(counts):
     truth = counts.argmax(axis=1)
     certain = np.eye(2)[truth]
-    stream = np.random.default_rng(0)
+    source = Seeded(np.random.default_rng(0))
     calm = SETTINGS | {"confident": SETTINGS["confident"] | {"sigma1": 0.1, "sigma2": 0.1}}
-    labels, own = second_round(counts, certain, calm, answered=0, stream=stream)
+    labels, own = second_round(counts, certain, calm, answered=0, source=source)
     assert own[counts.max(axis=1) > 13].all()
     assert np.array_equal(labels[own], truth[own])
-    labels, own = second_round(counts, certain[:, ::-1], calm, answered=0, stream=stream)
+    labels, own = second_round(counts, certain[:, ::-1], calm, answered=0, source=source)
     assert not own[counts.max(axis=1) > 9].any()
     assert np.array_equal(labels, truth)
 

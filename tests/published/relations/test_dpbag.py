@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from private_ensembles.papers.dpbag.students import METRICS
+from private_ensembles.papers.dpbag.tables import METRICS
 from private_ensembles.published.comparison import COLUMNS
 from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.published.relations.comparison import compare_relations

@@ -1,4 +1,4 @@
-"""NZC's Figure 2, drawn from the frame of `papers.nzc.experiment.figure2` and nothing else."""
+"""NZC's Figure 2, drawn from the frame of `papers.nzc.figures.figure2` and nothing else."""
 
 import pandas as pd
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from private_ensembles import checks
+from private_ensembles.audit.verdicts import exceeds, verdict
 from private_ensembles.mechanisms import registry
 
-# Exact values are upper bounds that are off by rounding; a claim is not broken by that.
-_ROUNDING = 1e-9
-VERDICTS = ("holds", "proven", "unproven", "fails")
 _TRUE = ("holds", "proven")
 # What one label is to a test, with its exact distribution.
 GAUSSIAN = ("mu", "miss_1", "miss_5", "miss_10")
@@ -25,11 +22,12 @@ class LedgerRow:
     upper bound that this module proves at delta. exact_epsilon: the audit's value at delta, an
     upper bound up to rounding. lower_epsilon: what is proven not to be enough, if the exact
     value is not known. data_dependent: the cost is a function of the votes. release: labels (and
-    costs) may leave the workflow. verdict: one of VERDICTS. proof: the page of docs/ and the
-    section with the theorem that the verdict rests on; empty if nothing is proven of the claim.
-    mu: of Gaussian differential privacy, bounded from above; infinite if there is none. miss_1,
-    miss_5, miss_10: how often a neighbour is missed at least by a test that accuses wrongly in 1,
-    5, 10 % of cases. Both are of one label at its exact distribution, None if exact_epsilon is.
+    costs) may leave the workflow. verdict: one of `audit.verdicts.VERDICTS`. proof: the page of
+    docs/ and the section with the theorem that the verdict rests on; empty if nothing is proven of
+    the claim. mu: of Gaussian differential privacy, bounded from above; infinite if there is none.
+    miss_1, miss_5, miss_10: how often a neighbour is missed at least by a test that accuses wrongly
+    in 1, 5, 10 % of cases. Both are of one label at its exact distribution, None if exact_epsilon
+    is.
     """
 
     mechanism: str
@@ -87,7 +85,7 @@ def ledger_row(
             checks.number(at_least=0, **{name: value})
     checks.probability(delta=delta)
     for found in (exact_epsilon, lower_epsilon):
-        if None not in (proven_epsilon, found) and _exceeds(found, proven_epsilon):
+        if None not in (proven_epsilon, found) and exceeds(found, proven_epsilon):
             raise ValueError(
                 f"proven_epsilon = {proven_epsilon}: must not be below the exact {found}"
             )
@@ -106,30 +104,3 @@ def ledger_row(
         mu=mu,
         **({} if misses is None else dict(zip(GAUSSIAN[1:], misses, strict=True))),
     )
-
-
-def verdict(
-    claimed: float | None, proven: float | None, exact: float | None, lower: float | None = None
-) -> str:
-    """Say what becomes of a claimed epsilon; no number is compared with itself.
-
-    ``fails``: the exact epsilon, or what is proven not to be enough, exceeds it. ``holds``: the
-    exact epsilon does not, or a proven one is smaller. ``proven``: the claim is the proven epsilon
-    itself, so that no second number supports it and all rests on the proof. ``unproven``: nothing
-    refutes it, and what is proven is larger.
-    """
-    if claimed is None:
-        return "unproven"
-    if any(found is not None and _exceeds(found, claimed) for found in (exact, lower)):
-        return "fails"
-    if exact is not None:
-        return "holds"
-    if proven is None or _exceeds(proven, claimed):
-        return "unproven"
-    return "holds" if _exceeds(claimed, proven) else "proven"
-
-
-def _exceeds(value: float, bound: float) -> bool:
-    if math.isinf(bound):
-        return False
-    return value > bound + _ROUNDING * max(1.0, bound)

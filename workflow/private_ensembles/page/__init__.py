@@ -1,4 +1,5 @@
 """The page and docs/ as text: chapters, tables, charts, findings and the crate of a run's results.
 
-Lays out tables that others computed. May import `configuration`, `published` and `figures`.
+Lays out tables that others computed. May import `configuration`, `published`, `figures`
+and, for labels and order, `mechanisms.registry`.
 """

@@ -1,5 +1,5 @@
 """What the sections of the papers do with votes, one package for each paper: as tables.
 
 Nothing here draws, and only `inputs` and `students` read files. May import every floor up to
-`ledger`; of the papers, NZC asks its queries as PATE does.
+`planner`; of the papers, NZC asks its queries as PATE does.
 """

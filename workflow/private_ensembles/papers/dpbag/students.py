@@ -5,9 +5,8 @@ import numpy as np
 from private_ensembles.mechanisms.laws.bagging import release
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.dpbag.experiment import noise_of
+from private_ensembles.papers.dpbag.tables import METRICS
 from private_ensembles.student.ranking import areas
-
-METRICS = ("accuracy", "auroc", "auprc")
 
 
 def student_metrics(features, labels, test, model, training):

@@ -5,7 +5,6 @@ release: NZC's labels are not private (docs/nzc.md), and accuracies are measured
 """
 
 from collections.abc import Mapping
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,9 @@ from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.mechanisms.laws.laplace import lnmax
 from private_ensembles.noise.streams import generator
 from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
-from private_ensembles.nzc.ensembles import distance_shares, label_accuracies, leads, teacher_curve
+from private_ensembles.nzc.ensembles import label_accuracies, leads
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
-from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
+from private_ensembles.nzc.truth import lead_one_epsilon
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE
@@ -139,44 +138,6 @@ def claims(
             counts.shape[1], FAILURE, **{noise: value}
         )
     return epsilons
-
-
-def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
-    """delta of one NZC label by lead and rule for ties, over all histograms (no data needed).
-
-    settings: teachers and classes (lists), epsilon. Columns teachers, classes, ties, lead,
-    histograms, delta_least, delta_most, epsilon; for both kinds of noise the same.
-    """
-    parameters = {key: value for key, value in _mechanism(mechanism).items() if key != "ties"}
-    rows = []
-    for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
-        for loss in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **parameters):
-            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": loss.lead}
-            row["histograms"] = loss.histograms
-            row["delta_least"], row["delta_most"] = loss.least, loss.most
-            rows.append(row | {"epsilon": loss.epsilon})
-    return pd.DataFrame(rows)
-
-
-def figure2(
-    votes: Mapping[int, np.ndarray], labels: np.ndarray, shares: list[float], *, task: str
-) -> pd.DataFrame:
-    """The data behind Figures 2a-c for one task.
-
-    votes: counts (pool, C) by number of teachers. shares: distances of Figure 2b, of the largest
-    ensemble's size. Rows: task, panel `teachers` (teachers, accuracy of the plurality, qualified:
-    share of queries with a lead above 2, qualified_wrong: those of them that are wrong) and panel
-    `distance` (teachers, distance n, qualified: share with a lead above n), release.
-    """
-    curve = pd.DataFrame(teacher_curve({K: (counts, labels) for K, counts in votes.items()}))
-    largest = max(votes)
-    distances = sorted({round(share * largest) for share in shares})
-    qualified = distance_shares(votes[largest], distances)
-    steps = pd.DataFrame({"teachers": largest, "distance": distances, "qualified": qualified})
-    parts = curve.assign(panel="teachers"), steps.assign(panel="distance")
-    data = pd.concat(parts, ignore_index=True)
-    data.insert(0, "task", task)
-    return data.assign(release=NOT_FOR_RELEASE)
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:

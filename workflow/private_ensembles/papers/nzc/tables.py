@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from private_ensembles.ledger.row import verdict
+from private_ensembles.audit.verdicts import verdict
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
 _CLAIMS = (

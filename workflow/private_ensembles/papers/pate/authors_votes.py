@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.papers.pate.experiment import confident_account, noise_of, order_grid
+from private_ensembles.papers.pate.experiment import confident_account, noise_of
+from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
 from private_ensembles.pate.rounds import confident_round
 from private_ensembles.votes.cache import Votes

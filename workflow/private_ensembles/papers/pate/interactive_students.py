@@ -19,7 +19,8 @@ from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded, Source
 from private_ensembles.noise.streams import generator
 from private_ensembles.papers.pate.algorithms import interactive_gnmax
-from private_ensembles.papers.pate.experiment import noise_of, order_grid
+from private_ensembles.papers.pate.experiment import noise_of
+from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.papers.students import run_student
 from private_ensembles.pate.rounds import (
     Round,

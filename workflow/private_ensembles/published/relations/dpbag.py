@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.papers.dpbag.students import METRICS
-from private_ensembles.papers.dpbag.tables import error_of_difference
+from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 from private_ensembles.published.declarations import Cause
 from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import Estimate, Relation, mean_over_runs

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.rounding import normal_error
 from private_ensembles.audit import exact_epsilon, two_class_pairs
-from private_ensembles.mechanisms.audited import OnCounts, both_counts, normal_error
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.audit.labels import OnCounts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load

@@ -1,0 +1,27 @@
+"""What one NZC label loses at each lead of the plurality, whatever the data: no votes are read."""
+
+from collections.abc import Mapping
+from itertools import product
+
+import pandas as pd
+
+from private_ensembles.nzc.mechanism import TIES
+from private_ensembles.nzc.truth import delta_by_lead
+
+
+def lead_losses(settings: Mapping, mechanism: Mapping) -> pd.DataFrame:
+    """delta of one NZC label by lead and rule for ties, over all histograms (no data needed).
+
+    settings: teachers and classes (lists), epsilon. Columns teachers, classes, ties, lead,
+    histograms, delta_least, delta_most, epsilon; for both kinds of noise the same.
+    """
+    noise = {"constant": mechanism["constant"], "noise": mechanism["noise"]}
+    noise["noise_scale"] = mechanism["gamma"]  # as printed, it is a scale
+    rows = []
+    for classes, teachers, ties in product(settings["classes"], settings["teachers"], TIES):
+        for loss in delta_by_lead(teachers, classes, settings["epsilon"], ties=ties, **noise):
+            row = {"teachers": teachers, "classes": classes, "ties": ties, "lead": loss.lead}
+            row["histograms"] = loss.histograms
+            row["delta_least"], row["delta_most"] = loss.least, loss.most
+            rows.append(row | {"epsilon": loss.epsilon})
+    return pd.DataFrame(rows)
