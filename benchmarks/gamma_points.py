@@ -117,7 +117,8 @@ def _has_interior() -> bool:
     """Whether the library measured searches from the inside; older ones are asked for HiGHS."""
     from importlib.util import find_spec
 
-    return find_spec("private_ensembles.darrm.interior") is not None
+    modules = "private_ensembles.darrm.centre", "private_ensembles.darrm.interior"
+    return any(find_spec(module) is not None for module in modules)
 
 
 def measure(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.darrm import certificate_file as module
-from private_ensembles.darrm.certificate_file import certificates, exactly, privacy
+from private_ensembles.darrm.certificate_file import certificates_of_gamma, exactly, privacy
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import empirical_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
@@ -24,7 +24,7 @@ def test_numbers_keep_all_bits():
 def test_multipliers_prove_the_bound_of_the_search(K, m, prior):
     """gamma = 1 (m = K) needs no multiplier, one teacher a single one."""
     solution = optimize_gamma(K, m, 0.1, 1e-5, prior=prior, solver="highs")
-    proof = certificates(solution)[1]
+    proof = certificates_of_gamma(solution)[1]
     verify.check(proof)
     claimed = float.fromhex(proof["utility"])
     assert solution.utility_upper_bound <= claimed <= solution.utility_upper_bound + 1e-10
@@ -34,7 +34,7 @@ def test_multipliers_prove_the_bound_of_the_search(K, m, prior):
 def test_many_teachers_take_multipliers_from_the_inside(monkeypatch):
     monkeypatch.setattr(module, "MANY_TEACHERS", 5)
     solution = optimize_gamma(11, 3, 0.1, 1e-5, solver="highs")
-    proof = certificates(solution)[1]
+    proof = certificates_of_gamma(solution)[1]
     verify.check(proof)
     assert float.fromhex(proof["utility"]) <= solution.utility * (1 + 1e-7)
 
@@ -43,5 +43,5 @@ def test_a_utility_that_nobody_could_recompute_has_no_certificate():
     with pytest.warns(UserWarning, match="not covered"):
         prior = empirical_prior([0, 3, 3], 3, "0" * 64)
     for chosen in (prior, "absolute-uniform:0,1"):
-        found = certificates(optimize_gamma(3, 1, 0.1, prior=chosen, solver="highs"))
+        found = certificates_of_gamma(optimize_gamma(3, 1, 0.1, prior=chosen, solver="highs"))
         assert [body["kind"] for body in found] == ["gamma_privacy"]

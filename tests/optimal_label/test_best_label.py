@@ -140,7 +140,7 @@ def test_a_solver_that_gives_up_leaves_a_label_all_the_same(monkeypatch):
     def give_up(*_):
         raise RuntimeError("HiGHS ended with status 'Unbounded'")
 
-    monkeypatch.setattr(module.interior, "solve", give_up)
+    monkeypatch.setattr(module.interior_point, "solve", give_up)
     certificate = best_label.__wrapped__(9, 4, 0.5, accuracy=0.5).certificate
     assert certificate.holds
     assert certificate.gap < module.GAP

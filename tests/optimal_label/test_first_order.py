@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from private_ensembles.optimal_label import first_order, interior
+from private_ensembles.optimal_label import first_order, interior_point
 from private_ensembles.optimal_label.objective import right_weights
 from private_ensembles.optimal_label.program import Program
 
@@ -21,7 +21,7 @@ def uniform(program):
 
 def test_steps_lead_to_what_a_factorisation_finds():
     program = program_of(9, 4)
-    wanted, _, _ = interior.solve(program)
+    wanted, _, _ = interior_point.solve(program)
     point = uniform(program)
     at = first_order.start(program, point, first_order.least_weight(program, point))
     at = first_order.improve(program, at, 4000)

@@ -16,7 +16,7 @@ import pytest
 from mpmath import mp
 
 from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.certificate_file import certificates, privacy, record
+from private_ensembles.darrm.certificate_file import certificates_of_gamma, privacy, record
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from verify import verify
@@ -125,7 +125,7 @@ def test_same_verdict_as_the_package_on_a_thousand_gamma(seed, number):
 @pytest.mark.parametrize("prior", ["uniform:0.5,1", "uniform:0.7,1", "common:0.5,1"])
 def test_optimised_gamma_are_private_and_optimal(Delta, prior):
     solution = optimize_gamma(11, 3, 0.1, Delta, prior=prior, solver="highs")
-    for body in certificates(solution):
+    for body in certificates_of_gamma(solution):
         assert verdict(body) is True
     # The bound that the multipliers prove is next to the one that the search reports.
     proven = float.fromhex(body["utility"])
@@ -136,7 +136,7 @@ def test_optimised_gamma_are_private_and_optimal(Delta, prior):
 
 @pytest.mark.parametrize(("K", "m", "seconds"), [(11, 3, 1), (101, 10, 60)])
 def test_a_hundred_and_one_teachers_are_checked_within_a_minute(K, m, seconds):
-    bodies = certificates(optimize_gamma(K, m, 0.1, 1e-5, solver="highs"))
+    bodies = certificates_of_gamma(optimize_gamma(K, m, 0.1, 1e-5, solver="highs"))
     started = time.process_time()
     assert [verdict(body) for body in bodies] == [True, True]
     assert time.process_time() - started < seconds
@@ -145,7 +145,7 @@ def test_a_hundred_and_one_teachers_are_checked_within_a_minute(K, m, seconds):
 @pytest.mark.parametrize("Delta", [0.0, 1e-5, 1e-3])
 def test_a_billionth_less_allowance_is_too_little_among_many_teachers(Delta):
     solution = optimize_gamma(35, 5, 0.3, Delta, solver="highs")
-    body = certificates(solution)[0]
+    body = certificates_of_gamma(solution)[0]
     assert verdict(body) is True
     less = {"m": (5 * (1 - 1e-9)).hex()}
     assert verdict(body | less) is False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.darrm.centre import centre
 from private_ensembles.darrm.cuts import VIOLATION, Cuts
 from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.interior import centre
 from private_ensembles.darrm.linear_program import dual_bound
 from private_ensembles.darrm.planes import pure_move_assignments
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
@@ -40,7 +40,7 @@ class CentralSearch:
     """The optimal gamma of many teachers under a linear objective, up to a relative GAP.
 
     A round solves the program over the rows known so far to a tolerance, from its inside
-    (`interior.centre`), and adds the assignments that are violated there. Its multipliers bound the
+    (`centre.centre`), and adds the assignments that are violated there. Its multipliers bound the
     utility from above; the point itself, scaled down until nothing is violated, bounds it from
     below. The tolerance falls as the violations do.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.interior import centre
+from private_ensembles.darrm.centre import centre
 from private_ensembles.darrm.linear_program import CutProgram, dual_bound
 from private_ensembles.darrm.optimize import GammaSolution
 from private_ensembles.darrm.prior import Prior, parse_prior
@@ -22,14 +22,14 @@ NEARLY_BINDING = 1e-2
 TOLERANCE = 1e-9  # of the multipliers of many teachers, relative to the utility
 
 
-def certificates(solution: GammaSolution) -> list[dict]:
+def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     """What is proven of an optimised gamma: `privacy`, and `optimality` if it can be written.
 
     An empirical prior's votes and a sampled objective are not in the file, so nobody could
     recompute the utility; then there is no certificate of optimality.
 
     >>> from private_ensembles.darrm.optimize import optimize_gamma
-    >>> [found["kind"] for found in certificates(optimize_gamma(K=3, m=1, epsilon=0.1))]
+    >>> [found["kind"] for found in certificates_of_gamma(optimize_gamma(K=3, m=1, epsilon=0.1))]
     ['gamma_privacy', 'gamma_utility']
     """
     found = [privacy(solution.problem, solution.gamma)]
@@ -39,7 +39,7 @@ def certificates(solution: GammaSolution) -> list[dict]:
 
 
 def record(solution: GammaSolution) -> dict:
-    """What the file of an optimised gamma says: the solution, and `certificates` of it.
+    """What the file of an optimised gamma says: the solution, and `certificates_of_gamma` of it.
 
     ``utility_upper_bound`` is the one that the certificate of optimality proves, if there is one,
     and at least the solution's own; so the verifier finds every number beside the certificates in
@@ -50,7 +50,7 @@ def record(solution: GammaSolution) -> dict:
     >>> exactly(written["utility_upper_bound"]) == written["certificates"][1]["utility"]
     True
     """
-    written = solution.to_dict() | {"certificates": certificates(solution)}
+    written = solution.to_dict() | {"certificates": certificates_of_gamma(solution)}
     for body in written["certificates"]:
         if body["kind"] == "gamma_utility":
             written["utility_upper_bound"] = float.fromhex(body["utility"])

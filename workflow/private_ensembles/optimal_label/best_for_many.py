@@ -24,11 +24,11 @@ from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF
 from private_ensembles.optimal_label.best_label import FACTORISED, LabelTable, exponential
 from private_ensembles.optimal_label.certificate import (
     UNITS,
-    Certificate,
+    TableCertificate,
     utility_below,
     whole_units,
 )
-from private_ensembles.optimal_label.interior import best_point
+from private_ensembles.optimal_label.interior_point import best_point
 from private_ensembles.optimal_label.objective import weights_of
 from private_ensembles.optimal_label.program import Program
 from private_ensembles.votes.synthetic import ConsensusProfile
@@ -94,7 +94,7 @@ def best_for_many(
     p, bound = _Cuts(program, order, divergence).solve()
     units, worst, mixed = _repaired(program, p, order, divergence)
     utility = utility_below(program, units, program.weights)
-    found = Certificate(worst <= divergence, worst, mixed, utility, min(bound, 1.0))
+    found = TableCertificate(worst <= divergence, worst, mixed, utility, min(bound, 1.0))
     return LabelForMany(program.histograms, units, found, order, divergence)
 
 

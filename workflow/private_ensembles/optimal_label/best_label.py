@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.optimal_label import first_order, interior
+from private_ensembles.optimal_label import first_order, interior_point
 from private_ensembles.optimal_label.certificate import (
     UNITS,
-    Certificate,
+    TableCertificate,
     probabilities,
     repair,
     uniform_share,
@@ -49,7 +49,7 @@ class LabelTable:
 
     histograms: TieGroups
     units: NDArray[np.int64]
-    certificate: Certificate
+    certificate: TableCertificate
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -139,7 +139,7 @@ def _right_most_often(
     exact: bool,
     gap: float,
     begin: Callable[[NDArray, float], NDArray] | None,
-) -> tuple[NDArray, Certificate]:
+) -> tuple[NDArray, TableCertificate]:
     """Solve by factorisations, or by steps if they are not wanted or HiGHS gives up."""
     if exact:
         try:
@@ -149,14 +149,14 @@ def _right_most_often(
     return _by_steps(program, gap, begin)
 
 
-def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray, Certificate]:
+def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray, TableCertificate]:
     """Solve, add what is violated, solve again."""
 
     def worth(p: NDArray) -> float:
         return float(program.weights @ p) if least is None else float(p[least].min())
 
     for count in range(_ROUNDS):
-        p, multipliers, objective = interior.solve(program, least)
+        p, multipliers, objective = interior_point.solve(program, least)
         bound = program.upper_bound(multipliers, objective)
         rows = program.rows
         utility, p = _nearly_private(program, p, worth)
@@ -168,7 +168,7 @@ def _factorised(program: Program, least: NDArray | None = None) -> tuple[NDArray
 
 def _by_steps(
     program: Program, gap: float, begin: Callable[[NDArray, float], NDArray] | None
-) -> tuple[NDArray, Certificate]:
+) -> tuple[NDArray, TableCertificate]:
     """Steps from a private label, rows as they are violated, until the gap is small."""
     point = np.empty(program.size)
     counts = program.histograms.counts
@@ -210,10 +210,10 @@ def exponential(counts: NDArray, epsilon: float) -> NDArray[np.float64]:
 
 def _certified(
     program: Program, p: NDArray, bound: float, least: NDArray | None = None
-) -> tuple[NDArray, Certificate]:
+) -> tuple[NDArray, TableCertificate]:
     units, worst, mixed = repair(program, p)
     if least is None:
         utility = utility_below(program, units, program.weights)
     else:
         utility = float(probabilities(program, units)[least].min()) * (1 - 2**-52)
-    return units, Certificate(worst <= program.delta, worst, mixed, utility, min(bound, 1.0))
+    return units, TableCertificate(worst <= program.delta, worst, mixed, utility, min(bound, 1.0))

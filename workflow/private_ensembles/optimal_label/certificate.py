@@ -27,7 +27,7 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True)
-class Certificate:
+class TableCertificate:
     """What is proven of a table.
 
     holds: it is private as claimed, over all moves. worst: a bound on the delta that it needs, or

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from private_ensembles import checks
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, round_up, sixty_digits, sum_above
-from private_ensembles.optimal_label.interior import best_point
+from private_ensembles.optimal_label.interior_point import best_point
 from private_ensembles.optimal_label.objective import right_votes, rises
 from private_ensembles.votes.synthetic import ConsensusProfile
 

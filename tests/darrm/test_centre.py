@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from private_ensembles.darrm.interior import centre
+from private_ensembles.darrm.centre import centre
 
 
 def program(seed, n=20, m=60):

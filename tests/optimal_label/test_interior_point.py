@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.optimal_label import interior
+from private_ensembles.optimal_label import interior_point
 from private_ensembles.optimal_label.objective import leaders, right_weights
 from private_ensembles.optimal_label.program import Program
 
@@ -12,7 +12,7 @@ from private_ensembles.optimal_label.program import Program
 def test_point_and_multipliers_agree(delta):
     program = Program(8, 4, 0.5, delta)
     program.weights = right_weights(program.histograms, 0.5)
-    p, multipliers, objective = interior.solve(program)
+    p, multipliers, objective = interior_point.solve(program)
     np.testing.assert_array_equal(objective, program.weights)
     np.testing.assert_allclose(program.totals() @ p, 1, atol=1e-9)
     assert (program.matrix() @ p).max() <= delta + 1e-8
@@ -23,7 +23,7 @@ def test_point_and_multipliers_agree(delta):
 def test_the_least_right_has_an_objective_that_no_mechanism_makes_larger():
     program = Program(8, 4, 0.5, 0.0)
     least = leaders(program.histograms, 3)
-    p, multipliers, objective = interior.solve(program, least)
+    p, multipliers, objective = interior_point.solve(program, least)
     assert objective.sum() == pytest.approx(1)
     assert set(np.flatnonzero(objective)) <= set(least)
     assert p[least].min() == pytest.approx(program.upper_bound(multipliers, objective), rel=1e-7)
@@ -33,4 +33,4 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch):
     program = Program(3, 3, 0.5, 0.0)
     monkeypatch.setattr(program, "totals", lambda: -Program.totals(program))
     with pytest.raises(RuntimeError, match="HiGHS ended with status 'Infeasible'"):
-        interior.solve(program)
+        interior_point.solve(program)
