@@ -1,7 +1,5 @@
 """A mechanism: a law of a label with an account of what labels cost, as the registry pairs them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal

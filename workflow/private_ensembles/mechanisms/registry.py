@@ -5,8 +5,6 @@ tables, figures and pages take a mechanism's name, order and look from here. To 
 docs/add-a-mechanism.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 ADJACENCIES = frozenset({"add_remove", "replace_one"})

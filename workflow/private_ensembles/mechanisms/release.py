@@ -1,7 +1,5 @@
 """May labels be released, and the labels that a release shows: one door for every way to them."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

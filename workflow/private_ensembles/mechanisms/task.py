@@ -1,7 +1,5 @@
 """What labels are wanted of an ensemble, and what they may cost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from private_ensembles import checks

@@ -1,7 +1,5 @@
 """The interface of an account: for a law and a task, what noise costs and which noise is enough."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 The condition for Gaussian noise is that of Balle and Wang 2018; Laplace's delta is `pate.lnmax`'s.
 """
 
-from __future__ import annotations
-
 import math
 
 from private_ensembles.accounting.labels import composed, label_epsilon

@@ -6,8 +6,6 @@ discrete noise as well (Canonne, Kamath & Steinke 2020, Proposition 5). The exac
 Gaussians does not: secure noise has a condition of its own (`accounting.discrete_gaussian`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Rényi divergences by the conversion of Canonne, Kamath and Steinke 2020, Proposition 12."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

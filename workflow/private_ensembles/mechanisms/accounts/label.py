@@ -4,22 +4,14 @@ What is proven of parts of a label (its noisy counts, its own epsilon, composed)
 starts, and what is kept if that is less.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon, curve
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curve
 from private_ensembles.accounting.adaptive.curves import Curve
-from private_ensembles.accounting.adaptive.families import Family
-from private_ensembles.accounting.adaptive.gaussian_maximum import OUTSIDE
-from private_ensembles.accounting.adaptive.scales import (
-    least_scale_of_curves,
-    lost_delta,
-    share_of_scale,
-)
+from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all, nothing_left
+from private_ensembles.accounting.adaptive.scales import least_scale_of_curves, share_of_scale
 from private_ensembles.mechanisms.accounts import starts
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS, Start
@@ -27,10 +19,6 @@ from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Cost, Parameters
 from private_ensembles.mechanisms.task import Task
 
-# Points of the grid for more than two classes: sigma is 0.3 % more than at FINE, in half the time.
-_COARSER = 4.0
-# With more delta for each label, rounding does not matter.
-_PLENTY = 1e-9
 # What labels cost is looked for from this share of the budget on.
 _LEAST = 0.9
 
@@ -75,7 +63,7 @@ class LabelAccount(Account):
         if not self.composes and task.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
         if self.refuses and self.together(law, task, task.labels):
-            return too_many_for_delta(task)
+            return nothing_left(task.n_classes, task.labels, task.delta)
         return None
 
     def find(self, law, task, labels, **free):
@@ -108,40 +96,6 @@ class LabelAccount(Account):
         return Cost(proven, proven)
 
 
-def too_many_for_delta(task: Task) -> str | None:
-    """Return why the account can prove nothing of so many labels at the task's delta, or None.
-
-    Decided by what each label loses for certain, before any work; a little above it `least_share`
-    decides, by what it loses on the grid.
-    """
-    least = hockey_sticks.LEAST_LOST + (OUTSIDE if task.n_classes > 2 else 0.0)
-    if task.delta > task.labels * least:
-        return None
-    return (
-        f"its account of {task.labels:,} labels proves nothing for a delta of "
-        f"{task.labels * least:.2g} or less, which its rounding takes"
-    )
-
-
-def of_a_small_delta(task: Task, family: Family, labels: int) -> bool:
-    """Return whether the account proves no noise at such a small delta, without a search for it.
-
-    family: at the noise of another proof.
-    """
-    if task.delta > labels * _PLENTY:
-        return False
-    budget = labels, task.epsilon, task.delta
-    lost = lost_delta(family, *budget, fineness=grid_fineness(task.n_classes, labels))
-    return lost >= task.delta
-
-
-def grid_fineness(n_classes: int, labels: int) -> float:
-    """Return the fineness: few labels' curves have corners, and more than two classes take long."""
-    if n_classes == 2:
-        return FINE * min(8.0, max(1.0, 100 / labels))
-    return _COARSER * min(2.0, max(1.0, 10 / labels))
-
-
 @lru_cache(maxsize=512)
 def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) -> float:
     """The least share of the noise of `start` that the account proves; infinite if it finds none.
@@ -157,7 +111,7 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
 
     try:
         family = law.pairs(task, start)
-        if of_a_small_delta(task, family, int(start.labels)):
+        if loses_all(family, *budget, task.n_classes):
             return math.inf
         about = share_of_scale(family, *budget)
         about = min(max(about, account.start.likely_share(task)), 1.0)

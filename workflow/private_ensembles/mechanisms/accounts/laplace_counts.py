@@ -1,7 +1,5 @@
 """Laplace noise on vote counts: what both proofs of one label and of several have in common."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 from private_ensembles.mechanisms.accounts.account import CAP, Account

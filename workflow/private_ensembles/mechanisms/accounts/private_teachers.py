@@ -10,8 +10,6 @@ One teacher's cost is that of `majority_cost` for the task's adjacency: for repl
 privacy of two, which also holds if every teacher sees every record.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 

@@ -1,7 +1,5 @@
 """Where the search of the label account starts: what another proof says of the noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 

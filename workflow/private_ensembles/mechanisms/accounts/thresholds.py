@@ -1,7 +1,5 @@
 """Noisy thresholds and the labels of queries that pass, charged at the caps on both."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache
@@ -12,15 +10,11 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
     joint_epsilon,
     labels_alone,
 )
+from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all, nothing_left
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels
 from private_ensembles.mechanisms.accounts.given import Given
-from private_ensembles.mechanisms.accounts.label import (
-    grid_fineness,
-    of_a_small_delta,
-    too_many_for_delta,
-)
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
 from private_ensembles.mechanisms.checks.checked import Checked, CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
@@ -94,7 +88,7 @@ class CheckedLabels(CheckedCounts):
         """Refuse very many labels, which take too long."""
         if task.labels > MOST_LABELS:
             return f"for at most {MOST_LABELS:,} labels"
-        return too_many_for_delta(task)
+        return nothing_left(task.n_classes, task.labels, task.delta)
 
     def find(self, law, task, labels, share=0.3, threshold=0.6):
         """Start from what the noisy counts need; find less sigma2, and the sigma1 it leaves."""
@@ -145,7 +139,7 @@ def _least_noise(
     budget = task.epsilon, task.delta
     rho, labels = rho_within(*budget, "exact"), start.labels
     family = law.law.pairs(task, start.of_label)
-    if of_a_small_delta(task, family, labels):
+    if loses_all(family, labels, *budget, task.n_classes):
         return math.inf, math.inf
     sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
     for count in range(_TRIES):

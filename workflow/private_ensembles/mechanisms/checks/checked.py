@@ -1,7 +1,5 @@
 """A noisy threshold before GNMax: no answer, or the label of the law behind it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

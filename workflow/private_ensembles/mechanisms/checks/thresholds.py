@@ -5,8 +5,6 @@ are int64, -1 for no answer. Renyi bounds hold for seeded and secure noise, ever
 own account (docs/discrete-noise.md).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

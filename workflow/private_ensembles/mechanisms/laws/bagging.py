@@ -3,8 +3,6 @@
 Counts are of all k n teachers, averaged over the k partitions, and get Laplace noise.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The likelier label is flipped by a coin from the system's entropy, whose probabi
 one's float. So the label that is drawn has the law of the table's floats, exactly.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

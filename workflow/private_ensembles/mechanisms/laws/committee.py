@@ -4,8 +4,6 @@ The committee is no function of the data, and the other teachers never speak. Wh
 known. Ties are broken by lot.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -4,8 +4,6 @@ That both are one law is by Ding et al. 2021. At equal rates it never has more e
 the exponential mechanism.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """DaRRM on two classes (Algorithm 1): the majority with probability gamma, else a fair coin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

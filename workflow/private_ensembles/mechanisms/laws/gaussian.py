@@ -5,8 +5,6 @@ one: on whole numbers, on a lattice so fine that labels differ from those of con
 `fine_distance` only, or, for two classes, as coins of the continuous law's own floats.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

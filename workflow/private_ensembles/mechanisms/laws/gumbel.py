@@ -1,7 +1,5 @@
 """The exponential mechanism on vote counts: the largest of rate n_j plus Gumbel noise."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

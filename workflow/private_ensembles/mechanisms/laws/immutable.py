@@ -1,7 +1,5 @@
 """NZC's immutable noisy ArgMax: a constant on the largest count, then noise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from private_ensembles.mechanisms.laws.table import TableLaw

@@ -1,7 +1,5 @@
 """The optimal ladder on two classes: as steep as (epsilon, delta) for one label allows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The interface of a law: what a label is worth and how it is drawn, whatever it costs."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction

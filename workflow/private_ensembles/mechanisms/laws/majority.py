@@ -1,7 +1,5 @@
 """The plurality of private teachers without noise; ties go to the first class."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

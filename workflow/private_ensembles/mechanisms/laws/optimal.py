@@ -1,7 +1,5 @@
 """The best label there is for teachers who agree as stated: the solution of a linear program."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

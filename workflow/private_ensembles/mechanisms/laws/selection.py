@@ -5,8 +5,6 @@ by at most 1, so a label is (2 r, 0)-DP (McSherry & Talwar 2007, Theorem 6; McKe
 Theorem 1). `gumbel` and `exponential` hold the two laws.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

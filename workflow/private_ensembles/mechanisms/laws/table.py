@@ -1,7 +1,5 @@
 """Laws that are a row of probabilities per count: drawn by their own sampler, or by exact coins."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np
