@@ -124,11 +124,13 @@ ELSEWHERE = {
     "darrm.privacy_cost:PrivacyProblem.allowance": ALLOWED,
     "darrm.worst_case:WorstCase": LOOSER,
     "darrm.worst_case:series_worst_case": LOOSER,
-    "mechanisms.darrm_opt:OptimalNoise.allowance": CERTIFIED,
-    "mechanisms.families.audited:Audited.worst": "audit.divergence:exact_epsilon",
-    "mechanisms.families.audited:Audited.curve": "audit.divergence:delta_curve",
-    "mechanisms.families.base:Cost": "mechanisms.families.composed:composed",
-    "mechanisms.families.gaussian:rho_cost": "pate.data_independent:data_independent_epsilon",
+    "mechanisms.accounts.private_teachers:Optimised.allowance": CERTIFIED,
+    "mechanisms.audited:Audited.worst": "audit.divergence:exact_epsilon",
+    "mechanisms.audited:Audited.curve": "audit.divergence:delta_curve",
+    "mechanisms.parameters:Cost": "accounting.labels:composed",
+    "mechanisms.accounts.gaussian_counts:rho_cost": (
+        "pate.data_independent:data_independent_epsilon"
+    ),
     "nzc.truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
     "pate.joint:JointProfile.total_rdp": "pate.joint:StepCost.cost",
     "pate.rdp:log_of_union_bound": "pate.rdp:gnmax_log_q",
