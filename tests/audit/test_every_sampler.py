@@ -21,10 +21,10 @@ from private_ensembles.audit import (
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
-from private_ensembles.mechanisms.checks.thresholds import confident_gnmax, interactive_gnmax
 from private_ensembles.noise import secure as secure_noise
 from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
+from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
@@ -107,7 +107,8 @@ STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
     "noise/sources.py Seeded.fairest": LOT,
     "papers/dpbag/experiment.py split_thirds": PUBLIC,
-    "mechanisms/audited.py OnTeachers.draw": STAND_IN,
+    "audit/labels.py OnOneTeacher.draw": STAND_IN,
+    "audit/labels.py OnTeachers.draw": STAND_IN,
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.darrm import gamma_constant
 from private_ensembles.dpbag.noisy_vote import ones_probability
 from private_ensembles.ledger.ledger import setting
 from private_ensembles.ledger.row import ledger_row
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.mechanism import every, load

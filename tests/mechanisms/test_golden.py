@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.adaptive.scales import SLACK
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from private_ensembles.audit.coins import coins_delta
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.audited import both_counts
-from private_ensembles.mechanisms.laws.coins import coins_delta
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.accounts import label as label_account
 from private_ensembles.mechanisms.accounts.label import grid_fineness
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal
 from private_ensembles.mechanisms.task import Task

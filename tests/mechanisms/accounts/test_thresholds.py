@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from private_ensembles.accounting.discrete_gaussian import fine_distance
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts import thresholds
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load

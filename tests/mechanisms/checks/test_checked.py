@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release

@@ -9,9 +9,9 @@ import pytest
 
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.audit import exact_epsilon
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.darrm.committee import plurality_chances
 from private_ensembles.darrm.gamma import gamma_subsampling
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.laws.committee import Members
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import answer, release, release_votes

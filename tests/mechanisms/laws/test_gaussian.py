@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
-from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.laws import gaussian
 from private_ensembles.mechanisms.laws.gaussian import COINS, FINE, WHOLE, GaussianNoise, gnmax
 from private_ensembles.mechanisms.mechanism import load

@@ -7,9 +7,9 @@ import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
 from private_ensembles.audit import epsilon_lower_bound
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts import starts
-from private_ensembles.mechanisms.audited import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.mechanisms.audited import both_counts
+from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import exact_epsilon, two_class_pairs
-from private_ensembles.mechanisms.audited import OnCounts, both_counts, normal_error
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.audit.labels import OnCounts
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
 from private_ensembles.mechanisms.mechanism import load
@@ -34,12 +35,6 @@ def test_worst_inputs_are_neighbours_and_attain_the_epsilon():
 def test_draws_are_of_the_input_given():
     audited = OnCounts(load("gnmax").law, GaussianNoise(0.01), 5, 2)
     assert audited.draw(np.array([1, 4]), 20, np.random.default_rng(0)).tolist() == [1] * 20
-
-
-def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
-    assert normal_error(0) == 1e-12
-    assert normal_error(10) == pytest.approx(101e-12)
-    assert normal_error(1e9) == normal_error(40)
 
 
 def test_of_teachers_no_epsilon_is_proven_from_below():
