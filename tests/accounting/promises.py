@@ -822,9 +822,8 @@ def least_rho(rng, function):
 
 
 def composed(rng, function):
-    from private_ensembles.mechanisms.families.composed import ORDERS
-
     from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
+    from private_ensembles.accounting.labels import ORDERS
 
     epsilon, labels = log_uniform(rng, -9, 0), int(log_uniform(rng, 2.5, 9))
     delta = log_uniform(rng, -12, -0.5)
@@ -840,9 +839,8 @@ def composed(rng, function):
 
 
 def scale_cost(rng, function):
-    from private_ensembles.mechanisms.families.composed import ORDERS
-
     from private_ensembles.accounting.composition import conversion_cost
+    from private_ensembles.accounting.labels import ORDERS
     from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp as rdp
 
     scale, labels = log_uniform(rng, -0.5, 5), int(rng.integers(6, 10**5))
@@ -878,7 +876,7 @@ def lnmax_scale(rng, function):
 
 
 def pure_scale(rng, function):
-    from private_ensembles.mechanisms.lnmax_pure import PureScale
+    from private_ensembles.mechanisms.laws.laplace import PureScale
 
     epsilon = log_uniform(rng, -9, 2)
     yield mpf(PureScale(epsilon, 20).scale), 2 / mpf(epsilon)
@@ -967,10 +965,10 @@ PROMISES = {
     "pate.data_independent:data_independent_epsilon": data_independent_epsilon,
     "pate.data_independent:exact_data_independent_epsilon": exact_data_independent_epsilon,
     "pate.joint:StepCost.cost": step_cost,
-    "mechanisms.families.composed:composed": composed,
-    "mechanisms.lnmax_improved:scale_cost": scale_cost,
-    "mechanisms.families.laplace:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
-    "mechanisms.families.laplace:lnmax_scale": lnmax_scale,
-    "mechanisms.lnmax_pure:PureScale": pure_scale,
-    "mechanisms.families.ladder_steps:ladder_flips": ladder_flips,
+    "accounting.labels:composed": composed,
+    "mechanisms.accounts.improved:scale_cost": scale_cost,
+    "pate.lnmax:lnmax_noisy_counts_delta": lnmax_noisy_counts_delta,
+    "pate.lnmax:lnmax_scale": lnmax_scale,
+    "mechanisms.laws.laplace:PureScale": pure_scale,
+    "optimal_label.ladder:ladder_flips": ladder_flips,
 }

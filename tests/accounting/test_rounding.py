@@ -25,6 +25,7 @@ from private_ensembles.accounting.rounding import (
     above,
     below,
     log_sum,
+    normal_error,
 )
 
 from .promises import DIGITS, PROMISES
@@ -124,11 +125,11 @@ ELSEWHERE = {
     "darrm.privacy_cost:PrivacyProblem.allowance": ALLOWED,
     "darrm.worst_case:WorstCase": LOOSER,
     "darrm.worst_case:series_worst_case": LOOSER,
-    "mechanisms.darrm_opt:OptimalNoise.allowance": CERTIFIED,
-    "mechanisms.families.audited:Audited.worst": "audit.divergence:exact_epsilon",
-    "mechanisms.families.audited:Audited.curve": "audit.divergence:delta_curve",
-    "mechanisms.families.base:Cost": "mechanisms.families.composed:composed",
-    "mechanisms.families.gaussian:rho_cost": "pate.data_independent:data_independent_epsilon",
+    "mechanisms.accounts.private_teachers:Optimised.allowance": CERTIFIED,
+    "audit.labels:Audited.worst": "audit.divergence:exact_epsilon",
+    "audit.labels:Audited.curve": "audit.divergence:delta_curve",
+    "mechanisms.parameters:Cost": "accounting.labels:composed",
+    "pate.data_independent:rho_cost": "pate.data_independent:data_independent_epsilon",
     "nzc.truth:lead_one_epsilon": "audit.divergence:exact_epsilon",
     "pate.joint:JointProfile.total_rdp": "pate.joint:StepCost.cost",
     "pate.rdp:log_of_union_bound": "pate.rdp:gnmax_log_q",
@@ -248,3 +249,9 @@ def test_a_roundoff_is_what_one_operation_can_lose():
     exact = 1 + Fraction(1, 2**53)
     lost = (exact - Fraction(1.0 + 2.0**-53)) / exact
     assert lost <= Fraction(UNIT_ROUNDOFF) <= lost * (1 + Fraction(1, 2**50))
+
+
+def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
+    assert normal_error(0) == 1e-12
+    assert normal_error(10) == pytest.approx(101e-12)
+    assert normal_error(1e9) == normal_error(40)

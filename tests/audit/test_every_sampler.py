@@ -14,15 +14,18 @@ import pytest
 import torch
 from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
 
-from private_ensembles import mechanisms
 from private_ensembles.audit import (
     epsilon_lower_bound,
     exact_epsilon,
     two_class_matrix,
 )
 from private_ensembles.audit.sampler import clopper_pearson
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.noise import secure as secure_noise
+from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
+from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
@@ -65,32 +68,31 @@ DRAWS = {
     "urandom",
 }
 AUDITED = (
-    "tests.mechanisms.test_audited:"
-    "test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
+    "tests.mechanisms.test_claims:test_sampler_agrees_with_its_audit_and_its_doctored_twin_does_not"
 )
 HERE = f"{__name__}:"
 SECURE = (
-    "tests.mechanisms.test_audited:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
+    "tests.mechanisms.test_claims:test_secure_labels_are_as_private_as_audited_and_a_twin_is_not"
 )
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
 PRIVATE = {
-    "darrm/release.py release": AUDITED,
-    "dpbag/mechanism.py release": AUDITED,
+    "mechanisms/checks/checked.py check_and_label": AUDITED,
+    "mechanisms/laws/bagging.py release": AUDITED,
+    "mechanisms/laws/gamma.py release": AUDITED,
+    "mechanisms/laws/laplace.py lnmax": AUDITED,
     "nzc/mechanism.py immutable_noisy_argmax": (
-        "tests.mechanisms.test_audited:"
+        "tests.mechanisms.test_claims:"
         "test_sampler_of_nzc_agrees_with_its_audit_where_noise_can_be_seen_and_its_twin_does_not"
     ),
     "noise/sources.py Seeded.add_gaussian": AUDITED,
     "noise/sources.py Seeded.subsets": AUDITED,
-    "pate/mechanisms.py _check_and_label": AUDITED,
-    "pate/mechanisms.py lnmax": AUDITED,
     "pate/release_accounting.py publish": f"{HERE}test_published_costs",
     "noise/secure.py coins": SECURE,
     "noise/secure.py fair_bits": SECURE,
     "noise/secure.py largest": SECURE,
     "noise/secure.py weighted": (
-        "tests.mechanisms.test_optimal_label:"
+        "tests.mechanisms.laws.test_optimal:"
         "test_secure_labels_of_many_classes_keep_to_the_audit_and_a_twin_does_not"
     ),
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
@@ -106,7 +108,8 @@ STAND_IN = "the audit's stand-in for votes of private teachers"
 OTHER = {
     "noise/sources.py Seeded.fairest": LOT,
     "papers/dpbag/experiment.py split_thirds": PUBLIC,
-    "mechanisms/families/noise_function.py OnTeachers.draw": STAND_IN,
+    "audit/labels.py OnOneTeacher.draw": STAND_IN,
+    "audit/labels.py OnTeachers.draw": STAND_IN,
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
@@ -158,8 +161,9 @@ def drawing(folder):
 
 
 def of_a_mechanism(drawn):
-    """Whether a mechanism's own file draws: the tests of all mechanisms (AUDITED) cover these."""
-    return drawn.split()[0] in {f"mechanisms/{name}.py" for name in mechanisms.names()}
+    """Whether the law of a mechanism draws: the tests of all mechanisms (AUDITED) cover these."""
+    files = {entry.law.partition(".")[0] for entry in registry.ENTRIES}
+    return drawn.split()[0] in {f"mechanisms/laws/{name}.py" for name in files}
 
 
 def test_every_draw_is_audited_or_needs_none(root):
@@ -201,11 +205,11 @@ def test_thresholds_with_secure_noise(aggregator):
 
     def sampler(factor):
         def sample(votes, runs, _):
-            votes, noise = np.tile(votes, (runs, 1)), (factor * sigma, 1.0)
+            votes, noise = np.tile(votes, (runs, 1)), CheckedNoise(wanted, factor * sigma, 1.0)
             if aggregator == "confident":
-                return confident_gnmax(votes, wanted, *noise, None) >= 0
+                return confident_gnmax(votes, noise, Secure()) >= 0
             scores = np.broadcast_to(student[0], votes.shape)
-            return interactive_gnmax(votes, scores, 0.5, wanted, *noise, None)[0] >= 0
+            return interactive_gnmax(votes, scores, 0.5, noise, Secure())[0] >= 0
 
         return sample
 

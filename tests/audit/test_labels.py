@@ -38,12 +38,6 @@ def test_draws_are_of_the_input_given():
     assert audited.draw(np.array([1, 4]), 20, np.random.default_rng(0)).tolist() == [1] * 20
 
 
-def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
-    assert normal_error(0) == 1e-12
-    assert normal_error(10) == pytest.approx(101e-12)
-    assert normal_error(1e9) == normal_error(40)
-
-
 def test_of_teachers_no_epsilon_is_proven_from_below():
     task = Task(1.0, 1e-5, 1, 1, n_teachers=5, n_classes=2, teacher_epsilon=0.3)
     darrm = load("darrm_sub")

@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from private_ensembles.darrm.release import release
-from private_ensembles.pate.mechanisms import gnmax
 from scipy import stats
 
 from private_ensembles.darrm.gamma import gamma_subsampling
+from private_ensembles.mechanisms.laws.gamma import release
+from private_ensembles.mechanisms.laws.gaussian import gnmax
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
 from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, train_private_teacher
@@ -175,7 +175,7 @@ def test_no_seed_has_any_influence():
         "uniform": lambda: secure.uniform(10),
         "normal": lambda: secure.normal((10,)),
         "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, Secure()),
-        "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), None),
+        "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), Secure()),
         "batch": lambda: poisson_batch(1000, 0.5, None),
     }
     for name, draw in draws.items():

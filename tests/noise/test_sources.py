@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.noise.sources import Secure, Seeded, source
+from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator
 
 COUNTS = np.array([[7, 3, 1], [2, 2, 7]])
@@ -28,12 +28,13 @@ def test_the_seeded_largest_is_the_first_of_the_largest():
     assert Seeded(generator(0, "test")).largest(COUNTS * 1.0).tolist() == [0, 2]
 
 
-def test_no_generator_stands_for_secure_noise():
-    given = generator(0, "test")
-    assert source(None) == Secure()
-    assert source(None).secure
-    assert source(given).generator is given
-    assert not source(given).secure
+def test_a_source_says_of_itself_whether_it_is_secure():
+    """And only a seeded one has a stream: nothing else can stand for a source."""
+    stream = generator(0, "test")
+    assert Secure().secure
+    assert not hasattr(Secure(), "generator")
+    assert not Seeded(stream).secure
+    assert Seeded(stream).generator is stream
 
 
 def test_fine_noise_of_a_seed_is_continuous_noise():

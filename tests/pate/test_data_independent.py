@@ -8,6 +8,9 @@ from private_ensembles.pate.data_independent import (
     Releases,
     data_independent_epsilon,
     exact_data_independent_epsilon,
+    paper_epsilon,
+    rho_cost,
+    rho_within,
 )
 
 
@@ -79,3 +82,17 @@ def test_nothing_released_costs_nothing():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
+def test_rho_spends_the_budget(analysis):
+    rho = rho_within(1.5, 1e-6, analysis)
+    assert 1.4999 < rho_cost(rho, 1e-6, analysis) <= 1.5
+
+
+def test_analyses_are_ordered_from_the_loosest_to_the_tightest():
+    paper, classic, improved, exact = (
+        paper_epsilon(0.02, 1e-5),
+        *(rho_cost(0.02, 1e-5, analysis) for analysis in ("classic", "improved", "exact")),
+    )
+    assert paper >= classic > improved > exact > 0

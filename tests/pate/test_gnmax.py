@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from private_ensembles.mechanisms.laws import gaussian
 from private_ensembles.noise.sources import Seeded
-from private_ensembles.pate import gnmax, mechanisms
-from private_ensembles.pate.gnmax import gnmax_sigma, label_probability, search_sigma
+from private_ensembles.pate import gnmax
+from private_ensembles.pate.gnmax import (
+    gnmax_sigma,
+    label_probability,
+    search_sigma,
+    sigma_of_one,
+)
 
 SETTINGS = st.tuples(st.floats(0.05, 6), st.sampled_from([1e-9, 1e-5, 3e-4, 0.02]))
 
@@ -139,7 +145,7 @@ def test_sampler_follows_the_label_probability():
     draws, sigma = 200_000, 6.0
     for ones, expected in enumerate(label_probability(5, sigma)):
         votes = np.tile([5 - ones, ones], (draws, 1))
-        labels = mechanisms.gnmax(votes, sigma, Seeded(np.random.default_rng(ones), by_class=True))
+        labels = gaussian.gnmax(votes, sigma, Seeded(np.random.default_rng(ones), by_class=True))
         deviation = math.sqrt(expected * (1 - expected) / draws)
         assert abs(labels.mean() - expected) < 5 * deviation
 
@@ -167,3 +173,10 @@ def test_arguments_out_of_range_are_named(change, name):
 def test_votes_out_of_range_are_refused():
     with pytest.raises(ValueError, match="sigma"):
         label_probability(11, 0.0)
+
+
+def test_a_small_budget_has_orders_enough():
+    # At the paper's orders, 500 at most, no sigma would do.
+    assert math.isfinite(sigma_of_one(1e-3, 1e-5, "rdp", 1))
+    sigmas = [sigma_of_one(0.5, 1e-4, method, 11) for method in ("rdp", "analytic", "exact")]
+    assert sigmas == sorted(sigmas, reverse=True)

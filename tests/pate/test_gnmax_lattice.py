@@ -12,8 +12,9 @@ from scipy import stats
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
+from private_ensembles.mechanisms.laws import gaussian
 from private_ensembles.noise.sources import Secure
-from private_ensembles.pate import gnmax, gnmax_lattice, mechanisms
+from private_ensembles.pate import gnmax, gnmax_lattice
 from private_ensembles.pate.gnmax_lattice import (
     lattice_distribution,
     lattice_error,
@@ -132,7 +133,7 @@ def test_discrete_and_continuous_noise_agree_where_sigma_is_large(counts):
 @pytest.mark.parametrize("row", [[4, 1], [2, 2, 1]])
 def test_released_labels_of_gnmax_come_at_their_probability(sigma, row):
     trials = 4000
-    labels = mechanisms.gnmax(np.tile(row, (trials, 1)), sigma, Secure())
+    labels = gaussian.gnmax(np.tile(row, (trials, 1)), sigma, Secure())
     for label, chance in enumerate(lattice_distribution(np.array([row]), sigma)[0]):
         assert agrees((labels == label).sum(), trials, chance)
 

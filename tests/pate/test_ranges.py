@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.pate import (
+    consensus,
     data_independent,
     gnmax,
-    mechanisms,
     rdp,
     rounds,
     sanitize,
@@ -138,11 +138,11 @@ RANGES = {
         (1.999, 4.001, math.nan),
         (2.0, 4.0),
     ),
-    "confidence of a student": (mechanisms.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
-    "threshold": (mechanisms.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
-    "cap": (lambda x: mechanisms.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
+    "confidence of a student": (consensus.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
+    "threshold": (consensus.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
+    "cap": (lambda x: consensus.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
     "scores": (
-        lambda x: mechanisms.check_scores(np.array([[x, 1 - x]]), np.array([[1, 1]])),
+        lambda x: consensus.check_scores(np.array([[x, 1 - x]]), np.array([[1, 1]])),
         (-1e-9, 1 + 1e-9, math.nan),
         (0.0, 1.0),
     ),

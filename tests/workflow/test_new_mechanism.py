@@ -1,4 +1,4 @@
-"""docs/add-a-mechanism.md, followed to the letter: one file, one line, and the tests it names."""
+"""docs/add-a-mechanism.md, followed to the letter, and the tests that it names."""
 
 import re
 import shutil
@@ -11,7 +11,11 @@ import yaml
 
 from private_ensembles.page import index
 
-NAME = "randomized_response"
+NAME = "randomised_response"
+# A step of the page: the file that it names, and what stands in it or is changed there.
+STEP = re.compile(
+    r"^\*\*\d\. [^`]*`([\w./]+)`\s+```(python|diff)\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +23,15 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     """A copy of the workflow with the documented mechanism, planned and applied to votes."""
     folder = copy_workflow(tmp_path_factory.mktemp("new") / "copy")
     text = (root / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
-    module, line = re.findall(r"```(?:python|yaml)\n(.*?)```", text, re.DOTALL)
-    package = folder / "workflow" / "private_ensembles"
-    (package / "mechanisms" / f"{NAME}.py").write_text(module, encoding="utf-8")
-    insert(folder / "config.yaml", "  mechanisms:\n", line)
+    steps = STEP.findall(text)
+    assert len(steps) == text.count("```") // 2 == 5
+    for name, kind, content in steps:
+        path = folder / name
+        if kind == "python":
+            assert not path.exists(), path
+            path.write_text(content, encoding="utf-8")
+        else:
+            change(path, content)
     # All mechanisms, and the new one: what the page changes is config.yaml's own list of them.
     tiny_yaml = folder / "tests" / "config" / "tiny.yaml"
     settings = yaml.safe_load(tiny_yaml.read_text(encoding="utf-8"))
@@ -40,10 +49,17 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     return folder
 
 
-def insert(path, after, text):
+def change(path, diff):
+    """Apply a diff without line numbers; what it changes must stand there once."""
     content = path.read_text(encoding="utf-8")
-    assert content.count(after) == 1, after
-    path.write_text(content.replace(after, after + text), encoding="utf-8")
+    for hunk in diff.split("@@\n"):
+        lines = hunk.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] == " ")
+        after = "".join(line[1:] for line in lines)
+        assert {line[0] for line in lines} == {" ", "+"}
+        assert content.count(before) == 1, before
+        content = content.replace(before, after)
+    path.write_text(content, encoding="utf-8")
 
 
 def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, root):
@@ -54,7 +70,7 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     warm = ("remembering.py", "warm_jobs.py", "warm_snakemake.py")
     for name in ("conftest.py", "rewriting.py", *warm):
         shutil.copy2(root / "tests" / name, extended / "tests")
-    files = ("test_facts.py", "test_audited.py", "test_mechanisms.py")
+    files = ("test_registry.py", "test_claims.py", "test_every_mechanism.py")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n0", "-k", NAME, *files],
         cwd=extended / "tests" / "mechanisms",

@@ -34,7 +34,7 @@ def test_fewer_labels_are_guessed_to_need_no_more_noise(name):
     [
         ("gnmax", "sigma_rdp"),
         ("gnmax_improved", "sigma_improved_rdp"),
-        ("gnmax_analytic", "sigma_exact"),
+        ("gnmax_analytic", "sigma_analytic"),
         ("gnmax_exact", "sigma_exact"),
         ("lnmax_pure", ""),
         ("ladder", ""),

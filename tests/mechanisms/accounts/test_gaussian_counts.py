@@ -1,6 +1,5 @@
 """Gaussian noise on the counts: three analyses of one rho."""
 
-import math
 import tracemalloc
 
 import numpy as np
@@ -11,21 +10,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import release
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise.sources import Secure
-from private_ensembles.pate.data_independent import rho_cost, rho_within
-from private_ensembles.pate.gnmax import sigma_of_one
-
-
-@pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
-def test_rho_spends_the_budget(analysis):
-    rho = rho_within(1.5, 1e-6, analysis)
-    assert 1.4999 < rho_cost(rho, 1e-6, analysis) <= 1.5
-
-
-def test_a_small_budget_has_orders_enough():
-    # At the paper's orders, 500 at most, no sigma would do.
-    assert math.isfinite(sigma_of_one(1e-3, 1e-5, "rdp", 1))
-    sigmas = [sigma_of_one(0.5, 1e-4, method, 11) for method in ("rdp", "analytic", "exact")]
-    assert sigmas == sorted(sigmas, reverse=True)
+from private_ensembles.pate.data_independent import rho_cost
 
 
 @pytest.mark.parametrize("secure", [False, True])

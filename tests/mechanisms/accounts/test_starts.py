@@ -6,34 +6,11 @@ from fractions import Fraction
 import pytest
 
 from private_ensembles.accounting.labels import composed
-from private_ensembles.audit import exact_epsilon, reduced_histograms
-from private_ensembles.audit.rates import selection_rate
-from private_ensembles.mechanisms.laws import exponential, gumbel
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.pate.data_independent import rho_cost
 
 EXPONENTIAL, PERMUTE_AND_FLIP = load("exponential"), load("permute_and_flip")
-ERRORS = {"relative_error": 1e-12, "absolute_error": 1e-300}
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("law", [gumbel.LAW, exponential.LAW], ids=lambda law: law.name)
-def test_exact_rate_spends_its_budget_and_beats_the_pure_one(law, n_classes):
-    rate = selection_rate(0.2676, 3e-4, law.weigh, 11, n_classes)
-    assert rate > 0.2676 / 2
-    histograms, pairs = reduced_histograms(11, n_classes)
-    exact = exact_epsilon(law.weigh(histograms, rate), pairs, 3e-4, **ERRORS)
-    assert exact == pytest.approx(0.2676, abs=1e-7)
-    assert exact <= 0.2676 + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "name"), [(-0.1, 0.0, "epsilon"), (0.1, 1.5, "delta")]
-)
-def test_a_budget_of_no_rate_is_named(epsilon, delta, name):
-    with pytest.raises(ValueError, match=name):
-        selection_rate(epsilon, delta, gumbel.LAW.weigh, 11)
 
 
 @pytest.mark.parametrize("mechanism", [EXPONENTIAL, PERMUTE_AND_FLIP], ids=lambda m: m.name)
