@@ -143,6 +143,19 @@ def test_every_mechanism_counts_for_what_offers_it(script):
     assert "private_ensembles.optimal_label.ladder" in found
 
 
+def test_a_module_that_loads_from_its_package_by_name_counts_with_all_that_lies_in_it(toy):
+    before = toy()
+    assert f"{PACKAGE}.room.unused" not in closure("script.py")
+    lines = "from importlib import import_module\n\n\ndef f(name):\n    "
+    toy(**{USED: lines + 'return import_module(f"{__package__}.{name}")\n'})
+    assert f"{PACKAGE}.room.unused" in closure("script.py")
+    once = toy()
+    assert toy(**{f"{PACKAGE}__room__unused": "def g(x):\n    return 3 * x\n"}) not in {
+        once,
+        before,
+    }
+
+
 def test_circular_imports_end(toy):
     toy(**{USED: f"import {PACKAGE}.room.unused\n"})
     toy(**{f"{PACKAGE}__room__unused": f"import {PACKAGE}.room.used\n"})

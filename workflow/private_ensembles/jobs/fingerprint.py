@@ -63,9 +63,9 @@ def imports(path: Path | str) -> set[str]:
     Importing a module runs the `__init__` of the packages around it, so these count. A name that a
     package neither defines nor holds as a module may be loaded by its `__getattr__`: then all of
     that package counts. So do modules named by a string, which `importlib` may import, and all of a
-    package with a function that imports what is beside it by a name made when it runs (other
-    than `__getattr__`, whose names are those that others ask it for). Imports inside functions
-    count as well.
+    package of which a function imports what is in it by a name made when it runs, after its
+    `__name__` or its `__package__` (other than `__getattr__`, whose names are those that others ask
+    it for). Imports inside functions count as well.
     """
     return set(_source(Path(path).resolve()).imports)
 
@@ -84,22 +84,26 @@ def _imported(nodes: list[ast.AST], path: Path) -> frozenset[str]:
                 found |= _named(base, alias.name)
         elif isinstance(node, ast.Constant):
             found.add(node.value)
-        elif node.name != "__getattr__" and _loads(node):
-            package = next((name for name, file in modules.items() if file == path), "?")
-            found.update(name for name in modules if name.startswith(f"{package}."))
+        elif node.name != "__getattr__":
+            module = next((name for name, file in modules.items() if file == path), "?")
+            own = module if path.name == "__init__.py" else module.rpartition(".")[0]
+            packages = {"__name__": module, "__package__": own}
+            loaded = [f"{packages[start]}." for start in _loads(node)]
+            found.update(name for name in modules if name.startswith(tuple(loaded)))
     found = {name for name in found if name in modules}
     return frozenset(found | {parent for name in found for parent in _parents(name)})
 
 
-def _loads(function: ast.FunctionDef) -> bool:
-    """Tell whether a function calls import_module(f"{__name__}.…")."""
+def _loads(function: ast.FunctionDef) -> set[str]:
+    """Return `__name__`, `__package__` if a function has import_module(f"{__name__}.…")."""
+    starts = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.JoinedStr):
             called = ast.unparse(node.func).rpartition(".")[2]
             start = ast.unparse(node.args[0].values[0]) if node.args[0].values else ""
-            if called == "import_module" and "__name__" in start:
-                return True
-    return False
+            if called == "import_module":
+                starts |= {name for name in ("__name__", "__package__") if name in start}
+    return starts
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:

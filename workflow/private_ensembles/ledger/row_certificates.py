@@ -94,7 +94,12 @@ def _proofs(settings: Mapping, published: pd.DataFrame) -> dict[Row, list[Proof]
 
 
 def releases(parameters: Parameters) -> list[dict]:
-    """The noisy counts that a query asks for, and by how much a vote that moves changes them."""
+    """The noisy counts that a query asks for, and by how much a vote that moves changes them.
+
+    Raises ValueError for parameters of no noisy count, of which nothing could be certified.
+    """
+    if not parameters.noisy_counts:
+        raise ValueError(f"parameters = {parameters!r}: must be those of an aggregator")
     return [_noise(*counts) for counts in parameters.noisy_counts]
 
 
