@@ -12,7 +12,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from private_ensembles.pate.mechanisms import confident_gnmax, interactive_gnmax
 
 from private_ensembles.audit import (
     epsilon_lower_bound,

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.rounding import normal_error
 from private_ensembles.audit import exact_epsilon, two_class_pairs
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.audit.labels import OnCounts

@@ -15,7 +15,6 @@ from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.pate.data_independent import paper_epsilon, rho_cost
 
 TASK = Task(1.0, 1e-5, 1, 1, 28, 2)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.accounts import label as label_account
-from private_ensembles.mechanisms.accounts.label import grid_fineness
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.release import refusal
 from private_ensembles.mechanisms.task import Task
@@ -196,7 +196,7 @@ def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, mo
     task = Task(4.0, labels * each, labels, labels, 250, n_classes)
     start = parts(mechanism, task, labels)
     family = mechanism.law.pairs(task, start)
-    assert label_account.of_a_small_delta(task, family, labels)
+    assert loses_all(family, labels, task.epsilon, task.delta, n_classes)
     monkeypatch.setattr(label_account, "least_scale_of_curves", lambda *_: pytest.fail("searched"))
     label_account.least_share.cache_clear()
     parameters = mechanism.calibrate(task)
