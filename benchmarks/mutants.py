@@ -210,7 +210,7 @@ def noticing(
     called = f"{file.as_posix()}:{name}"
     if name is None or _called_at_loading(mutant.file, name, known):
         of_file, own_tests = f"{file.as_posix()}:", own
-        if not (root / own).is_file():  # the mechanisms have their tests together
+        if not (root / own).is_file():  # of a package itself: all tests of its room
             own_tests = str(Path(own).parent)
         found = [
             one
