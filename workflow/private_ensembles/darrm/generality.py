@@ -34,7 +34,7 @@ def gamma_from_probabilities(
     Returns
     -------
     (K + 1,), in [0, 1], symmetric around K/2: what `certify` and `release` take. If the
-    algorithm is symmetric, `release.label_probability` of it equals prob_of_one to 1e-12.
+    algorithm is symmetric, `gamma.label_probability` of it equals prob_of_one to 1e-12.
 
     Raises
     ------

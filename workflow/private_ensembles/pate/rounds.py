@@ -152,7 +152,7 @@ def answer_probability(
     """Pr[a query passes the noisy threshold], (queries,): Phi((max_j n_j - threshold) / sigma1).
 
     With `secure` noise the lattice's own. Exact, and computed from votes without noise: not for
-    release. Raises ValueError as the sampler `mechanisms.confident_gnmax`.
+    release. Raises ValueError as the sampler does, Confident-GNMax's.
     """
     tails = tails_of(noise, sigma1)
     threshold = tails.threshold(check_threshold(threshold))

@@ -55,7 +55,7 @@ def privacy_loss(
                                neighbour changes if every record reaches one private teacher
                                only, by any fixed partition; any Q
     epsilon_committee          m of the teachers, drawn once, answer all queries by majority: their
-                               composition at delta_committee, for any Q (`mechanisms.committee`)
+                               composition at delta_committee, for any Q (`laws.committee`)
 
     ``tightest`` is the least that is proven for DaRRM's labels in the table's privacy model, of
     teachers that are trained once: that of all teachers. ``epsilon_total_optimal`` supposes
