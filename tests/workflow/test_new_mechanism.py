@@ -24,7 +24,7 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     folder = copy_workflow(tmp_path_factory.mktemp("new") / "copy")
     text = (root / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
     steps = STEP.findall(text)
-    assert len(steps) == text.count("```") // 2 == 5
+    assert len(steps) == text.count("```") // 2 == 4
     for name, kind, content in steps:
         path = folder / name
         if kind == "python":
@@ -42,7 +42,7 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
     done = run_snakemake(folder, *tiny, "--", "results/planner/tables/planner.csv")
     assert done.returncode == 0, done.stderr
-    # It draws from a seed alone, as the page writes it: that is enough for a rehearsal.
+    # Of three classes it draws from a seed alone: that is enough for a rehearsal.
     own = ("--config", "votes=votes.csv", "votes_kind=votes", "n_classes=3", "noise=reproducible")
     done = run_snakemake(folder, *tiny, *own)
     assert done.returncode == 0, done.stderr
@@ -52,14 +52,12 @@ def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
 def change(path, diff):
     """Apply a diff without line numbers; what it changes must stand there once."""
     content = path.read_text(encoding="utf-8")
-    for hunk in diff.split("@@\n"):
-        lines = hunk.splitlines(keepends=True)
-        before = "".join(line[1:] for line in lines if line[0] == " ")
-        after = "".join(line[1:] for line in lines)
-        assert {line[0] for line in lines} == {" ", "+"}
-        assert content.count(before) == 1, before
-        content = content.replace(before, after)
-    path.write_text(content, encoding="utf-8")
+    lines = diff.splitlines(keepends=True)
+    before = "".join(line[1:] for line in lines if line[0] == " ")
+    after = "".join(line[1:] for line in lines)
+    assert {line[0] for line in lines} == {" ", "+"}
+    assert content.count(before) == 1, before
+    path.write_text(content.replace(before, after), encoding="utf-8")
 
 
 def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, root):

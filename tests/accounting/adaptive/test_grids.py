@@ -1,30 +1,40 @@
-"""How fine a grid labels need, and where rounding on it leaves nothing to prove."""
+"""How fine a grid labels need, and where its rounding takes all of delta."""
 
+import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import FINE
+from private_ensembles.accounting.adaptive.account import FINE, adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import of_table
 from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all, nothing_left
-from private_ensembles.optimal_label.ladder import ladder_matrix
+
+# A label of five teachers that flips the majority's, by a few votes less often the clearer it is.
+ONES = np.array([0.05, 0.1, 0.25, 0.75, 0.9, 0.95])
+FAMILY = of_table(np.stack([1 - ONES, ONES], axis=1), 2.0**-52, 1e-300, negligible=1e-21)
 
 
-def test_few_labels_get_a_finer_grid_and_more_classes_a_coarser_one():
-    assert grid_fineness(2, 1) == 8 * FINE
-    assert grid_fineness(2, 50) == 2 * FINE
-    assert grid_fineness(2, 10_000) == FINE
-    assert grid_fineness(10, 1) == 8.0
-    assert grid_fineness(10, 10_000) == 4.0
+def test_few_labels_get_a_finer_grid_but_no_more_than_eight_times():
+    assert [grid_fineness(2, labels) / FINE for labels in (1, 50, 100, 10_000)] == [8, 2, 1, 1]
+    assert [grid_fineness(3, labels) for labels in (1, 5, 10, 10_000)] == [8, 8, 4, 4]
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
-def test_a_delta_that_labels_lose_for_certain_leaves_nothing(n_classes):
-    assert nothing_left(n_classes, 10, 1e-10) is None
-    said = nothing_left(n_classes, 10, 1e-18)
-    assert "its account of 10 labels proves nothing for a delta of " in said
-    assert nothing_left(n_classes, 10_000, 1e-13) != nothing_left(n_classes, 10, 1e-13)
+@pytest.mark.parametrize("labels", [1, 1000])
+def test_a_delta_that_rounding_takes_is_named_and_a_larger_one_is_not(n_classes, labels):
+    assert nothing_left(n_classes, labels, 1e-5) is None
+    reason = nothing_left(n_classes, labels, labels * 1e-17)
+    assert f"its account of {labels:,} labels proves nothing for a delta of" in reason
+    named = float(reason.partition("delta of ")[2].partition(" ")[0])
+    assert nothing_left(n_classes, labels, 1.1 * named) is None
+    assert nothing_left(n_classes, labels, 0.9 * named) == reason
 
 
-def test_the_grid_loses_all_of_a_small_delta_and_little_of_a_large_one():
-    family = of_table(ladder_matrix(25, 1.0, 1e-6), 2.0**-52, 1e-300, negligible=1e-21)
-    assert loses_all(family, 10, 4.0, 1e-16, 2)
-    assert not loses_all(family, 10, 4.0, 1e-6, 2)
+@pytest.mark.parametrize("labels", [2, 10])
+def test_where_the_grid_takes_all_of_delta_the_account_has_no_epsilon(labels):
+    """Just what the quick answer says the slow one would find."""
+    for each, lost in ((1e-17, True), (1e-12, False)):
+        delta = labels * each
+        assert loses_all(FAMILY, labels, 4.0, delta, n_classes=2) == lost
+        bounds = adaptive_epsilon(FAMILY, labels, delta, fineness=grid_fineness(2, labels))
+        assert np.isinf(bounds.upper) == lost
+    # With plenty of delta nothing is worked out.
+    assert not loses_all(None, labels, 4.0, labels * 1e-8, n_classes=2)

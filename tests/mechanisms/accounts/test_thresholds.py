@@ -126,7 +126,7 @@ def test_every_secure_label_is_charged_its_distance_from_continuous_noise(task):
     assert error["absolute_error"] >= spare
 
 
-def test_a_search_guesses_about_what_is_calibrated():
+def test_a_search_guesses_about_what_is_found():
     for task in (TASK, TWO):
         guess, exact = (
             MECHANISM.guess(task, share=0.3, cap=0.5),
