@@ -153,6 +153,8 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
         value = names.setting(value)
     if name == "mechanism":
         return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
+    if name == "aggregator":
+        return f'<td title="{escape(value)}">{escape(names.aggregator(value))}</td>'
     kind = ' class="long"' if len(value) > LONG else number_class(numeric)
     if name in ("dataset", "task", "budget"):
         for mark in ("stand-in", "synthetic"):
