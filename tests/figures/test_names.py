@@ -5,8 +5,9 @@ from private_ensembles.mechanisms import registry
 
 
 def test_every_name_is_of_one_mechanism():
-    labels = [names.mechanism(name) for name in registry.entries()]
-    assert len(set(labels)) == len(labels)
+    shown = [names.mechanism(name) for name in registry.entries()]
+    assert shown == [entry.label for entry in registry.ENTRIES]
+    assert len({label.lower() for label in shown}) == len(shown)
     assert names.entry("confident") == registry.entry("confident_gnmax")
     assert names.entry("mnist") is None
 

@@ -13,20 +13,25 @@ def test_an_unknown_format_is_refused(tmp_path):
 
 
 def test_words_in_any_colour_can_be_read():
-    for look in (*style.LOOKS.values(), *style.SEQUENCE):
-        assert style._contrast(style.ink(look["color"])) >= 4.5  # WCAG 2.1, AA
+    colours = [look["color"] for look in (*style.LOOKS.values(), *style.SEQUENCE)]
+    for colour in (*style.COLORS.values(), *colours):
+        assert style._contrast(style.ink(colour)) >= 4.5  # WCAG 2.1, AA
     assert style._contrast(style.ink("#ffffff")) == pytest.approx(4.5, rel=0.1)
 
 
 def test_every_mechanism_has_one_look_and_no_two_share_it():
-    looks = [tuple(style.look(name).values()) for name in registry.entries()]
-    for name, entry in registry.entries().items():
-        assert style.look(name)["color"] == style.COLORS[entry.look[0]]
+    entries = registry.entries()
+    assert len(entries) >= 22
+    # The list alone says how a mechanism looks and what it is called.
+    assert not set(entries) & {*style.LOOKS, *style.LABELS}
+    looks = [tuple(style.look(name).values()) for name in entries]
+    for entry, look in zip(entries.values(), looks, strict=True):
+        assert look == (style.COLORS[entry.look[0]], *entry.look[1:])
     assert len(set(looks)) == len(looks)
-    assert style.look("confident") == style.look("confident_gnmax")
     # In grey the mark alone must tell them apart.
     assert len({look[1] for look in looks}) == len(looks)
     assert style.look("gamma_opt") == style.look("darrm_opt")
+    assert style.look("confident") == style.look("confident_gnmax")
 
 
 def test_no_two_gamma_families_of_one_figure_share_a_colour():
