@@ -78,9 +78,29 @@ def aggregator(name: str) -> str:
     ('LNMax, 100 queries', 'Confident-GNMax', 'NZC, 5 teachers', 'truth')
     """
     bare, dash, number = name.rpartition("-")
-    if not (dash and number.isdigit() and mechanism(bare) != bare):
+    if not (dash and entry(bare)):
         return mechanism(name)
     return f"{mechanism(bare)}, {number} {'queries' if bare == 'lnmax' else 'teachers'}"
+
+
+def row(text: str) -> str:
+    """Return what a printed number's row or column is about, with its mechanisms' labels.
+
+    >>> row("nzc above lnmax-9000"), row("confident, first label")
+    ('NZC above LNMax, 9000 queries', 'Confident-GNMax, first label')
+    """
+    return re.sub(r"[\w-]+", lambda word: aggregator(word[0]), text)
+
+
+def in_column(column: str, text: str) -> str:
+    """Return a cell of a table's column, with the labels of mechanisms that it speaks of.
+
+    >>> in_column("mechanism", "ladder"), in_column("aggregator", "nzc"), in_column("note", "nzc")
+    ('Optimal ladder', 'NZC', 'nzc')
+    """
+    if column == "mechanism":
+        return mechanism(text)
+    return row(text) if column in ("aggregator", "row", "column", "quantity") else text
 
 
 def reason(text: str) -> str:

@@ -11,6 +11,8 @@ _LEAST_COST = 1e-20
 _ACCURATE = "gnmax"
 # One hatch for each aggregator of Figure 5, where steps overlap.
 _HATCHES = (None, "///", "\\\\\\")
+# How far apart marks are on a line of many points, as a share of the panel's diagonal.
+_APART = 0.15
 _COST = r"privacy cost $\varepsilon$ of all labels"
 _MARK = "data-dependent privacy costs: not for release"
 
@@ -80,7 +82,7 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
         dots.spines["right"].set_visible(True)
         for name in aggregators:
             part = cost[cost["mechanism"] == name]
-            style.line(right, part["answered"], part["epsilon"], name, marker="")
+            style.line(right, part["answered"], part["epsilon"], name, markevery=_APART)
             if part["epsilon_selection"].notna().any():
                 color = style.look(name)["color"]
                 style.band(right, part["answered"], part["epsilon_selection"], 0, color, 0.3)
@@ -107,12 +109,12 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
         for name, part in training.groupby("aggregator", sort=False):
             curve = part.groupby("epoch")["accuracy"]
             mean, low, high = 100 * curve.mean(), 100 * curve.min(), 100 * curve.max()
-            style.line(first, mean.index, mean, name, marker="")
+            style.line(first, mean.index, mean, name, markevery=_APART)
             style.band(first, mean.index, low, high, style.look(name)["color"], 0.2)
         first.set(xlabel="epoch of the student", ylabel="accuracy (%)")
         first.set_title("student (line: mean, band: seeds)")
         for name, part in cost.groupby("aggregator", sort=False):
-            style.line(second, part["answered"], part["epsilon"], name, marker="")
+            style.line(second, part["answered"], part["epsilon"], name, markevery=_APART)
         second.set(xlabel="labels bought (expected)", ylabel=_COST)
         second.set(title="data-dependent cost", ylim=(0, None))
         for name, part in consensus.groupby("aggregator", sort=False):
