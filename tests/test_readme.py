@@ -174,13 +174,13 @@ def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
 
 
 NZC = {
-    "LNMax, 100 labels": "lnmax-100",
-    "LNMax, 1,000": "lnmax-1000",
-    "LNMax, 5,000": "lnmax-5000",
-    "LNMax, 9,000": "lnmax-9000",
-    "NZC, 250 teachers, 9,000": "nzc",
+    "LNMax (100 labels)": "lnmax-100",
+    "LNMax (1,000)": "lnmax-1000",
+    "LNMax (5,000)": "lnmax-5000",
+    "LNMax (9,000)": "lnmax-9000",
+    "NZC (250 teachers, 9,000)": "nzc",
     "no noise, 250 teachers": "clean",
-    "NZC, 5 teachers, 9,000": "nzc-5",
+    "NZC (5 teachers, 9,000)": "nzc-5",
     "no noise, 5 teachers": "clean-5",
     "true labels": "truth",
 }
