@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import machine
+from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.relaxation import bound_on_right
@@ -67,7 +68,7 @@ def page(data: pd.DataFrame) -> str:
         "",
         *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
         "",
-        "| ε | exponential | permute-and-flip | GNMax | optimal, drawn | bound | gap | seconds |",
+        f"| ε | {' | '.join(registry.entry(name).label for name in NAMES)} | bound | gap | seconds |",
         "|" + " ---: |" * 8,
     ]
     for row in data.itertuples():

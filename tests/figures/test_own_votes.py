@@ -8,12 +8,11 @@ from private_ensembles.figures import own_votes
 
 ROWS = [("gnmax", 40.0, True, ""), ("lnmax_pure", 30.0, False, ""), ("ladder", np.nan, False, "no")]
 TABLE = pd.DataFrame(ROWS, columns=["mechanism", "correct", "chosen", "not_applicable"])
-TABLE = TABLE.assign(name=TABLE["mechanism"].str.upper(), wanted=100)
+TABLE = TABLE.assign(wanted=100)
 CURVES = pd.DataFrame(
     {
         "over": ["labels"] * 4 + ["epsilon"] * 3,
         "mechanism": ["gnmax", "gnmax", "lnmax_pure", "lnmax_pure", "gnmax", "gnmax", "lnmax_pure"],
-        "name": "A name",
         "wanted": [50, 100, 50, 100, 100, 100, 100],
         "budget_epsilon": [1, 1, 1, 1, 0.5, 1, 1],
         "correct": [25, 40, 20, 30, 20, 40, 30],

@@ -141,7 +141,7 @@ def test_other_data_give_another_figure(tmp_path, draw, data, source):
 def test_aggregators_have_names_that_can_be_read(tmp_path):
     draw_students(learning(), tmp_path / "figure.svg", source="task digits")
     text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
-    for label in ("LNMax (Laplace)", "Confident-GNMax"):
+    for label in ("LNMax", "Confident-GNMax"):
         assert f"<!-- {label} -->" in text
 
 

@@ -17,7 +17,7 @@ ROWS = [
     ("ladder", 1.0, float("nan"), "two classes only"),
 ]
 PLAN = pd.DataFrame(ROWS, columns=["mechanism", "budget_epsilon", "correct", "not_applicable"])
-PLAN = PLAN.assign(name=PLAN["mechanism"].str.upper(), wanted=100, delta=1e-5)
+PLAN = PLAN.assign(wanted=100, delta=1e-5)
 
 
 def test_mechanisms_that_apply_come_by_their_right_labels():
@@ -34,10 +34,10 @@ def test_proofs_of_one_family_are_one_line_named_at_its_end(monkeypatch):
     rows = [("gnmax_exact", 1.0, 40.0, ""), ("gnmax_analytic", 4.0, 90.0, "")]
     rows += [("permute_and_flip", 1.0, 39.0, ""), ("permute_and_flip", 4.0, 89.0, "")]
     table = pd.DataFrame(rows, columns=PLAN.columns[:4])
-    draw_plan(table.assign(name=table["mechanism"].str.upper() + ", by x", wanted=100, delta=1e-5))
+    draw_plan(table.assign(wanted=100, delta=1e-5))
     (axis,) = drawn[0].axes
     lines = [line for line in axis.lines if line.get_marker() not in ("", "None", None)]
     assert sorted(line.get_ydata().tolist() for line in lines) == [[39, 89], [40, 90]]
-    names = {text.get_text(): text.get_position()[1] for text in axis.texts}
-    assert names["GNMAX_ANALYTIC"] == 90
-    assert names["PERMUTE_AND_FLIP"] <= 90 - 6  # not on top of each other
+    places = {text.get_text(): text.get_position()[1] for text in axis.texts}
+    assert places["GNMax"] == 90
+    assert places["Permute-and-flip"] <= 90 - 6  # not on top of each other

@@ -22,7 +22,8 @@ def test_words_in_any_colour_can_be_read():
 def test_every_mechanism_has_one_look_and_no_two_share_it():
     entries = registry.entries()
     assert len(entries) >= 22
-    assert not set(entries) & set(style.LOOKS)  # the list alone says how a mechanism looks
+    # The list alone says how a mechanism looks and what it is called.
+    assert not set(entries) & {*style.LOOKS, *style.LABELS}
     looks = [tuple(style.look(name).values()) for name in entries]
     for entry, look in zip(entries.values(), looks, strict=True):
         assert look == (style.COLORS[entry.look[0]], *entry.look[1:])
@@ -30,6 +31,7 @@ def test_every_mechanism_has_one_look_and_no_two_share_it():
     # In grey the mark alone must tell them apart.
     assert len({look[1] for look in looks}) == len(looks)
     assert style.look("gamma_opt") == style.look("darrm_opt")
+    assert style.look("confident") == style.look("confident_gnmax")
 
 
 def test_no_two_gamma_families_of_one_figure_share_a_colour():

@@ -41,12 +41,7 @@ def _lines(rows: pd.DataFrame, x: str, axis) -> None:
     """One line per mechanism; dots where the stated accuracy is not the true one."""
     for name, part in rows.groupby("mechanism", sort=False):
         told = part["stated"].isna() | (part["stated"] == part["accuracy"])
-        axis.plot(
-            part.loc[told, x],
-            part.loc[told, "right"],
-            label=part["name"].iloc[0],
-            **style.look(name),
-        )
+        style.line(axis, part.loc[told, x], part.loc[told, "right"], name)
         other = part[~told]
         if len(other):
             label = "the same, told another accuracy"

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.figures import style
-from private_ensembles.mechanisms import registry
+from private_ensembles.figures import names, style
 
 # NZC's exact value is 1e90 and its claim 1e-9: what is beyond these is drawn on the border.
 _LOW, _HIGH = 0.004, 30.0
@@ -44,7 +43,7 @@ def draw_ledger(table: pd.DataFrame, *paths: str) -> None:
             for row in rows.to_dict("records"):
                 _draw_row(axis, row, place)
                 place += 1
-            ticks.append(((first + place - 1) / 2, registry.entry(name).label))
+            ticks.append(((first + place - 1) / 2, names.mechanism(name)))
             axis.axhline(place + 0.5, color="#dddddd", linewidth=0.6)
             place += 2
             if (rows["audited"] > _HIGH).any():  # NZC

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
-from private_ensembles.figures import style
+from private_ensembles.figures import names, style
 from private_ensembles.figures.planner import family
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
@@ -38,7 +38,7 @@ def _right(study: pd.DataFrame, axis) -> None:
     for members in families.values():
         for name in dict.fromkeys((members[0], members[-1])):
             part = study[study["mechanism"] == name]
-            axis.plot(part["labels"], part["right"], label=part["name"].iloc[0], **style.look(name))
+            style.line(axis, part["labels"], part["right"], name)
     first = study.iloc[0]
     axis.set(
         xscale="log",
@@ -60,7 +60,7 @@ def _ratios(study: pd.DataFrame, axis) -> None:
         xscale="log",
         xlabel="labels Q",
         ylabel="σ as a share of what the counts need",
-        title="GNMax: noise by three accounts",
+        title=f"{names.short([ACCOUNTS[0]])[0]}: noise by three accounts",
     )
 
 

@@ -1,6 +1,8 @@
 """Names for reading: of mechanisms, data sets and columns, which tables hold as identifiers."""
 
 import re
+from collections.abc import Iterable
+from itertools import repeat
 
 from private_ensembles.mechanisms import registry
 
@@ -12,6 +14,8 @@ DATASETS = {
     "glyph": "Glyph",
     "digits": "digits",
 }
+# What PATE's tables and configuration call its mechanisms, as the paper's rows do.
+_AGGREGATORS = {"confident": "confident_gnmax", "interactive": "interactive_gnmax"}
 _GREEK = {
     "epsilon": "ε",
     "delta": "δ",
@@ -26,14 +30,77 @@ _GREEK = {
 _SHORT = {"sd": "(sd)", "mean": "(mean)"}
 
 
+def entry(name: str) -> registry.Entry | None:
+    """Return a mechanism's facts by its name, or by what PATE's tables call it; None of others."""
+    return registry.entries().get(_AGGREGATORS.get(name, name))
+
+
 def mechanism(name: str) -> str:
     """Return a mechanism's name for reading; an unknown one as it is.
 
-    >>> mechanism("gnmax_analytic"), mechanism("my_own")
-    ('GNMax, analytic σ', 'my_own')
+    >>> mechanism("gnmax_analytic"), mechanism("confident"), mechanism("my_own")
+    ('GNMax, analytic σ', 'Confident-GNMax', 'my_own')
     """
-    known = registry.entries()
-    return known[name].label if name in known else name
+    known = entry(name)
+    return known.label if known else name
+
+
+def short(mechanisms: Iterable[str], places: Iterable[object] | None = None) -> list[str]:
+    """Return mechanisms' names without how their noise is found, for figures with little room.
+
+    places: where each of them is shown; without them all are shown at one place. Where two would
+    have the same short name, both keep their whole names, at every place.
+
+    >>> short(["gnmax_exact", "darrm_opt"])
+    ['GNMax', 'DaRRM']
+    >>> short(["darrm_sub", "darrm_opt"])
+    ['DaRRM, γ by subsampling', 'DaRRM, optimised γ']
+    """
+    listed = list(mechanisms)
+    first = [mechanism(name).partition(",")[0] for name in listed]
+    where = repeat(None) if places is None else places
+    sharing: dict[tuple, set[str]] = {}
+    for name, words, place in zip(listed, first, where, strict=False):
+        sharing.setdefault((words, place), set()).add(name)
+    several = {words for (words, _), among in sharing.items() if len(among) > 1}
+    return [
+        mechanism(name) if words in several else words
+        for name, words in zip(listed, first, strict=True)
+    ]
+
+
+def aggregator(name: str) -> str:
+    """Return what answers queries in PATE's and NZC's tables: a mechanism, and of how many.
+
+    LNMax has a number of queries; the others, a number of teachers. What is no mechanism stays.
+
+    >>> aggregator("lnmax-100"), aggregator("confident"), aggregator("nzc-5"), aggregator("truth")
+    ('LNMax, 100 queries', 'Confident-GNMax', 'NZC, 5 teachers', 'truth')
+    """
+    bare, dash, number = name.rpartition("-")
+    if not (dash and entry(bare)):
+        return mechanism(name)
+    return f"{mechanism(bare)}, {number} {'queries' if bare == 'lnmax' else 'teachers'}"
+
+
+def row(text: str) -> str:
+    """Return what a printed number's row or column is about, with its mechanisms' labels.
+
+    >>> row("nzc above lnmax-9000"), row("confident, first label")
+    ('NZC above LNMax, 9000 queries', 'Confident-GNMax, first label')
+    """
+    return re.sub(r"[\w-]+", lambda word: aggregator(word[0]), text)
+
+
+def in_column(column: str, text: str) -> str:
+    """Return a cell of a table's column, with the labels of mechanisms that it speaks of.
+
+    >>> in_column("mechanism", "ladder"), in_column("aggregator", "nzc"), in_column("note", "nzc")
+    ('Optimal ladder', 'NZC', 'nzc')
+    """
+    if column == "mechanism":
+        return mechanism(text)
+    return row(text) if column in ("aggregator", "row", "column", "quantity") else text
 
 
 def reason(text: str) -> str:

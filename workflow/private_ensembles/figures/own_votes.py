@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from private_ensembles.figures import style
-from private_ensembles.figures.planner import rank, short
+from private_ensembles.figures import names, style
+from private_ensembles.figures.planner import rank
 
 # Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
 # without bound at an end stays finite.
@@ -42,10 +42,11 @@ _OVER = {
 
 def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
     """Draw right labels, a line for each mechanism; the chosen one's is the thicker one."""
-    for name, part in rows.assign(label=short(rows)).groupby("mechanism", sort=False):
+    rows = rows.assign(label=names.short(rows["mechanism"]))
+    for name, part in rows.groupby("mechanism", sort=False):
         part = part.sort_values(column)
         width = 2.4 if part["chosen"].iloc[0] else 1.2
-        line = style.look(name) | {"linewidth": width, "linestyle": "-"}
+        line = style.look(name) | {"linewidth": width}
         axis.plot(part[column], part["correct"], label=part["label"].iloc[0], **line)
     axis.set(xlabel=words, ylabel="right labels", ylim=(0, None))
 

@@ -3,12 +3,16 @@
 import pandas as pd
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from private_ensembles.figures import style
+from private_ensembles.figures import names, style
 
 # Costs below are not drawn: none of them matters, and the axis would show little else.
 _LEAST_COST = 1e-20
+# Of Figure 4's two mechanisms the one that is drawn for several numbers of teachers.
+_ACCURATE = "gnmax"
 # One hatch for each aggregator of Figure 5, where steps overlap.
 _HATCHES = (None, "///", "\\\\\\")
+# How far apart marks are on a line of many points, as a share of the panel's diagonal.
+_APART = 0.15
 _COST = r"privacy cost $\varepsilon$ of all labels"
 _MARK = "data-dependent privacy costs: not for release"
 
@@ -20,16 +24,16 @@ def draw_noise_comparison(data: pd.DataFrame, *paths: str, source: str) -> None:
     """
     largest = data.loc[data["mechanism"] == "lnmax", "teachers"].iloc[0]
     with style.figure(1, 2, size=(7.6, 3.7), sharey=True) as (drawn, (left, right)):
-        for name, words in (("lnmax", "Laplace"), ("gnmax", "Gaussian")):
+        for name in ("lnmax", _ACCURATE):
             part = data[(data["mechanism"] == name) & (data["teachers"] == largest)]
             style.line(left, part["epsilon"], 100 * part["accuracy"], name)
-            _name_below(left, part, words, style.look(name)["color"])
+            _name_below(left, part, *names.short([name]), style.look(name)["color"])
         left.set(title=f"noise, K = {largest}", ylabel="expected accuracy of labels (%)")
         for teachers, look in zip(sorted(data["teachers"].unique()), style.SEQUENCE, strict=False):
-            part = data[(data["mechanism"] == "gnmax") & (data["teachers"] == teachers)]
+            part = data[(data["mechanism"] == _ACCURATE) & (data["teachers"] == teachers)]
             right.plot(part["epsilon"], 100 * part["accuracy"], **look)
             _name_below(right, part, f"{teachers}", look["color"])
-        right.set_title("Gaussian noise, K as written")
+        right.set_title(f"{names.short([_ACCURATE])[0]}, K as written")
         left.margins(x=0.16)  # room for the names
         right.margins(x=0.07)
         for axis in (left, right):
@@ -53,9 +57,9 @@ def _name_below(axis, part: pd.DataFrame, name: str, color: object) -> None:
 def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None:
     """Draw Figure 5 from the rows of `threshold_histogram` and `answering_cost` together."""
     bins, cost = data[data["panel"] == "histogram"], data[data["panel"] == "cost"]
-    names = list(dict.fromkeys(bins["mechanism"]))
+    aggregators = list(dict.fromkeys(bins["mechanism"]))
     with style.figure(1, 2, size=(7.8, 4.0)) as (drawn, (left, right)):
-        for name, hatch in zip(names, _HATCHES, strict=False):
+        for name, hatch in zip(aggregators, _HATCHES, strict=False):
             part = bins[bins["mechanism"] == name]
             left.stairs(
                 part["answered"],
@@ -69,22 +73,22 @@ def draw_threshold_effects(data: pd.DataFrame, *paths: str, source: str) -> None
             )
         left.set(xlabel="votes for the plurality", ylabel="queries answered (expected)")
         dots = left.twinx()
-        part = bins[(bins["mechanism"] == names[0]) & (bins["label_rdp"] > _LEAST_COST)]
+        part = bins[(bins["mechanism"] == aggregators[0]) & (bins["label_rdp"] > _LEAST_COST)]
         middle = (part["bin_low"] + part["bin_high"]) / 2
         dots.plot(middle, part["label_rdp"], "o", color=style.BLACK, markersize=3)
         dots.set(yscale="log", ylim=(_LEAST_COST / 100, 10))
         dots.set_ylabel(rf"dots: Rényi cost of a label at $\lambda$ = {part['order'].iloc[0]:g}")
         dots.grid(False)
         dots.spines["right"].set_visible(True)
-        for name in names:
+        for name in aggregators:
             part = cost[cost["mechanism"] == name]
-            style.line(right, part["answered"], part["epsilon"], name, marker="")
+            style.line(right, part["answered"], part["epsilon"], name, markevery=_APART)
             if part["epsilon_selection"].notna().any():
                 color = style.look(name)["color"]
                 style.band(right, part["answered"], part["epsilon_selection"], 0, color, 0.3)
         right.set(xlabel="queries answered (expected)", ylabel=r"privacy cost $\varepsilon$")
         right.set_ylim(bottom=0)
-        style.legend(drawn, left, "upper", len(names))
+        style.legend(drawn, left, "upper", len(aggregators))
         words = "shaded: cost of the thresholds alone"
         drawn.get_layout_engine().set(wspace=0.06)  # between two axes' words
         right.text(0.02, 0.97, words, va="top", transform=right.transAxes)
@@ -105,12 +109,12 @@ def draw_students(data: pd.DataFrame, *paths: str, source: str) -> None:
         for name, part in training.groupby("aggregator", sort=False):
             curve = part.groupby("epoch")["accuracy"]
             mean, low, high = 100 * curve.mean(), 100 * curve.min(), 100 * curve.max()
-            style.line(first, mean.index, mean, name, marker="")
+            style.line(first, mean.index, mean, name, markevery=_APART)
             style.band(first, mean.index, low, high, style.look(name)["color"], 0.2)
         first.set(xlabel="epoch of the student", ylabel="accuracy (%)")
         first.set_title("student (line: mean, band: seeds)")
         for name, part in cost.groupby("aggregator", sort=False):
-            style.line(second, part["answered"], part["epsilon"], name, marker="")
+            style.line(second, part["answered"], part["epsilon"], name, markevery=_APART)
         second.set(xlabel="labels bought (expected)", ylabel=_COST)
         second.set(title="data-dependent cost", ylim=(0, None))
         for name, part in consensus.groupby("aggregator", sort=False):

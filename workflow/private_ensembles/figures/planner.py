@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from private_ensembles.figures import style
+from private_ensembles.figures import names, style
 from private_ensembles.mechanisms import registry
 
 
@@ -21,9 +21,9 @@ def family(name: str) -> str:
 
 def _families(data: pd.DataFrame):
     """The rows of mechanisms that differ in their proof alone, under the name of the best."""
-    names = drawn_names(data)
-    for common in dict.fromkeys(map(family, names)):
-        members = [name for name in names if family(name) == common]
+    drawn = drawn_names(data)
+    for common in dict.fromkeys(map(family, drawn)):
+        members = [name for name in drawn if family(name) == common]
         yield members[0], data[data["mechanism"].isin(members)]
 
 
@@ -41,12 +41,12 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
     wanted = data["wanted"].max()
     with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
         ends = []
-        for best, part in _families(data):
+        families = dict(_families(data))
+        for (best, part), words in zip(families.items(), names.short(families), strict=True):
             part = part.sort_values("budget_epsilon")
             line = style.look(best)
             axis.plot(part["budget_epsilon"], part["correct"], **line)
             last = part.iloc[-1]
-            words = str(last["name"]).split(",")[0]
             ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
         ticks = sorted(set(data["budget_epsilon"]))
         # No further than the last budget: beyond it stand names.
@@ -68,17 +68,6 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
         style.save(drawn, *paths)
 
 
-def short(data: pd.DataFrame) -> pd.Series:
-    """Return each mechanism's name without how its noise is found, unless two have the same.
-
-    >>> table = pd.DataFrame({"mechanism": ["a", "b"], "name": ["A, by x", "B"]})
-    >>> short(table).tolist(), short(table.assign(name=["A, by x", "A, by y"])).tolist()
-    (['A', 'B'], ['A, by x', 'A, by y'])
-    """
-    found = data["name"].str.partition(",")[0]
-    return found if found.nunique() == data["mechanism"].nunique() else data["name"]
-
-
 def rank(axis: Axes, data: pd.DataFrame) -> None:
     """Draw one budget's plans as bars, the best on top.
 
@@ -89,9 +78,10 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
     bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
     axis.bar_label(bars, fmt="{:,.0f}", padding=3)
     # Names above their bars: beside them they would leave no room on a telephone.
-    for place, (name, chosen) in enumerate(zip(short(data), data["chosen"], strict=True)):
+    labels = names.short(data["mechanism"])
+    for place, (label, chosen) in enumerate(zip(labels, data["chosen"], strict=True)):
         weight = "bold" if chosen else "normal"
-        axis.annotate(name, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)
+        axis.annotate(label, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)
     axis.set(yticks=[], ylim=(-0.4, len(data) - 0.25))
     axis.margins(x=0.12)
     axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")

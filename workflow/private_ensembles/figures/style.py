@@ -23,7 +23,6 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from matplotlib.transforms import offset_copy
 
 from private_ensembles.figures import names
-from private_ensembles.mechanisms import registry
 
 # It warns in the terminal of a run that the dates of matplotlib's fonts are old.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -55,12 +54,12 @@ LOOKS: dict[str, dict[str, object]] = {
 }
 # Names that share another's look: a gamma is drawn as the mechanism that uses it.
 _SAME = {
-    "confident": "confident_gnmax",
     "gamma_opt": "darrm_opt",
     "gamma_opt_U": "darrm_opt",  # Figure 9: the paper's usual prior
     "gamma_sub": "darrm_sub",
     "gamma_const": "darrm_const",
 }
+# Likewise: mechanisms have their labels in the registry.
 LABELS = {
     "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
     "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
@@ -69,11 +68,9 @@ LABELS = {
     "gamma_opt_U": r"$\gamma_{\mathrm{opt}\mathrm{-}U}$ (optimised for $\mathcal{T}_U$)",
     "gamma_opt_P": r"$\gamma_{\mathrm{opt}\mathrm{-}P}$ (optimised for $\mathcal{T}_P$)",
     "worst_data_set_bound": "Lemma 3.2: bound on the worst data set, not on each $p$",
-    "lnmax": "LNMax (Laplace)",
-    "gnmax": "GNMax (Gaussian)",
-    "confident": "Confident-GNMax",
-    "moderate": "Confident-GNMax, moderate",
-    "aggressive": "Confident-GNMax, aggressive",
+    # Two thresholds of one mechanism, in PATE's Figure 5.
+    "moderate": f"{names.mechanism('confident_gnmax')}, moderate",
+    "aggressive": f"{names.mechanism('confident_gnmax')}, aggressive",
     "mnist": "MNIST",
     "fashion-mnist": "Fashion-MNIST",
     "svhn": "SVHN",
@@ -115,15 +112,15 @@ RC = {
 def look(name: str) -> dict[str, object]:
     """Return colour, mark and dash of a mechanism, gamma family or data set, for ``Axes.plot``."""
     name = _SAME.get(name, name)
-    if name in (known := registry.entries()):
-        color, marker, dash = known[name].look
+    if entry := names.entry(name):
+        color, marker, dash = entry.look
         return {"color": COLORS[color], "marker": marker, "linestyle": dash}
     return dict(LOOKS.get(name, _FALLBACK))
 
 
 def label(name: str) -> str:
-    """Return the name as figures print it; an unknown one as it is."""
-    return LABELS.get(name, name)
+    """Return the name as figures print it: a mechanism's label; an unknown one as it is."""
+    return LABELS.get(name) or names.mechanism(name)
 
 
 def short_label(name: str) -> str:

@@ -151,8 +151,9 @@ def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> s
         return f'<td title="{escape(value)}">{escape(names.relation(value))}</td>'
     if name == "setting":
         value = names.setting(value)
-    if name == "mechanism":
-        return f'<td title="{escape(value)}">{escape(names.mechanism(value))}</td>'
+    label = names.in_column(name, value)
+    if name == "mechanism" or label != value:
+        return f'<td title="{escape(value)}">{escape(label)}</td>'
     kind = ' class="long"' if len(value) > LONG else number_class(numeric)
     if name in ("dataset", "task", "budget"):
         for mark in ("stand-in", "synthetic"):

@@ -16,8 +16,8 @@ from private_ensembles.published.reproduced import stand_ins
 _TOTALS = {
     "epsilon_total": "published",
     "epsilon_total_optimal": "best composition of (ε, δ)",
-    "epsilon_total_gnmax": "GNMax, account of its labels",
-    "epsilon_committee": "committee of m teachers",
+    "epsilon_total_gnmax": names.mechanism("gnmax"),
+    "epsilon_committee": f"{names.mechanism('committee')}, m of them",
     "epsilon_all_teachers": "all teachers published",
     "epsilon_disjoint_shards": "one teacher, disjoint shards",
 }

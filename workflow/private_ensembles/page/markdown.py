@@ -42,7 +42,7 @@ def table(path: str | Path, digits: int = 4) -> str:
     """
     header, body = _read(path)
     kept, said = _once(header, body)
-    rows = [[row[place] for place in kept] for row in body]
+    rows = [[shown.in_column(header[place], row[place]) for place in kept] for row in body]
     names = [header[place] for place in kept]
     parts = [said] if said else []
     if len(rows) * len(names) > _CELLS:
@@ -74,7 +74,7 @@ def _once(header: list[str], body: list[list[str]]) -> tuple[list[int], str]:
         return list(range(len(header))), ""
     kept = [place for place in range(len(header)) if len({row[place] for row in body}) > 1]
     same = [
-        f"{header[place]} = {_cell(body[0][place], 4)}"
+        f"{header[place]} = {_cell(shown.in_column(header[place], body[0][place]), 4)}"
         for place in range(len(header))
         if place not in kept and body[0][place]
     ]
@@ -90,10 +90,7 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
         across = [name for name in turn.across if name in at]
         cells: dict[tuple, dict[tuple, str]] = {}
         for row in rows:
-            key = tuple(
-                shown.mechanism(row[at[name]]) if name == "mechanism" else row[at[name]]
-                for name in turn.rows
-            )
+            key = tuple(row[at[name]] for name in turn.rows)
             place = tuple(row[at[name]] for name in across)
             if value := row[at[turn.value]]:
                 cells.setdefault(key, {}).setdefault(place, value)

@@ -13,7 +13,6 @@ import pandas as pd
 
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.figures import names
-from private_ensembles.figures.planner import short
 from private_ensembles.page.html import file_link, html_table, png_url
 from private_ensembles.page.page import ASSETS, page
 
@@ -168,7 +167,7 @@ def _asked(curves: pd.DataFrame) -> list[str]:
 def _choices(curves: pd.DataFrame) -> pd.DataFrame:
     """Return what was computed of each choice: a row for it, a column for each mechanism."""
     rows = curves.drop_duplicates(["mechanism", "wanted", "budget_epsilon"])
-    rows = rows.assign(mechanism=short(rows))
+    rows = rows.assign(mechanism=names.short(rows["mechanism"]))
     order = list(dict.fromkeys(rows["mechanism"]))
     wide = rows.pivot_table(
         index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"

@@ -40,7 +40,7 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     offered = table[table["correct"] > 0]
     if offered.empty:
         return _without(table)
-    offered = offered.assign(mechanism=_families(offered))
+    offered = offered.assign(mechanism=names.short(offered["mechanism"], _places(offered)))
     wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
     wide = wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
@@ -65,9 +65,9 @@ _RIGHT = "Expected right labels by mechanism and budget"
 
 def _by_labels(fewer: pd.DataFrame) -> str:
     """Return expected right labels, mechanism and budget by number of labels wanted, folded."""
-    rows = fewer[fewer["correct"] > 0].rename(columns={"budget_epsilon": "ε"})
-    full = rows["mechanism"].map(names.mechanism)
-    rows = rows.assign(mechanism=full.str.partition(",")[0])
+    rows = fewer[fewer["correct"] > 0]
+    rows = rows.assign(mechanism=names.short(rows["mechanism"], _places(rows)))
+    rows = rows.rename(columns={"budget_epsilon": "ε"})
     wide = rows.pivot_table(index=[*_KEPT, "ε"], columns="wanted", values="correct", aggfunc="max")
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
     wide = wide.reset_index().sort_values(["ε", wide.columns[-1]], ascending=[True, False])
@@ -95,16 +95,12 @@ def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return table[[*(name for name in table if name not in columns), *columns]]
 
 
-def _families(offered: pd.DataFrame) -> pd.Series:
-    """Return each mechanism's name without how its noise is found, if only one row has that name.
+def _places(rows: pd.DataFrame) -> list[tuple]:
+    """The budget and number of labels of each row.
 
-    The planner shows the best proven noise of each alone, at one budget or another.
+    The planner shows the best proven noise of each mechanism alone, at one budget or another.
     """
-    full = offered["mechanism"].map(names.mechanism)
-    family = full.str.partition(",")[0]
-    rows = pd.DataFrame({"family": family, "budget": offered["budget_epsilon"]})
-    several = set(rows["family"][rows.duplicated()])
-    return family.where(~family.isin(several), full)
+    return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
 
 
 def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
@@ -213,7 +209,8 @@ def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     headings = []
     for row in rows:
         task, space, mark = row["task"].partition(" ")
-        headings.append(f"{names.dataset(task)}{space}{mark}, {row['aggregator']}")
+        aggregator = names.aggregator(row["aggregator"])
+        headings.append(f"{names.dataset(task)}{space}{mark}, {aggregator}")
     known = {name: words for name, words in _TABLE2.items() if name in table}
     out = pd.DataFrame({"quantity": list(known.values())})
     for heading, row in zip(headings, rows, strict=True):

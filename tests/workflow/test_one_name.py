@@ -1,0 +1,228 @@
+"""Each mechanism has one name and one look: in every table, figure and page of the tiny runs.
+
+Figures are drawn anew from the runs' own tables, and their lines, legends and ticks are read.
+"""
+
+import functools
+import re
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import same_color, to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from private_ensembles.figures import (
+    best_label,
+    ledger,
+    many_labels,
+    names,
+    own_votes,
+    pate,
+    planner,
+    style,
+)
+from private_ensembles.mechanisms import registry
+from private_ensembles.page import own_page
+from private_ensembles.release import own_votes as accounts
+from private_ensembles.release.record import Total
+from private_ensembles.votes.cache import Votes
+
+RUNS = ("tiny", "tiny_pate", "tiny_nzc")
+# What mechanisms were called before each had one label.
+FORMER = (
+    *("GNMax (Gaussian)", "LNMax (Laplace)", "γ optimised", "improved conversion", "σ by ", "2/ε"),
+    *("scale by ", "σ as in the paper", "of its labels", "by the label", "noisy vote of bagged"),
+    *(
+        "immutable noisy ArgMax",
+        "Optimal label by",
+        "of private teachers, no noise",
+        ", subsampling",
+    ),
+    *("ladder on two", "mechanism on the counts", "flip on the counts"),
+)
+LABELS = {entry.label for entry in registry.ENTRIES}
+SHORT = {name for entry in registry.ENTRIES for name in names.short([entry.name])}
+# Columns of identifiers, as files have them.
+IDENTIFIERS = {*registry.entries(), "confident", "interactive"}
+# Figures that show no mechanism: gamma families, data sets, numbers of partitions or teachers.
+OTHERS = {
+    *("darrm/figure2", "darrm/figure6", "darrm/figure7", "darrm/figure8", "darrm/figure9"),
+    *(f"darrm/figure{number}_region" for number in (2, 6, 7, 8)),
+    *("darrm/figure10", "darrm/objectives", "darrm/sweeps", "darrm/noiseless"),
+    *("dpbag/label_counts", "dpbag/student_accuracy", "nzc/figure2"),
+}
+
+
+def is_a_name(words):
+    """Whether words begin as a mechanism's name does."""
+    return words.startswith(tuple(SHORT)) or words in IDENTIFIERS
+
+
+def is_the_name(words):
+    """Whether words are a mechanism's label, or its short name, perhaps with what is particular."""
+    particular = re.sub(r"(, (moderate|aggressive|\d+ (queries|teachers)|m of them))?$", "", words)
+    return particular in LABELS | SHORT
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def results(request, finish_run):
+    return finish_run(request.param) / "results"
+
+
+def read(path):
+    """A table of a run, or None if the run did not make it."""
+    return pd.read_csv(path) if path.exists() else None
+
+
+def test_names_in_tables_are_labels(results):
+    named = 0
+    for path in results.rglob("*.csv"):
+        table = pd.read_csv(path)
+        if {"mechanism", "name"} <= set(table):
+            expected = [registry.entry(name).label for name in table["mechanism"]]
+            assert table["name"].tolist() == expected, path
+            named += 1
+        elif "mechanism" in table:
+            known = {*registry.entries(), "moderate", "aggressive"}
+            assert set(table["mechanism"]) <= known, path
+    assert named or not (results / "planner").exists()
+
+
+def drawings(results):
+    """What draws each figure of a run that shows mechanisms, by the figure's folder and name."""
+    votes = read(results / "pate/tables/equal_budget.csv")
+    known = {
+        "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
+        "planner/many_labels": (
+            "planner/tables/many_labels",
+            lambda study: many_labels.draw(study, votes),
+        ),
+        "planner/best_label": ("planner/tables/best_label", best_label.draw),
+        "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
+        "pate/figure4": (
+            "pate/tables/figure4",
+            functools.partial(pate.draw_noise_comparison, source="x"),
+        ),
+        "pate/figure5": (
+            "pate/tables/figure5",
+            functools.partial(pate.draw_threshold_effects, source="x"),
+        ),
+        "audit/claimed_exact": ("privacy_ledger", ledger.draw_ledger),
+    }
+    tables = {figure: read(results / f"{name}.csv") for figure, (name, _) in known.items()}
+    return {
+        figure: functools.partial(draw, tables[figure])
+        for figure, (_, draw) in known.items()
+        if tables[figure] is not None
+    }
+
+
+def looks_of(words):
+    """The looks of the mechanisms that have this label or short name."""
+    entries = [
+        entry for entry in registry.ENTRIES if words in (entry.label, *names.short([entry.name]))
+    ]
+    return [style.look(entry.name) for entry in entries]
+
+
+def has_look(line, look):
+    """Whether a line has a mechanism's colour, mark and dash, its width and paleness aside."""
+    dashes = line.get_linestyle(), line.get_marker()
+    return same_color(line.get_color(), look["color"]) and dashes == (
+        look["linestyle"],
+        look["marker"],
+    )
+
+
+def check_figure(drawn):
+    """Fail unless names in a figure are labels, and lines have the looks of whom legends name."""
+    drawn.canvas.draw()
+    said = [text.get_text() for text in drawn.findobj(Text)]
+    for words in said:
+        assert not any(former in words for former in FORMER), words
+        if is_a_name(words) and ":" not in words and ", K as" not in words:
+            assert is_the_name(words), words
+    for axis in drawn.axes:
+        for text in axis.texts:
+            inks = [style.ink(look["color"]) for look in looks_of(text.get_text())]
+            assert not inks or to_rgb(text.get_color()) in {*inks, (0, 0, 0)}, text
+        for line, words in zip(*axis.get_legend_handles_labels(), strict=True):
+            if isinstance(line, Line2D) and (looks := looks_of(words)):
+                assert any(has_look(line, look) for look in looks), words
+    return said
+
+
+def test_figures_name_and_draw_mechanisms_as_the_list_says(results, monkeypatch):
+    shown = []
+    monkeypatch.setattr(style, "save", lambda drawn, *paths: shown.extend(check_figure(drawn)))
+    drawn = drawings(results)
+    for draw in drawn.values():
+        draw()
+    assert any(map(is_the_name, shown))
+    for path in results.glob("*/figures/*.png"):
+        assert f"{path.parents[1].name}/{path.stem}" in {*drawn, *OTHERS}, path
+
+
+def check_page(page):
+    """Fail unless names of mechanisms on a page are their labels, and no identifier is a name."""
+    text = re.sub(r'src="data:[^"]*"', "", page)
+    cells = [
+        (unescape(found[2] or ""), unescape(re.sub("<[^>]*>", "", found[3])))
+        for found in re.finditer(
+            r'<(td|span|li)\b(?: title="([^"]*)")?[^>]*>(.*?)</\1>', text, re.S
+        )
+    ]
+    for title, words in cells:
+        if title in registry.entries():
+            assert words == registry.entry(title).label
+        assert words not in IDENTIFIERS, words
+        assert not re.fullmatch(r"(lnmax|nzc)-\w+", words), words
+        if is_a_name(words) and len(words) < 40:
+            assert is_the_name(words), words
+    seen = unescape(re.sub("<[^>]*>", " ", text))
+    assert not [former for former in FORMER if former in seen]
+    assert any(is_the_name(words) for _, words in cells)
+
+
+def test_the_page_names_mechanisms_by_their_labels(results):
+    check_page((results / "index.html").read_text(encoding="utf-8"))
+
+
+def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_path):
+    counts = np.random.default_rng(0).multinomial(15, [0.8, 0.2], 20)
+    votes = Votes(2, np.zeros(20, dtype=np.int64), counts=counts)
+    profile = {"easy_share": 0.7, "easy": [20, 2], "hard": [2, 2], "confusion": 1}
+    settings = {
+        "mechanisms": registry.offered(),
+        "privacy_model": "disjoint_shards",
+        "adjacency": "replace_one",
+        "teacher_epsilon": None,
+        "teacher_Delta": 0,
+        **{"teachers": 15, "n_classes": 2, "queries": 20, "labels": 2},
+        "profile": profile,
+    }
+    budget = {"epsilon": 2.0, "delta": 1e-5, "labels_wanted": 2, "noise": "reproducible"}
+    plan = accounts.plan_for(votes, settings, budget, seed=0)
+    table, curves = accounts.public_table(plan), accounts.curves_table(plan, 0)
+    said = []
+    monkeypatch.setattr(style, "save", lambda drawn, *paths: said.extend(check_figure(drawn)))
+    own_votes.draw_own(table, curves, profile)
+    assert any(map(is_the_name, said))
+    (tmp_path / "a.png").write_bytes(b"PNG")
+    labels = pd.DataFrame({"query": [0, 1], "label": [1, 0]})
+    total = Total(2.0, 1e-5, "replace_one")
+    shown = {"figure": tmp_path / "a.png", "labels_file": "labels.csv", "total": total}
+    check_page(own_page.build(table, curves, labels, accounts.public_facts(plan), profile, **shown))
+
+
+def test_documents_name_mechanisms_by_their_labels_in_tables(root):
+    begins = tuple(f"{name}," for name in SHORT)
+    for path in (root / "README.md", *(root / "docs").glob("*.md")):
+        rows = re.findall(r"^\| (.*?) \|", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for row in rows:
+            assert not [former for former in FORMER if former in row], (path.name, row)
+            for words in re.sub(r" \(.*?\)", "", row.strip("*")).split("; "):
+                assert words in LABELS or not words.startswith(begins), (path.name, row)
