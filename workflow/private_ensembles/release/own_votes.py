@@ -3,6 +3,8 @@
 The plan is made on the stated profile, for the ensemble's size alone, so it costs nothing. What is
 computed from the votes without noise (`private_table`) is not for release. Numbers of queries,
 teachers and classes are public: a neighbour has the same.
+
+The workflow, the command and the API all go from the plan (`planned`) to the labels (`serve`) here.
 """
 
 from __future__ import annotations
