@@ -28,9 +28,8 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
-    chosen = table[table["chosen"]].iloc[0]
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
-    labels = releasing.release(request, place, chosen, lambda: accounts.release(plan, votes, seed))
+    labels = accounts.serve(plan, votes, seed, request, place)
     job.output.labels.write_text(labels.text, encoding="utf-8")
     shown = {"figure": job.output.png, "labels_file": job.params.labels_file, "total": labels.total}
     facts = accounts.public_facts(plan)

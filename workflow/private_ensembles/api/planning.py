@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from private_ensembles import checks
-from private_ensembles.api.profile import PROFILE
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.planner import ranking, study
+from private_ensembles.planner import study
+from private_ensembles.planner.defaults import PRIVACY, PROFILE
 from private_ensembles.planner.ranking import Plan
 from private_ensembles.votes.synthetic import ConsensusProfile
 
@@ -26,10 +26,10 @@ def plan(
     labels: int | None = None,
     profile: Mapping | None = None,
     mechanisms: Sequence[str] | None = None,
-    privacy_model: str = "disjoint_shards",
-    adjacency: str = "replace_one",
-    teacher_epsilon: float | None = None,
-    teacher_delta: float = 0.0,
+    privacy_model: str = PRIVACY["privacy_model"],
+    adjacency: str = PRIVACY["adjacency"],
+    teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
+    teacher_delta: float = PRIVACY["teacher_Delta"],
     noise: str = "secure",
     seed: int = 0,
 ) -> list[Plan]:
@@ -72,15 +72,12 @@ def plan(
         teacher_delta,
         secure=noise == "secure",
     )
-    return on_profile(wanted, profile, names, seed)
+    return study.ranked(on_profile(wanted, profile), names, seed)
 
 
-def on_profile(
-    task: Task, profile: Mapping | None, names: Sequence[str] | None, seed: int
-) -> list[Plan]:
-    """Rank mechanisms for a task on votes of a stated profile (None: that of config.yaml)."""
-    given = dict(PROFILE if profile is None else profile)
-    if unknown := sorted(set(given) - set(PROFILE)):
+def on_profile(task: Task, profile: Mapping | None) -> Task:
+    """Return the task with a stated profile (None, or a missing key: as in config.yaml)."""
+    stated = {} if profile is None else dict(profile)
+    if unknown := sorted(set(stated) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    task = replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | given)))
-    return ranking.plan(task, *study.profile_votes(task, seed), names)
+    return replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | stated)))

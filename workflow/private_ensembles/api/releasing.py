@@ -12,13 +12,13 @@ from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_TEACHERS
 from private_ensembles.api.planning import NOISES, on_profile
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms import release as door
 from private_ensembles.mechanisms.laws import gamma as gamma_law
-from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner.defaults import PRIVACY
+from private_ensembles.release import own_votes
+from private_ensembles.votes.cache import Votes
 
 
 @dataclass(frozen=True)
@@ -85,19 +85,17 @@ def release_labels(
         queries if labels is None else labels,
         int(counts[0].sum()),
         classes,
+        **PRIVACY,
         secure=secure,
         counts_only=True,
     )
-    plans = on_profile(task, profile, None if mechanism is None else [mechanism], 0)
-    best = plans[0]
-    if best.refusal is not None:
-        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
-        raise ValueError(f"no mechanism applies: {reasons}")
-    rehearsed = 0 if seed is None else seed
-    source = Secure() if secure else Seeded(streams.generator(rehearsed, "own votes", "release"))
-    drawn = door.release(load(best.mechanism), counts, best.parameters, source)
+    names = None if mechanism is None else [mechanism]
+    application = own_votes.planned(on_profile(task, profile), names, 0)
+    votes = Votes(classes, np.full(queries, -1), counts=counts)
+    drawn = own_votes.serve(application, votes, 0 if seed is None else seed)
+    best = application.chosen
     return Released(
-        drawn,
+        drawn.by_query(queries),
         best.mechanism,
         best.parameters,
         best.epsilon,

@@ -32,8 +32,7 @@ def run(given: argparse.Namespace) -> int:
     chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
     wanted = study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
     warn_of(ranking.about_seconds(wanted))
-    counts, truth = study.profile_votes(wanted, given.seed)
-    plans = ranking.plan(wanted, counts, truth, chosen["mechanisms"])
+    plans = study.ranked(wanted, chosen["mechanisms"], given.seed)
     rows = study.plan_rows(wanted, plans)
     emit({"noise": given.noise, "plans": rows}, ranking_text(rows), as_json=given.json)
     return 0 if plans[0].refusal is None else 1

@@ -59,13 +59,10 @@ def run(given: argparse.Namespace) -> int:
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
     chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
     application = own_votes.plan_for(votes, chosen, budget, given.seed, expect=warn_of)
-    rows = own_votes.public_rows(application)
-    row = next(row for row in rows if row["chosen"])
+    rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
-        labels = releasing.release(
-            request, place, row, lambda: own_votes.release(application, votes, given.seed)
-        )
+        labels = own_votes.serve(application, votes, given.seed, request, place)
         try:
             files = _show(place.folder, labels.text, rows, secure=request.secure)
         except OSError as error:

@@ -71,7 +71,8 @@ class Mechanism:
             reason = f"no noise of {self.name} is proven for the budget"
             raise ValueError(f"noise = secure: {reason}") from None
         self.require_coins(task, parameters)
-        return replace(parameters, n_teachers=int(task.n_teachers))
+        size = {"n_teachers": int(task.n_teachers), "n_classes": int(task.n_classes)}
+        return replace(parameters, **size)
 
     def guess(self, task: Task, **free: float) -> Parameters:
         """Return about what `calibrate` does, for a search that asks often."""

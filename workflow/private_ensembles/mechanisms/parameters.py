@@ -16,12 +16,13 @@ class Parameters:
     """Noise of one scale; a subclass says which. labels: how many queries it answers at most.
 
     continuous: the proof covers continuous noise only, so that labels drawn from discrete noise
-    are not released (`release.refusal`). n_teachers: of the task that it was calibrated for; None
-    if it was given.
+    are not released (`release.refusal`). n_teachers, n_classes: of the task that it was calibrated
+    for; None if it was given.
     """
 
     continuous: bool = field(default=False, kw_only=True, repr=False)
     n_teachers: int | None = field(default=None, kw_only=True, repr=False, compare=False)
+    n_classes: int | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def for_labels(self, labels: int) -> Parameters:
         """Return the same noise for other numbers of labels; for fewer it costs no more."""
@@ -44,7 +45,7 @@ class Parameters:
     def shown(self) -> dict[str, float]:
         """Return what a table says of the parameters; None and arrays are left out."""
         fields = asdict(self)
-        del fields["continuous"], fields["n_teachers"]
+        del fields["continuous"], fields["n_teachers"], fields["n_classes"]
         return {
             key: value for key, value in fields.items() if value is not None and np.ndim(value) == 0
         }

@@ -15,7 +15,8 @@ def refusal(
     """Return why labels of these parameters may not be released, or None if they may.
 
     A function of what is public only: the mechanism, its noise, the number of labels and classes,
-    and the source. Seeded labels are rehearsals, of which nothing is claimed.
+    and the source. Seeded labels are rehearsals, of which nothing is claimed. How many labels and
+    classes are proven is the registry's column `secure` (docs/discrete-noise.md shows it).
     """
     if not secure:
         return None
@@ -23,6 +24,8 @@ def refusal(
         return "has a false privacy claim, so its labels are not released"
     if parameters.continuous:
         return "was calibrated for continuous noise: calibrate it for a task with secure=True"
+    if parameters.n_classes not in (None, n_classes):
+        return f"was calibrated for {parameters.n_classes} classes, not {n_classes}"
     return unproven(mechanism.entry, parameters.labels, n_classes)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import NDArray
 
 from private_ensembles.configuration.naming import number
+from private_ensembles.jobs.progress import Meter
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.parameters import Parameters
@@ -49,6 +50,13 @@ def profile_votes(wanted: Task, seed: int) -> tuple[NDArray, NDArray]:
     return synthetic_counts(wanted.profile, wanted.n_teachers, queries, generator)
 
 
+def ranked(
+    wanted: Task, names: Sequence[str] | None, seed: int, meter: Meter | None = None
+) -> list[ranking.Plan]:
+    """Rank the mechanisms for a task, as `ranking.plan` does, on votes of its stated profile."""
+    return ranking.plan(wanted, *profile_votes(wanted, seed), names, meter)
+
+
 def plan_table(
     settings: Mapping,
     epsilons: Sequence[float],
@@ -70,21 +78,20 @@ def plans(
     noise: str = "reproducible",
 ) -> list[tuple[Task, list[ranking.Plan]]]:
     """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.plan` does."""
-    ranked, secure = [], check_mode(noise) == "secure"
+    planned, secure = [], check_mode(noise) == "secure"
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
-        counts, labels = profile_votes(wanted, seed)
-        ranked.append((wanted, ranking.plan(wanted, counts, labels, settings["mechanisms"])))
+        planned.append((wanted, ranked(wanted, settings["mechanisms"], seed)))
         if meter is not None:
             meter.advance()
-    return ranked
+    return planned
 
 
 def table_of(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
     """Return `plans` as a table."""
     import pandas as pd
 
-    return pd.DataFrame([row for wanted, ranked in planned for row in plan_rows(wanted, ranked)])
+    return pd.DataFrame([row for wanted, plans in planned for row in plan_rows(wanted, plans)])
 
 
 def plan_rows(wanted: Task, plans: Sequence[ranking.Plan]) -> list[dict]:

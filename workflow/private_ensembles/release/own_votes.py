@@ -3,11 +3,13 @@
 The plan is made on the stated profile, for the ensemble's size alone, so it costs nothing. What is
 computed from the votes without noise (`private_table`) is not for release. Numbers of queries,
 teachers and classes are public: a neighbour has the same.
+
+The workflow, the command and the API all go from the plan (`planned`) to the labels (`serve`) here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
+from private_ensembles.release import releasing
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -48,8 +51,7 @@ def plan_for(
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
     settings: the section ``planner``. budget: epsilon, delta, labels_wanted (None: every query),
-    noise. meter: counts mechanisms. expect: told, before the work starts, about how many seconds it
-    takes to plan and to draw. Raises ValueError for values out of range, or if no
+    noise. meter, expect: as in `planned`. Raises ValueError for values out of range, or if no
     mechanism applies.
     """
     wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
@@ -69,10 +71,25 @@ def plan_for(
         secure=budget["noise"] == "secure",
         counts_only=votes.votes is None,
     )
+    return planned(task, settings["mechanisms"], seed, meter, expect)
+
+
+def planned(
+    task: Task,
+    names: Sequence[str] | None,
+    seed: int,
+    meter: Meter | None = None,
+    expect: Callable[[float], None] | None = None,
+) -> Application:
+    """Rank the mechanisms on the task's profile, drawn from the seed, and choose the best.
+
+    names: of mechanisms; None: all that are offered. meter: counts mechanisms. expect: told, before
+    the work starts, about how many seconds it takes to plan and to draw. Raises ValueError if no
+    mechanism applies.
+    """
     if expect is not None:
         expect(ranking.about_seconds(task, release=True))
-    counts, labels = study.profile_votes(task, seed)
-    plans = ranking.plan(task, counts, labels, settings["mechanisms"], meter)
+    plans = study.ranked(task, names, seed, meter)
     if plans[0].refusal is not None:
         reasons = "; ".join(f"{plan.mechanism}: {plan.refusal}" for plan in plans)
         raise ValueError(f"no mechanism applies: {reasons}")
@@ -83,6 +100,11 @@ def public_rows(application: Application) -> list[dict]:
     """Every mechanism at the budget, best first: as `study.plan_rows`, and `chosen`."""
     rows = study.plan_rows(application.task, application.plans)
     return [row | {"chosen": row["mechanism"] == application.chosen.mechanism} for row in rows]
+
+
+def chosen_row(application: Application) -> dict:
+    """The row of `public_rows` that is released."""
+    return next(row for row in public_rows(application) if row["chosen"])
 
 
 def public_table(application: Application) -> pd.DataFrame:
@@ -119,6 +141,23 @@ def public_facts(application: Application) -> dict[str, object]:
         "delta": task.delta,
         "noise": "secure" if task.secure else "reproducible",
     }
+
+
+def serve(
+    application: Application,
+    votes: Votes,
+    seed: int,
+    request: releasing.Request | None = None,
+    place: releasing.Place | None = None,
+) -> releasing.Labels:
+    """Draw the labels of a plan, charge them, and return what may be shown: the only way to them.
+
+    The workflow, the command and the API do it here. seed: of a rehearsal's noise. request, place:
+    what is asked for and the place whose record it is charged on, as in `releasing.release`, which
+    says what is raised; None for who keeps no record, who pays for each call anew.
+    """
+    row = chosen_row(application)
+    return releasing.release(request, place, row, lambda: release(application, votes, seed))
 
 
 def release(application: Application, votes: Votes, seed: int) -> NDArray[np.int64]:

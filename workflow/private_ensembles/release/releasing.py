@@ -1,6 +1,7 @@
 """A release is made once: drawn where nobody sees it, charged, and shown only then.
 
-The workflow's rule and the command both do it here, each inside the lock of its folder (`Place`):
+The workflow's rule and the command both do it here, each inside the lock of its folder (`Place`);
+the API does, too, but for the record, which it does not keep:
 
 1. Ask whether the record allows it, or whether the last release on it is the one asked for.
 2. Draw the labels into a folder of their own in `private`, which nobody else can read.
@@ -145,8 +146,8 @@ def _canonical(value):
 class Labels:
     """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
 
-    text: their CSV, as it is charged. total: what all releases on record cost together, None for a
-    rehearsal. note: what to say about it, None for a first release.
+    text: their CSV, as it is charged. total: what all releases on record cost together, None if
+    they are on no record. note: what to say about it, None for a first release.
     """
 
     text: str
@@ -162,6 +163,20 @@ class Labels:
         import pandas as pd
 
         return pd.read_csv(text_io.StringIO(self.text))
+
+    def by_query(self, queries: int) -> NDArray[np.int64]:
+        """Return the label of each query, (queries,), -1 for a query without one.
+
+        >>> Labels("query,label\\n0,2\\n2,0\\n").by_query(4).tolist()
+        [2, -1, 0, -1]
+        """
+        import numpy as np
+
+        labels = np.full(queries, -1, dtype=np.int64)
+        answered = [line.split(",") for line in self.text.splitlines()[1:]]
+        for query, label in answered:
+            labels[int(query)] = int(label)
+        return labels
 
 
 def labels_text(released: NDArray[np.int64]) -> str:
@@ -186,16 +201,20 @@ def permission(request: Request, place: Place) -> str | None:
 
 
 def release(
-    request: Request, place: Place, chosen: Mapping, draw: Callable[[], NDArray[np.int64]]
+    request: Request | None,
+    place: Place | None,
+    chosen: Mapping,
+    draw: Callable[[], NDArray[np.int64]],
 ) -> Labels:
     """Return the labels asked for: drawn and charged, or those that were charged last.
 
-    chosen: the row of `own_votes.public_rows` that was chosen. draw: called once at most, and not
-    if these labels were charged already. To be called by who holds the lock (`io.alone`). Raises
-    ValueError as `permission` does, and if another version of this program made the labels that
-    were charged for this request; OSError if something cannot be written, before the charge.
+    request, place: None if no record is kept of what was asked before. chosen: the row of
+    `own_votes.public_rows` that was chosen. draw: called once at most, and not if these labels were
+    charged already. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
+    `permission` does, and if another version of this program made the labels that were charged for
+    this request; OSError if something cannot be written, before the charge.
     """
-    if not request.secure:
+    if request is None or not request.secure:
         return Labels(labels_text(draw()))
     _tidy(place)  # what an earlier try left
     kept, note = _standing(request, place)

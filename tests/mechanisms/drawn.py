@@ -1,0 +1,187 @@
+"""The law of a label as secure noise draws it, by what the law's own `draw` asks of samplers.
+
+Coins, dice and bits are followed to every end, with their probabilities as exact fractions.
+Gaussian noise is noted, and what it does to the label is summed up here in fifty digits.
+"""
+
+import itertools
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import ndtr
+
+from private_ensembles.noise import secure
+from private_ensembles.noise.sources import Secure
+
+_DIGITS = 60
+_EXACT = ("coins", "fair_bits", "weighted", "subsets", "largest")
+_GAUSSIAN = ("add_discrete_gaussian", "add_fine_gaussian")
+
+
+class Followed:
+    """Stands in for the samplers of `noise.secure`, for draws of one query.
+
+    path: which outcome of each draw is handed out; more draws get their first one. chances: of the
+    outcomes that were handed out. open: paths that remain. gaussian: (sampler, sigma, what it was
+    added to), in their order.
+    """
+
+    def __init__(self, monkeypatch):
+        self.path, self.chances, self.open, self.gaussian = [], [], [], []
+        for name in (*_EXACT, *_GAUSSIAN):
+            monkeypatch.setattr(secure, name, getattr(self, name))
+        for name in ("uniform", "normal"):
+            monkeypatch.setattr(secure, name, self.refuse)
+
+    def law(self, law, parameters, row):
+        """Return Pr[outcome] of one query of these counts, outcomes -1, 0, ..., C - 1, exactly.
+
+        Fractions; or Decimals of fifty digits (for the fine lattice: of a float's) if noise is
+        Gaussian.
+        """
+        outcomes, self.gaussian, self.open = [Fraction(0)] * (len(row) + 1), [], [[]]
+        while self.open:
+            self.path, self.chances = self.open.pop(), []
+            self.gaussian.clear()
+            (label,) = law.draw(np.array([row]), parameters, Secure())
+            outcomes[int(label) + 1] += np.prod(self.chances, initial=Fraction(1))
+            if self.gaussian:
+                return _of_noise(self.gaussian, parameters)
+        assert sum(outcomes) == 1
+        return outcomes
+
+    def refuse(self, *_):
+        raise AssertionError("secure labels come from exact samplers")
+
+    def next(self, outcomes, chances):
+        """Hand out one outcome, and note which others remain."""
+        place = len(self.chances)
+        if place == len(self.path):
+            others = [number for number in range(1, len(outcomes)) if chances[number]]
+            self.open += [[*self.path, number] for number in others]
+            self.path.append(0)
+        self.chances.append(chances[self.path[place]])
+        return outcomes[self.path[place]]
+
+    def coins(self, probabilities):
+        (p,) = (Fraction(float(p)) for p in np.ravel(probabilities))
+        return np.array([self.next([True, False], [p, 1 - p])])
+
+    def fair_bits(self, shape):
+        assert np.prod(shape) == 1
+        return np.full(shape, self.next([0, 1], [Fraction(1, 2)] * 2), np.uint8)
+
+    def weighted(self, weights):
+        (row,) = np.asarray(weights).tolist()
+        return np.array([self.next(range(len(row)), [Fraction(one, sum(row)) for one in row])])
+
+    def subsets(self, number, size, most):
+        assert number == 1
+        chosen = list(itertools.combinations(range(size), most))
+        return np.array([self.next(chosen, [Fraction(1, len(chosen))] * len(chosen))])
+
+    def largest(self, noisy):
+        if self.gaussian:  # which of them is largest is summed up
+            return np.zeros(len(noisy), np.int64)
+        tied = np.flatnonzero(noisy[0] == noisy[0].max()).tolist()
+        return np.array([self.next(tied, [Fraction(1, len(tied))] * len(tied))])
+
+    def add_discrete_gaussian(self, counts, sigma):
+        assert np.asarray(counts).dtype.kind in "iu"
+        self.gaussian.append(("whole", sigma, np.asarray(counts)))
+        return np.asarray(counts)
+
+    def add_fine_gaussian(self, counts, sigma):
+        self.gaussian.append(("fine", sigma, np.asarray(counts)))
+        return np.asarray(counts)
+
+
+def adaptive_delta(pairs, epsilon, queries, answers):
+    """Return the delta of so many queries, stopped after so many answers, to some fifty digits.
+
+    pairs: of laws that a neighbour has at a query, outcomes -1, 0, ..., C - 1. Every strategy that
+    chooses a pair for each query by the outcomes before is tried.
+    """
+
+    def best(here, there, queries, answers):
+        if not queries or not answers:
+            return max(Decimal(0), here - growth * there)
+        return max(
+            sum(
+                best(here * p, there * q, queries - 1, answers - (outcome > 0))
+                for outcome, (p, q) in enumerate(zip(*pair, strict=True))
+                if p
+            )
+            for pair in pairs
+        )
+
+    with localcontext() as context:
+        context.prec = _DIGITS
+        growth = Decimal(epsilon).exp()
+        pairs = {tuple(tuple(map(_decimal, law)) for law in pair) for pair in pairs}
+        return best(Decimal(1), Decimal(1), queries, answers)
+
+
+def _decimal(value):
+    if isinstance(value, Fraction):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+    return value
+
+
+def _of_noise(gaussian, parameters):
+    """Return the law of GNMax, and of the threshold before it if there is one."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        *threshold, (sampler, sigma, counts) = gaussian
+        whole = sampler == "whole"
+        label = (_whole_label if whole else _continuous_label)(counts[0].tolist(), sigma)
+        if not threshold:
+            return [Decimal(0), *label]
+        ((_, sigma, (lead,)),) = threshold
+        noise = _noise(sigma)
+        needed = Decimal(parameters.threshold) - int(lead)
+        answer = sum(chance for x, chance in noise.items() if x >= needed)
+        return [1 - answer, *(answer * chance for chance in label)]
+
+
+def _noise(sigma):
+    """N_Z(0, sigma^2), cut at 20 standard deviations, beyond which are 10^-86 of it."""
+    ends = int(20 * sigma) + 2
+    variance = 2 * Decimal(float(sigma)) ** 2
+    weights = {x: (-Decimal(x * x) / variance).exp() for x in range(ends + 1)}
+    total = 2 * sum(weights.values()) - 1
+    return {x: weights[abs(x)] / total for x in range(-ends, ends + 1)}
+
+
+def _whole_label(row, sigma):
+    """Return Pr[j]: the largest of whole noisy counts, with a fair die for ties."""
+    noise = _noise(sigma)
+    ends = max(noise)
+    places = range(min(row) - ends, max(row) + ends + 1)
+    below, laws = [], []
+    for count in row:
+        law = [noise.get(x - count, Decimal(0)) for x in places]
+        laws.append(law)
+        below.append([Decimal(0), *itertools.accumulate(law)][:-1])
+    chances = []
+    for j in range(len(row)):
+        others = [i for i in range(len(row)) if i != j]
+        total = Decimal(0)
+        for place in range(len(places)):
+            for tied in itertools.product((False, True), repeat=len(others)):
+                share = laws[j][place] / (1 + sum(tied))
+                for i, ties in zip(others, tied, strict=True):
+                    share *= (laws if ties else below)[i][place]
+                total += share
+        chances.append(total)
+    return chances
+
+
+def _continuous_label(row, sigma):
+    """Return GNMax's law with continuous noise, by the trapezoidal rule, which errs by 1e-14."""
+    y = np.arange(min(row) - 12 * sigma, max(row) + 12 * sigma, sigma / 50)
+    z = (y - np.array(row)[:, None]) / sigma
+    densities, below = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), ndtr(z)
+    wins = [densities[j] * np.delete(below, j, axis=0).prod(axis=0) for j in range(len(row))]
+    return [Decimal(float(win.sum() / 50)) for win in wins]

@@ -1,0 +1,235 @@
+"""May it be released? All combinations, and the exact delta of what is drawn where it may.
+
+A combination is a mechanism, parameters, a number of classes, of labels, and a source of noise. The
+registry's column `secure` is the table, and docs/discrete-noise.md shows it to readers.
+"""
+
+import itertools
+import math
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from private_ensembles.accounting.discrete_gaussian import fine_distance
+from private_ensembles.mechanisms import registry
+from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.laws.bagging import BaggingNoise
+from private_ensembles.mechanisms.laws.immutable import ImmutableNoise
+from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
+from private_ensembles.mechanisms.mechanism import load
+from private_ensembles.mechanisms.release import refusal, release
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.noise.sources import Secure
+
+from .drawn import Followed, adaptive_delta
+from .test_secure_noise import teacher_corners, teachers_delta, votes_delta
+
+NAMES = [entry.name for entry in registry.ENTRIES]
+CLASSES, LABELS = (2, 3), (1, 2)
+# A budget that needs noise, and one that takes the whole of delta.
+BUDGETS = [(1.5, 1e-3), pytest.param((0.2, 1e-6), marks=pytest.mark.slow)]
+# What floats add where they are summed up: quadrature, and chances of private teachers.
+ROUNDING = Decimal("1e-13")
+# Noise that a configuration gives: what it costs is its budget.
+GIVEN = {
+    "nzc": ImmutableNoise(),
+    "dpbag": BaggingNoise(n_shards=2, k=3, rate=0.7),
+    "lnmax": LaplaceNoise(1.5),
+    "interactive_gnmax": CheckedNoise(2.0, 1.2, 1.4, 1, 1, 0.3),
+}
+
+
+def task_of(name, classes, labels, budget, *, secure):
+    """Return a small task that suits the mechanism's privacy model."""
+    entry, more = registry.entry(name), {}
+    if entry.teachers == "private":
+        more = {"teacher_epsilon": budget[0] / 4, "adjacency": "add_remove"}
+        if "shared_data" in entry.privacy_models:
+            more["privacy_model"] = "shared_data"
+    teachers = 6 if name == "dpbag" else 4 if entry.hides_votes else 3
+    size = {"queries": labels, "labels": labels, "n_teachers": teachers, "n_classes": classes}
+    return Task(*budget, **size, **more, secure=secure)
+
+
+def settings_of(name, classes, labels, budget):
+    """Yield tasks with secure noise and parameters: calibrated for it, for seeded noise, given."""
+    secure, seeded = (
+        task_of(name, classes, labels, budget, secure=secure) for secure in (True, False)
+    )
+    mechanism = load(name)
+    if name in GIVEN:
+        parameters = GIVEN[name].for_labels(labels)
+        if name == "interactive_gnmax" and classes > 2:
+            return  # the student's score is of two classes
+        if name == "nzc":
+            yield secure, parameters
+        else:
+            cost = mechanism.cost(secure, parameters)
+            yield replace(secure, epsilon=min(cost.claimed, cost.proven)), parameters
+        return
+    for task in (secure, seeded):
+        if mechanism.refusal(task) is None:
+            yield secure, mechanism.calibrate(task)
+
+
+def rows_of(n_teachers, n_classes):
+    """Return all histograms."""
+    votes = itertools.product(range(n_teachers + 1), repeat=n_classes)
+    return [row for row in votes if sum(row) == n_teachers]
+
+
+def moves_of(rows, moved):
+    """Return all pairs of histograms between which so many votes of one record move."""
+    return [
+        pair
+        for pair in itertools.permutations(rows, 2)
+        if sum(abs(a - b) for a, b in zip(*pair, strict=True)) == 2 * moved
+    ]
+
+
+def delta_drawn(mechanism, task, parameters, followed):
+    """Return the exact delta, at the task's epsilon, of the labels that secure noise draws."""
+    law, sure = mechanism.law, parameters.labels
+    if not mechanism.entry.hides_votes:
+        return Decimal(of_private_teachers(mechanism, task, parameters, followed))
+    moved = getattr(parameters, "k", 1)
+    rows = rows_of(task.n_teachers, task.n_classes)
+    laws = {row: followed.law(law, parameters, row) for row in rows}
+    pairs = [(laws[here], laws[there]) for here, there in moves_of(rows, moved)]
+    queries = getattr(parameters, "queries", sure)
+    delta = adaptive_delta(pairs, task.epsilon, queries, sure)
+    if any(sampler == "fine" for sampler, *_ in followed.gaussian):
+        sigma = followed.gaussian[-1][1]  # docs/discrete-noise.md, theorem 5
+        apart = sure * fine_distance(sigma, task.n_classes)
+        delta += Decimal((1 + math.exp(task.epsilon)) * apart)
+    return delta
+
+
+def of_private_teachers(mechanism, task, parameters, followed):
+    """Return it of teachers that are private themselves: nothing but their votes is drawn from."""
+    K, teacher = task.n_teachers, task.teacher_cost()
+    corners = teacher_corners(teacher.epsilon, teacher.delta)
+    if task.privacy_model == "disjoint_shards":
+        return votes_delta(1, corners, task.epsilon)
+    if mechanism.name == "committee":
+        return votes_delta(parameters.members, corners, task.epsilon)
+    if parameters.labels > 1:  # at most all votes themselves
+        return votes_delta(K, corners, task.epsilon)
+    laws = [followed.law(mechanism.law, parameters, (K - ones, ones)) for ones in range(K + 1)]
+    return teachers_delta(np.array([float(law[2]) for law in laws]), corners, task.epsilon)
+
+
+def why_not(mechanism, task, parameters, monkeypatch):
+    """Say which of four reasons the refusal has, or fail: there must be one."""
+    if not mechanism.entry.releasable:
+        return "false"
+    if parameters.continuous:
+        return "continuous"
+    counts = np.zeros((1, task.n_classes), np.int64)
+    counts[0, 0] = task.n_teachers
+    try:
+        mechanism.law.draw(counts, parameters, Secure())
+    except ValueError as error:
+        assert "drawn for two classes only" in str(error) or "for two only" in str(error)
+        return "no sampler"
+    # There is one, of coins, which are floats: what is charged does not depend on them.
+    assert mechanism.law.coins
+    with monkeypatch.context() as patched:
+        patched.setattr(type(mechanism.law), "chances", lambda *_: pytest.fail("looked at"))
+        mechanism.cost(task, parameters)
+    return "not of its coins"
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
+    name, budget, monkeypatch
+):
+    mechanism, met = load(name), {}
+    for classes, labels in itertools.product(CLASSES, LABELS):
+        settings = list(settings_of(name, classes, labels, budget))
+        for task, parameters in settings:
+            assert refusal(mechanism, parameters, classes, secure=False) is None  # a rehearsal
+            reason = refusal(mechanism, parameters, classes, secure=True)
+            if reason is None:
+                assert labels <= mechanism.entry.secure[classes > 2]
+                with monkeypatch.context() as patched:
+                    spent = delta_drawn(mechanism, task, parameters, Followed(patched))
+                assert 0 <= spent <= Decimal(task.delta) + ROUNDING
+                met[classes, labels] = None
+            else:
+                met.setdefault((classes, labels), why_not(mechanism, task, parameters, monkeypatch))
+        # Who plans is told the same as who releases.
+        secure = task_of(name, classes, labels, budget, secure=True)
+        if mechanism.refusal(secure) is None:
+            assert met[classes, labels] is None
+    assert (2, 1) in met
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("name", ["gnmax_exact", "lnmax_exact", "permute_and_flip", "ladder"])
+def test_the_test_can_tell(name, labels, monkeypatch):
+    """With a twentieth less noise than is proven, labels cost more than delta."""
+    mechanism, task = load(name), task_of(name, 2, labels, (1.5, 1e-3), secure=True)
+    parameters = mechanism.calibrate(task)
+    weaker, followed = mechanism.law.less_noise(parameters, 0.95), Followed(monkeypatch)
+    assert delta_drawn(mechanism, task, parameters, followed) <= task.delta
+    assert delta_drawn(mechanism, task, weaker, followed) > task.delta
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if registry.entry(name).keeps_budget])
+def test_noise_for_one_number_of_classes_is_not_released_for_another(name):
+    """It would be at a cost that nobody proved: gnmax_exact's needs more of three classes."""
+    mechanism = load(name)
+    parameters = mechanism.calibrate(task_of(name, 2, 1, (1.5, 1e-3), secure=True))
+    assert refusal(mechanism, parameters, 2, secure=True) is None
+    message = f"noise = secure: {name} was calibrated for 2 classes, not 3"
+    with pytest.raises(ValueError, match=message):
+        release(mechanism, np.array([[parameters.n_teachers - 1, 1, 0]]), parameters, Secure())
+
+
+def test_noise_of_two_classes_would_cost_more_in_three():
+    """Which is why the door asks for the number of classes."""
+    mechanism = load("gnmax_exact")
+    task = Task(1.0, 1e-5, 1, 1, 20, 2, secure=True)
+    parameters = mechanism.calibrate(task)
+    assert mechanism.cost(replace(task, n_classes=3), parameters).proven > 1.04
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_released_up_to_the_number_of_the_table_and_no_further(name):
+    """By the number only: nothing is drawn."""
+    mechanism = load(name)
+    if not mechanism.entry.releasable:
+        return
+    for classes in CLASSES:
+        most = mechanism.entry.secure[classes > 2]
+        parameters = GIVEN.get(name, GIVEN["lnmax"])
+        reasons = [
+            refusal(mechanism, parameters.for_labels(labels), classes, secure=True)
+            for labels in (1, max(1, most), most + 1)
+        ]
+        proven = [reason is None for reason in reasons]
+        assert proven == ([True, True, False] if most else [False, False, False])
+    assert registry.COINS == (MOST_LABELS, 0)
+    assert registry.COINS_OR_FINE == (MOST_LABELS, MOST_LABELS)
+
+
+def test_the_table_that_people_read_is_the_registry_s(root):
+    text = (root / "docs" / "discrete-noise.md").read_text(encoding="utf-8")
+    table = text.partition("## What may be released")[2].partition("\n\n| ")[2].partition("\n\n")[0]
+    words = {0: "none", 1: "one", 10_000: "10,000 at most", 10**9: "any number"}
+    shown = {}
+    for line in table.splitlines()[2:]:
+        two, more, _, names = (cell.strip() for cell in line.strip("|").split("|"))
+        for name in names.split(", "):
+            assert name not in shown
+            shown[name.strip("`")] = two, more
+    proven = {
+        entry.name: tuple(words[number if entry.releasable else 0] for number in entry.secure)
+        for entry in registry.ENTRIES
+    }
+    assert shown == proven

@@ -1,0 +1,30 @@
+"""What a plan takes for granted: config.yaml's, a task's, and a profile that can be drawn from."""
+
+from dataclasses import fields
+
+import numpy as np
+import yaml
+
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner import defaults
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+
+def test_they_are_config_yaml_s(root):
+    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    stated = defaults.settings()
+    profile = {key: np.array(value).tolist() for key, value in stated.pop("profile").items()}
+    section = config["planner"]
+    assert profile == section["profile"]
+    assert sorted(stated.pop("mechanisms")) == sorted(section["mechanisms"])
+    assert stated == {key: section[key] for key in stated}
+    assert {key: config[key] for key in defaults.BUDGET} == defaults.BUDGET
+
+
+def test_they_are_a_task_s():
+    stated = {field.name: field.default for field in fields(Task)}
+    assert {key: stated[key] for key in defaults.PRIVACY} == defaults.PRIVACY
+
+
+def test_the_profile_can_be_drawn_from():
+    assert ConsensusProfile(3, **defaults.PROFILE).n_classes == 3

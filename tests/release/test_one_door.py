@@ -1,0 +1,172 @@
+"""API, command and workflow do the same between the plan and the labels: their calls are traced.
+
+What is noted are the calls of functions of `release/` and `mechanisms/` while a release is planned
+(`own_votes.planned`) and served (`own_votes.serve`). The workflow's script is run as it is.
+"""
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from private_ensembles.api.releasing import release_labels
+from private_ensembles.command.main import main
+from private_ensembles.configuration import files
+from private_ensembles.configuration.check import check
+from private_ensembles.figures import own_votes as own_figure
+from private_ensembles.mechanisms import release as door
+from private_ensembles.release import own_votes, record, releasing
+
+HOUSE = Path(own_votes.__file__).parents[1]
+ROOMS = tuple(str(HOUSE / room) for room in ("release", "mechanisms"))
+# What reads and keeps the record, which the API does not: all there, but for these.
+RECORD = (record.__file__, releasing.__file__)
+OF_NO_RECORD = {"release", "release.<locals>.<lambda>", "labels_text"}
+# What else is made of a plan: tables and facts for the page, on which no label depends.
+BESIDE = {"public_rows", "chosen_row", "public_table", "curves_table", "private_table"}
+BESIDE |= {"public_facts", "plan_for", "_sample"}
+BUDGET = {"epsilon": 5.0, "delta": 1e-5}
+
+
+class Trace:
+    """Notes calls, in their order, as (file, function).
+
+    parts: what was called while a release was planned, and while it was served. beside: functions
+    of `release/own_votes.py` that were called at other times.
+    """
+
+    def __init__(self):
+        self.parts, self.beside = {"planned": [], "serve": []}, set()
+        self._frame, self._calls = None, None
+
+    def __enter__(self):
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def _note(self, frame, event, _):
+        code = frame.f_code
+        if event == "return" and frame is self._frame:
+            self._frame = self._calls = None
+        generated = code.co_name in ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
+        if event != "call" or generated or not code.co_filename.startswith(ROOMS):
+            return
+        if self._calls is None and code.co_filename == own_votes.__file__:
+            if code.co_name in self.parts:
+                self._frame, self._calls = frame, self.parts[code.co_name]
+            else:
+                self.beside.add(code.co_name)
+        if self._calls is not None:
+            self._calls.append((code.co_filename, code.co_qualname))
+
+    def of_no_record(self):
+        """Return the parts without what reads and keeps the record."""
+        return {
+            part: [call for call in calls if call[0] not in RECORD or call[1] in OF_NO_RECORD]
+            for part, calls in self.parts.items()
+        }
+
+
+@pytest.fixture
+def ways(root, tmp_path, monkeypatch, fake_snakemake):
+    """Return the three ways to labels of a mechanism, each a function that returns them."""
+    monkeypatch.chdir(tmp_path)
+    # The workflow's figure is drawn before labels are, and knows nothing of them.
+    monkeypatch.setattr(
+        own_figure,
+        "draw_own",
+        lambda table, curves, profile, *paths: [
+            Path(path).write_bytes(b"a figure") for path in paths
+        ],
+    )
+
+    def api(name, counts, noise):
+        return release_labels(counts, **BUDGET, mechanism=name, noise=noise).labels
+
+    def command(name, counts, noise):
+        words = [f"--{key}={value}" for key, value in BUDGET.items()]
+        words += ["--classes", str(counts.shape[1]), "--mechanism", name, "--noise", noise]
+        assert main(["release", "votes.npz", *words, "--out", "command"]) == 0
+        (path,) = Path("command").glob("*/*labels.csv")
+        return _read(path, len(counts))
+
+    def workflow(name, counts, noise):
+        config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+        config |= {"votes": "votes.npz", "n_classes": counts.shape[1], "noise": noise, **BUDGET}
+        config["planner"] |= {"mechanisms": [name]}
+        settings = check(config)
+        own = files.own_votes(settings)
+        params = {
+            "code": "",
+            "file": {"kind": settings.votes_kind, "n_classes": settings.n_classes},
+            "budget": settings.pick("epsilon", "delta", "labels_wanted", "noise"),
+            "settings": settings.planner.plain(),
+            "seed": settings.seed,
+            "labels_file": own["labels"],
+        }
+        snakemake = fake_snakemake(inputs={"votes": "votes.npz"}, params=params)
+        snakemake.output = type(snakemake.output)(**own)
+        snakemake.config = settings.plain()
+        script = root / "workflow" / "scripts" / "apply_votes.py"
+        runpy.run_path(str(script), {"snakemake": snakemake})
+        return _read(own["labels"], len(counts))
+
+    return {"api": api, "command": command, "workflow": workflow}
+
+
+def _read(path, queries):
+    rows = np.loadtxt(path, dtype=int, delimiter=",", skiprows=1)
+    labels = np.full(queries, -1)
+    labels[rows[:, 0]] = rows[:, 1]
+    return labels
+
+
+@pytest.mark.parametrize("noise", ["reproducible", "secure"])
+@pytest.mark.parametrize(("name", "classes"), [("gnmax_analytic", 3), ("permute_and_flip", 2)])
+def test_api_command_and_workflow_execute_the_same_functions(ways, name, classes, noise):
+    shares = {2: [0.8, 0.2], 3: [0.7, 0.2, 0.1]}[classes]
+    counts = np.random.default_rng(0).multinomial(60, shares, 20)
+    np.savez("votes.npz", counts=counts)
+    ways["api"](name, counts, "reproducible")  # what is found once in a process is found here
+    ways["api"](name, counts, noise)
+    labels, traces = {}, {}
+    for way, release in ways.items():
+        with Trace() as traces[way]:
+            labels[way] = release(name, counts, noise)
+    api, command, workflow = traces.values()
+    assert command.parts == workflow.parts
+    assert api.of_no_record() == workflow.of_no_record()
+    if noise == "reproducible":  # the labels are the seed's
+        assert (labels["api"] == labels["command"]).all()
+        assert (labels["api"] == labels["workflow"]).all()
+    # The plan is made and the labels are drawn in these parts, and not beside them.
+    for trace in traces.values():
+        served = [function for _, function in trace.parts["serve"]]
+        assert (door.__file__, "release_votes") in trace.parts["serve"]
+        assert served.index("release") < served.index("labels_text")
+        assert any(function.endswith("calibrate") for _, function in trace.parts["planned"])
+        assert trace.beside <= BESIDE
+
+
+def test_labels_drawn_beside_the_door_would_be_seen(ways, monkeypatch):
+    """The test can tell: a way that draws by itself has another trace."""
+    counts = np.random.default_rng(0).multinomial(60, [0.8, 0.2], 20)
+    with Trace() as usual:
+        ways["api"]("gnmax_analytic", counts, "reproducible")
+    monkeypatch.setattr(
+        own_votes,
+        "serve",
+        lambda plan, votes, seed: releasing.Labels(
+            releasing.labels_text(own_votes.release(plan, votes, seed))
+        ),
+    )
+    with Trace() as other:
+        ways["api"]("gnmax_analytic", counts, "reproducible")
+    assert other.parts["planned"] == usual.parts["planned"]
+    assert other.parts["serve"] != usual.parts["serve"]
+    assert not other.beside <= BESIDE

@@ -1,0 +1,29 @@
+"""What a plan takes for granted unless it is told otherwise, for who runs no workflow.
+
+The workflow's plans have the same in config.yaml, where it is changed; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from private_ensembles.mechanisms import registry
+
+# Of all labels together.
+BUDGET = {"epsilon": 1.0, "delta": 1e-5}
+PRIVACY = {
+    "privacy_model": "disjoint_shards",
+    "adjacency": "replace_one",
+    "teacher_epsilon": None,
+    "teacher_Delta": 0.0,
+}
+# 7 of 10 queries are easy; shares of right votes are Beta(20, 2) there, else Beta(2, 2); wrong
+# votes are spread over the other classes by a Dirichlet of parameter 1 (`votes.synthetic`).
+PROFILE = {"easy_share": 0.7, "easy": (20.0, 2.0), "hard": (2.0, 2.0), "confusion": 1.0}
+
+
+def settings(**stated) -> dict:
+    """Return the section `planner` of the configuration, with `stated` in place of what it says.
+
+    >>> settings(adjacency="add_remove")["adjacency"], settings()["privacy_model"]
+    ('add_remove', 'disjoint_shards')
+    """
+    return {"mechanisms": registry.offered(), **PRIVACY, "profile": PROFILE} | stated
