@@ -55,6 +55,7 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
 def page(data: pd.DataFrame) -> str:
     """The results as a page in Markdown."""
     first = data.iloc[0]
+    labels = [registry.entry(name).label for name in NAMES]
     lines = [
         "# Benchmark: one label of many votes",
         "",
@@ -68,7 +69,7 @@ def page(data: pd.DataFrame) -> str:
         "",
         *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
         "",
-        f"| ε | {' | '.join(registry.entry(name).label for name in NAMES)} | bound | gap | seconds |",
+        f"| ε | {' | '.join(labels)} | bound | gap | seconds |",
         "|" + " ---: |" * 8,
     ]
     for row in data.itertuples():

@@ -32,7 +32,7 @@ def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, mo
     seen = []
     plan = ranking.plan
 
-    def planning(task, counts, truth, names):
+    def planning(task, counts, truth, names, meter=None):
         seen.append((counts, truth))
         return plan(task, counts, truth, ["gnmax_analytic"])
 

@@ -201,7 +201,10 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
         "adjacency": "replace_one",
         "teacher_epsilon": None,
         "teacher_Delta": 0,
-        **{"teachers": 15, "n_classes": 2, "queries": 20, "labels": 2},
+        "teachers": 15,
+        "n_classes": 2,
+        "queries": 20,
+        "labels": 2,
         "profile": profile,
     }
     budget = {"epsilon": 2.0, "delta": 1e-5, "labels_wanted": 2, "noise": "reproducible"}

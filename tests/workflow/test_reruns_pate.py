@@ -106,6 +106,7 @@ CONFIGURATION = {
         {"pate__training_seed": 1},
         teachers(10, 1, "1of2", "2of2")
         | {"synthesize_votes/glyph/K=10,seed=1", "synthesize_votes/glyph/K=20,seed=1"}
+        | {"draw_threshold_effects"}
         | STUDY,
     ),
     "seeds of students that have their own": ({"pate__student_seeds": [5]}, NOTHING),
@@ -156,6 +157,7 @@ CONFIGURATION = {
 FILES = {
     f"{MODULE}/papers/pate/experiment.py": STUDY,
     f"{MODULE}/papers/pate/given_noise.py": NOTHING,
+    f"{MODULE}/papers/pate/algorithms.py": STUDY | INTERACTIVE,
     f"{MODULE}/papers/pate/figures.py": {"draw_students", "draw_threshold_effects", *END},
     f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
     f"{MODULE}/pate/confident.py": STUDY,
