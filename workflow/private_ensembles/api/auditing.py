@@ -52,12 +52,12 @@ def audit_mechanism(
     ``add_remove`` (one more or less). Raises ValueError for values out of range, for a table that
     is not one of probabilities, and for too many histograms to list (`audit.vote_neighbours`).
     """
-    found = audit_function(probabilities, teachers, classes, adjacency=adjacency)
-    worst = found.worst(delta)
+    audited = audit_function(probabilities, teachers, classes, adjacency=adjacency)
+    worst = audited.worst(delta)
     ends = tuple(
-        tuple(int(count) for count in found.inputs[row]) for row in (worst.first, worst.second)
+        tuple(int(count) for count in audited.inputs[row]) for row in (worst.first, worst.second)
     )
-    lower = found.epsilon(delta, "lower")
+    lower = audited.epsilon(delta, "lower")
     return Audited(
-        worst.value, lower, delta, found.rho(), found.mu(), ends, tuple(worst.labels), found
+        worst.value, lower, delta, audited.rho(), audited.mu(), ends, tuple(worst.labels), audited
     )

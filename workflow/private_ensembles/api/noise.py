@@ -65,11 +65,11 @@ def noise_scale(
     checks.one_of(_FOUND_BY, mechanism=mechanism)
     known = _FOUND_BY[mechanism]
     checks.one_of(known, analysis=analysis)
-    found = mechanisms.load(known[analysis])
+    account = mechanisms.load(known[analysis])
     task = Task(epsilon, delta, labels, labels, teachers, classes)
-    if refusal := found.refusal(task):
+    if refusal := account.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
-    exact = Fraction(found.law(found.calibrate(task))[1])
+    exact = Fraction(account.law(account.calibrate(task))[1])
     scale = float(exact)
     return scale if scale >= exact else math.nextafter(scale, math.inf)
 
@@ -90,8 +90,8 @@ def label_epsilon(
     checks.one_of(_FOUND_BY, mechanism=mechanism)
     checks.finite(scale=scale, above=0)
     task = Task(1.0, delta, labels, labels, teachers, classes)
-    found: CoveredAccount = mechanisms.load(_FOUND_BY[mechanism]["label"])
-    family = found.label_pairs(task, _at(mechanism, scale, labels))
+    account: CoveredAccount = mechanisms.load(_FOUND_BY[mechanism]["label"])
+    family = account.label_pairs(task, _at(mechanism, scale, labels))
     return adaptive_epsilon(family, labels, delta, fineness=grid_fineness(classes, labels))
 
 

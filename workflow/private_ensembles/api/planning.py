@@ -79,8 +79,8 @@ def on_profile(
     task: Task, profile: Mapping | None, names: Sequence[str] | None, seed: int
 ) -> list[Plan]:
     """Rank mechanisms for a task on votes of a stated profile (None: that of config.yaml)."""
-    given = dict(PROFILE if profile is None else profile)
-    if unknown := sorted(set(given) - set(PROFILE)):
+    chosen = dict(PROFILE if profile is None else profile)
+    if unknown := sorted(set(chosen) - set(PROFILE)):
         raise ValueError(f"profile: {', '.join(unknown)}: must be of {', '.join(PROFILE)}")
-    task = replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | given)))
+    task = replace(task, profile=ConsensusProfile(task.n_classes, **(PROFILE | chosen)))
     return ranking.plan(task, *study.profile_votes(task, seed), names)

@@ -87,7 +87,7 @@ def release_labels(
     plans = on_profile(task, profile, None if mechanism is None else [mechanism], 0)
     best = plans[0]
     if best.refusal is not None:
-        reasons = "; ".join(f"{one.mechanism}: {one.refusal}" for one in plans)
+        reasons = "; ".join(f"{plan.mechanism}: {plan.refusal}" for plan in plans)
         raise ValueError(f"no mechanism applies: {reasons}")
     rehearsed = 0 if seed is None else seed
     source = Secure() if secure else Seeded(streams.generator(rehearsed, "own votes", "release"))
@@ -105,19 +105,19 @@ def release_labels(
 
 
 def _checked(counts: ArrayLike) -> NDArray[np.int64]:
-    given = np.asarray(counts)
-    if given.ndim != 2 or 0 in given.shape or given.shape[1] < 2 or given.dtype.kind not in "iu":
+    votes = np.asarray(counts)
+    if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
-            f"counts: {given.dtype} {given.shape}: must be integers (queries, classes), two "
+            f"counts: {votes.dtype} {votes.shape}: must be integers (queries, classes), two "
             "classes at least"
         )
-    if given.min() < 0:
+    if votes.min() < 0:
         raise ValueError("counts: must be numbers of votes, at least 0")
     # Refused by the number of teachers alone, which is public.
-    sums = np.minimum(given, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
+    sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
     if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
             f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
         )
-    return given.astype(np.int64)
+    return votes.astype(np.int64)

@@ -29,7 +29,7 @@ def dpsgd_epsilon(
     if adjacency not in accounting.ADJACENCIES:
         names = ", ".join(accounting.ADJACENCIES)
         raise ValueError(f"adjacency = {adjacency!r}: must be one of {names}")
-    given = noise_multiplier, sample_rate, steps, delta
+    training = noise_multiplier, sample_rate, steps, delta
     if adjacency == "replace_one":
-        return accounting.epsilon_group(*given)
-    return accounting.epsilon_pld(*given)
+        return accounting.epsilon_group(*training)
+    return accounting.epsilon_pld(*training)

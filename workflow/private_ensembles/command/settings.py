@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     profile.add_argument("--confusion", type=real, default=stated["confusion"], metavar="C")
 
 
-def of(given: argparse.Namespace, **sizes: int) -> dict:
+def of(options: argparse.Namespace, **sizes: int) -> dict:
     """Return the section `planner` that the options describe.
 
     sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
@@ -68,15 +68,15 @@ def of(given: argparse.Namespace, **sizes: int) -> dict:
     from private_ensembles import mechanisms
 
     offered = mechanisms.offered()
-    for name in given.mechanism or ():
+    for name in options.mechanism or ():
         checks.one_of(offered, mechanism=name)
-    profile = {key: getattr(given, key) for key in DEFAULTS["profile"]}
+    profile = {key: getattr(options, key) for key in DEFAULTS["profile"]}
     return {
-        "mechanisms": given.mechanism or offered,
-        "privacy_model": given.privacy_model,
-        "adjacency": given.adjacency,
-        "teacher_epsilon": given.teacher_epsilon,
-        "teacher_Delta": given.teacher_delta,
+        "mechanisms": options.mechanism or offered,
+        "privacy_model": options.privacy_model,
+        "adjacency": options.adjacency,
+        "teacher_epsilon": options.teacher_epsilon,
+        "teacher_Delta": options.teacher_delta,
         "profile": profile,
         **sizes,
     }

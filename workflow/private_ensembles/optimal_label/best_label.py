@@ -117,7 +117,7 @@ def best_label(
     """
     checks.within(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
     checks.probability(delta=delta, one=False)
-    if sum(one is not None for one in (accuracy, profile, lead)) != 1:
+    if sum(choice is not None for choice in (accuracy, profile, lead)) != 1:
         raise ValueError("accuracy, profile, lead: exactly one of them must be given")
     if gap is not None:
         checks.probability(gap=gap, zero=False, one=False)
@@ -190,15 +190,15 @@ def _nearly_private(
     program: Program, p: NDArray, worth: Callable[[NDArray], float]
 ) -> tuple[float, NDArray]:
     """What the best point found near p is worth once it is private, and the point; adds rows."""
-    found = []
+    candidates = []
     for count in range(1 + _PROJECTIONS):
         if count:
             p = first_order.nearest(program, p, _STEPS // 4)
         share = uniform_share(program, program.add_violated(p))
-        found.append(((1 - share) * worth(p) + share / program.n_classes, count, p))
+        candidates.append(((1 - share) * worth(p) + share / program.n_classes, count, p))
         if share < _PRIVATE:
             break
-    utility, _, p = max(found)
+    utility, _, p = max(candidates)
     return utility, p
 
 
