@@ -80,8 +80,8 @@ def short(data: pd.DataFrame) -> pd.Series:
     >>> short(table).tolist(), short(table.assign(name=["A, by x", "A, by y"])).tolist()
     (['A', 'B'], ['A, by x', 'A, by y'])
     """
-    found = data["name"].str.partition(",")[0]
-    return found if found.nunique() == data["mechanism"].nunique() else data["name"]
+    names = data["name"].str.partition(",")[0]
+    return names if names.nunique() == data["mechanism"].nunique() else data["name"]
 
 
 def rank(axis: Axes, data: pd.DataFrame) -> None:
