@@ -42,8 +42,8 @@ def audit_mechanism(
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
-    >>> found = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
-    >>> round(found.epsilon, 4), found.worst_counts  # ln 3
+    >>> audited = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
+    >>> round(audited.epsilon, 4), audited.worst_counts  # ln 3
     (1.0986, ((1, 0), (0, 1)))
 
     probabilities: counts (n, classes) -> (n, labels), the chances of each label; rows add up to 1

@@ -52,8 +52,8 @@ def noise_scale(
 
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
     19.5
-    >>> given = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
-    >>> round(noise_scale("gnmax", **given), 2)  # charged for the noisy counts
+    >>> budget = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
+    >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
@@ -79,8 +79,8 @@ def label_epsilon(
 ) -> Bounds:
     """Return bounds on the epsilon of all labels together at delta, charged for what they release.
 
-    >>> found = label_epsilon("gnmax", 19.5, delta=1e-5, labels=20, teachers=51)
-    >>> round(found.upper, 2)
+    >>> bounds = label_epsilon("gnmax", 19.5, delta=1e-5, labels=20, teachers=51)
+    >>> round(bounds.upper, 2)
     1.0
 
     mechanism, scale: as in :func:`noise_scale`. upper: holds for replace_one, disjoint shards and

@@ -49,8 +49,8 @@ def release_labels(
     """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
-    >>> found = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
-    >>> found.labels.tolist() == [0, 1] * 10, found.epsilon <= 2
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least,

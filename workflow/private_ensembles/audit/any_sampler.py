@@ -63,8 +63,8 @@ def audit_sampler(
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4
     ...     return np.where(generator.random(len(counts)) < 0.75, *counts.T[::-1])
-    >>> found = audit_sampler(respond, 1, 2, 0.0, np.random.default_rng(0), runs=100_000)
-    >>> 1.0 < found.epsilon < 1.0986  # ln 3
+    >>> bound = audit_sampler(respond, 1, 2, 0.0, np.random.default_rng(0), runs=100_000)
+    >>> 1.0 < bound.epsilon < 1.0986  # ln 3
     True
     """
     rows, pairs, complete = _candidates(n_teachers, n_classes, adjacency)

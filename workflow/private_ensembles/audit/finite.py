@@ -132,8 +132,8 @@ def audit_function(
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
-    >>> found = audit_function(respond, 1, 2)
-    >>> round(found.epsilon(0.0), 4), round(found.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
+    >>> audited = audit_function(respond, 1, 2)
+    >>> round(audited.epsilon(0.0), 4), round(audited.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
     (1.0986, 1.349)
     """
     rows, pairs = vote_neighbours(n_teachers, n_classes, adjacency)

@@ -29,7 +29,8 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     recompute the utility; then there is no certificate of optimality.
 
     >>> from private_ensembles.darrm.optimize import optimize_gamma
-    >>> [found["kind"] for found in certificates_of_gamma(optimize_gamma(K=3, m=1, epsilon=0.1))]
+    >>> solution = optimize_gamma(K=3, m=1, epsilon=0.1)
+    >>> [certificate["kind"] for certificate in certificates_of_gamma(solution)]
     ['gamma_privacy', 'gamma_utility']
     """
     proofs = [privacy(solution.problem, solution.gamma)]

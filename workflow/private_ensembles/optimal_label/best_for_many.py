@@ -74,8 +74,8 @@ def best_for_many(
 ) -> LabelForMany:
     """Return the label that is right most often of those with such a Rényi divergence.
 
-    >>> found = best_for_many(11, 3, 8.0, 0.05, accuracy=0.7)
-    >>> found.certificate.holds, round(found.certificate.utility, 2), found.certificate.gap < 2e-3
+    >>> best = best_for_many(11, 3, 8.0, 0.05, accuracy=0.7)
+    >>> best.certificate.holds, round(best.certificate.utility, 2), best.certificate.gap < 2e-3
     (True, 0.52, True)
 
     One vote moves between neighbours, in both orders. order: in [1.1, 64]. divergence: in nats, in

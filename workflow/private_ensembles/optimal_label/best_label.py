@@ -99,8 +99,8 @@ def best_label(
 ) -> BestLabel:
     """Return the (epsilon, delta)-DP label that is right most often; solved once per arguments.
 
-    >>> found = best_label(11, 3, 0.2676, accuracy=0.7)
-    >>> round(found.certificate.utility, 3), found.certificate.gap < 1e-5
+    >>> best = best_label(11, 3, 0.2676, accuracy=0.7)
+    >>> round(best.certificate.utility, 3), best.certificate.gap < 1e-5
     (0.648, True)
 
     One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels

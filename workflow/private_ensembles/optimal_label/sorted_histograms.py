@@ -109,8 +109,8 @@ def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
 def moves(n_teachers: int, n_classes: int) -> Moves:
     """Return what one moved vote does.
 
-    >>> found = moves(2, 2)  # one vote stays: the other joins it, or does not
-    >>> found.placed.tolist(), found.pairs.tolist()
+    >>> kinds = moves(2, 2)  # one vote stays: the other joins it, or does not
+    >>> kinds.placed.tolist(), kinds.pairs.tolist()
     ([[1, 2], [0, 0]], [[0, 1]])
 
     Raises ValueError like :func:`tie_groups`.

@@ -30,8 +30,8 @@ def best_within(
 ) -> LabelForMany:
     """Return a label of which `labels` cost at most (epsilon, delta), adaptively chosen.
 
-    >>> found = best_within(11, 3, 10, 2.0, 1e-5, accuracy=0.7)
-    >>> 1.98 < found.total(10, 1e-5).upper <= 2.0
+    >>> best = best_within(11, 3, 10, 2.0, 1e-5, accuracy=0.7)
+    >>> 1.98 < best.total(10, 1e-5).upper <= 2.0
     True
 
     It is the best of its Rényi divergence; its total is the account of what each move does to it

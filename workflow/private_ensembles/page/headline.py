@@ -17,8 +17,8 @@ def sentence(findings: Sequence[Finding], papers: int) -> str:
     """Return what came out in plain words; papers: how many the run covers.
 
     >>> from private_ensembles.page.findings import Finding
-    >>> found = [Finding("nzc", "constant", "t", "t", "docs/nzc.md", "broken")]
-    >>> sentence(found, 4)
+    >>> findings = [Finding("nzc", "constant", "t", "t", "docs/nzc.md", "broken")]
+    >>> sentence(findings, 4)
     'Four papers on private teacher ensembles, recomputed. One claim is broken.'
     """
     count = "One paper" if papers == 1 else f"{_word(papers).capitalize()} papers"

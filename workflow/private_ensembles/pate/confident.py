@@ -144,8 +144,8 @@ def confident_gnmax_privacy(
 
     >>> import numpy as np
     >>> counts = np.array([[240, 10], [130, 120]] * 50)
-    >>> found = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
-    >>> round(found.expected_answers, 1), round(found.exact_data_independent_epsilon, 2)
+    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
+    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
     (46.3, 1.38)
     """
     single_round = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
