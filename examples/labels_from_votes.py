@@ -21,16 +21,18 @@ budget = {"epsilon": 4, "delta": 1e-5, "labels": 150}
 #    public data or from what is known beforehand, and plan on votes of that profile.
 stated = {"easy_share": 0.8, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0}
 plans = plan(teachers=100, classes=4, queries=300, **budget, profile=stated, noise="reproducible")
-for one in plans:
-    note = one.refusal or f"{one.correct:6.1f} right labels expected, epsilon {one.epsilon:.3f}"
-    print(f"  {one.mechanism:18} {note}")
+for ranked in plans:
+    note = ranked.refusal
+    if note is None:
+        note = f"{ranked.correct:6.1f} right labels expected, epsilon {ranked.epsilon:.3f}"
+    print(f"  {ranked.mechanism:18} {note}")
 
 # 4. Release labels with the best of them. This noise is from a seed, for a rehearsal; to release
 #    labels of real data, leave out noise and seed.
-found = release_labels(counts, **budget, profile=stated, noise="reproducible", seed=2)
-answered = found.labels >= 0
-right = (found.labels[answered] == truth[answered]).sum()
-print(f"{found.mechanism}: {answered.sum()} labels released, {right} right")
+released = release_labels(counts, **budget, profile=stated, noise="reproducible", seed=2)
+answered = released.labels >= 0
+right = (released.labels[answered] == truth[answered]).sum()
+print(f"{released.mechanism}: {answered.sum()} labels released, {right} right")
 
 # 5. Private teachers that all see the same data: DaRRM's optimal noise, with its certificate.
 solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)

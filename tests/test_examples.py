@@ -39,7 +39,7 @@ def test_the_example_plans_without_a_look_at_the_votes_that_it_releases(root, mo
     monkeypatch.setattr(ranking, "plan", planning)
     names = runpy.run_path(str(root / "examples" / "labels_from_votes.py"))
     number = len(names["counts"])
-    assert (names["found"].labels >= 0).sum() > 100
+    assert (names["released"].labels >= 0).sum() > 100
     assert len(seen) == 2  # to show the ranking, and to release
     for counts, truth in seen:
         assert not np.array_equal(counts[:number], names["counts"])

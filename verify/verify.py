@@ -558,10 +558,10 @@ def kernel(pairs, step, reach):
     return -reach, [max(0, ONE - lost - finite), *masses[::-1]], lost + 2 * SLACK
 
 
-def added(one, other, below, above):
+def added(left, right, below, above):
     """The kernel of both: a product of polynomials, which is one of two long numbers. A loss beyond
     the ends counts as the next larger one."""
-    (i, x, lost), (j, y, gone) = one, other
+    (i, x, lost), (j, y, gone) = left, right
     need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
     steps.take(isqrt(max(len(x), len(y)) ** 3) // 2 + 2 * (len(x) + len(y)))
     packed = (b"".join(mass.to_bytes(WIDE, "little") for mass in part) for part in (x, y))
@@ -583,10 +583,10 @@ def many(body, epsilon, delta, adaptive):
     steps.take(200 * (below + above + 1))
     kernels = [kernel(x, step, reach) for x in ([[x] for x in pairs] if adaptive else [pairs])]
     if not adaptive:
-        one = whole = kernels[0]
+        single = whole = kernels[0]
         for bit in f"{Q:b}"[1:]:
             whole = added(whole, whole, below, above)
-            whole = added(whole, one, below, above) if bit == "1" else whole
+            whole = added(whole, single, below, above) if bit == "1" else whole
         kernels, reach = [whole], max(-whole[0], whole[0] + len(whole[1]))
     sparse = [([(k + i, m) for k, m in enumerate(x) if m], lost << BITS) for i, x, lost in kernels]
     V = [max(0, ceil(ONE - growth * exp(k * step)[0])) for k in range(-below, above + 1)]
@@ -629,15 +629,15 @@ def check(body, worst_cost=None):
     need(rest.pop("proof", None) == page, f"its proof is elsewhere: {page}")
     prove, *how = THEOREMS[kind, theorem]
     if not how:
-        found = prove(rest, worst_cost) if worst_cost is not None else prove(rest)
-        return f"{kind}, {theorem}: {found}"
+        conclusion = prove(rest, worst_cost) if worst_cost is not None else prove(rest)
+        return f"{kind}, {theorem}: {conclusion}"
     need(rest.keys() >= {"epsilon", "delta"}, "there is no epsilon or no delta")
     epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
-    found = prove(rest, epsilon, delta, *how)
+    conclusion = prove(rest, epsilon, delta, *how)
     if theorem == "counterexample":
-        return f"{kind}, {theorem}: {found}: not ({at_least(epsilon)}, {at_least(delta)})-DP"
-    return f"{kind}, {theorem}: {found}: ({at_most(epsilon)}, {at_most(delta)})-DP"
+        return f"{kind}, {theorem}: {conclusion}: not ({at_least(epsilon)}, {at_least(delta)})-DP"
+    return f"{kind}, {theorem}: {conclusion}: ({at_most(epsilon)}, {at_most(delta)})-DP"
 
 
 # ---- The file of a noise function: every number beside the certificates is compared --------------

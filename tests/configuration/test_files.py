@@ -82,7 +82,7 @@ def test_every_budget_of_the_ledger_has_its_noise_function(settings):
 
 
 def test_votes_of_nzc_go_by_their_number_of_teachers(settings):
-    task = next(iter(settings.nzc.given()))
+    task = next(iter(settings.nzc.chosen()))
     votes = files.nzc_votes(settings, task)
     assert [parameters_of(path)["K"] for path in votes.values()] == sorted(votes)
     labels = files.nzc_label_votes(settings, task)

@@ -95,10 +95,10 @@ def test_few_teachers_at_the_corner_and_its_image_are_looked_at_alone_where_they
     assert every.exact
     few = worst_case.look(problem, g, 0.0, first=3)
     assert not few.all_seen
-    assert max(counts[6:].sum() for _, counts in every.found) > 3
-    expected = [item for item in every.found if item[1][6:].sum() <= 3]
-    assert [value for value, _ in few.found] == [value for value, _ in expected]
-    assert every.found[0][0] == pytest.approx(
+    assert max(counts[6:].sum() for _, counts in every.exceeding) > 3
+    expected = [item for item in every.exceeding if item[1][6:].sum() <= 3]
+    assert [value for value, _ in few.exceeding] == [value for value, _ in expected]
+    assert every.exceeding[0][0] == pytest.approx(
         eight_corner_worst_case(problem, g)[0].upper, abs=1e-12
     )
 
@@ -112,8 +112,8 @@ def test_a_look_knows_the_worst_case_whatever_its_limit(limit):
     assert look.exact
     assert look.all_seen
     assert look.worst.upper == pytest.approx(worst.upper, abs=1e-13)
-    assert bool(look.found) == (limit < 1)
-    assert all(value > limit * worst.upper for value, _ in look.found)
+    assert bool(look.exceeding) == (limit < 1)
+    assert all(value > limit * worst.upper for value, _ in look.exceeding)
 
 
 @pytest.mark.parametrize("factor", [0.0, 1e-9, 0.3, 1 - 1e-9, 1.0])

@@ -151,12 +151,16 @@ def finite_values(*, above: Real, **arrays: NDArray) -> None:
 
 
 def _is_integer(value: object) -> bool:
+    if type(value) is int:  # next to all, and twice as fast as the question that follows
+        return True
     if isinstance(value, Integral):
         return not isinstance(value, bool)
     return isinstance(value, Real) and float(value).is_integer()
 
 
 def _is_number(value: object) -> bool:
+    if type(value) is float:
+        return True
     return isinstance(value, Real) and not isinstance(value, bool)
 
 

@@ -24,7 +24,9 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     io.write_csv(job.output.table, table)
     curves = accounts.curves_table(plan, seed)
     io.write_csv(job.output.curves, curves)
-    meter = job.meter(sum(one.refusal is None for one in plan.plans), "mechanisms accounted for")
+    meter = job.meter(
+        sum(ranked.refusal is None for ranked in plan.plans), "mechanisms accounted for"
+    )
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)

@@ -10,7 +10,7 @@ with io.job(snakemake) as job:
     parts = []
     for task, settings in job.params.tasks.items():
         votes, pool = read_votes(job.params.votes[task]), slice(settings["pool"])
-        found = compare(
+        comparisons = compare(
             votes.histogram()[pool],
             votes.labels[pool],
             settings,
@@ -19,7 +19,7 @@ with io.job(snakemake) as job:
             noise=job.params.noise,
         )
         for column in ("synthetic", "stand_in"):
-            found.insert(1, column, settings[column])
-        parts.append(found)
-        job.progress("%s: %d comparisons", task, len(found))
+            comparisons.insert(1, column, settings[column])
+        parts.append(comparisons)
+        job.progress("%s: %d comparisons", task, len(comparisons))
     io.write_csv(job.output[0], pd.concat(parts, ignore_index=True))

@@ -30,7 +30,7 @@ with io.job(snakemake) as job:
         tables[path.parts[-3]][path.stem] = pd.read_csv(path)
     printed = read_published(FOLDER.glob("*.csv"))
     comparisons = (compare, compare_relations)
-    parts = [one(printed, tables, settings, data=params.data) for one in comparisons]
+    parts = [comparison(printed, tables, settings, data=params.data) for comparison in comparisons]
     table = pd.concat(parts, ignore_index=True)
     io.write_csv(job.output[0], table)
     job.progress(

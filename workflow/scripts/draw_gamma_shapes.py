@@ -19,8 +19,8 @@ with io.job(snakemake) as job:
         delta_prime=job.params.settings.get("delta_prime"),
     )
     io.write_csv(job.output.data, data)
-    one = next(iter(solutions.values()))
-    setting = figures.setting(one)
+    solution = next(iter(solutions.values()))
+    setting = figures.setting(solution)
     figures.draw_gamma_shapes(data, job.output.png, job.output.pdf, setting=setting)
     region = feasible_region(solutions.values())
     io.write_csv(job.output.region_data, region)

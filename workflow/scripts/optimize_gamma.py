@@ -5,8 +5,8 @@ from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
-    found = optimize_gamma(**job.params.point, solver=job.params.solver, threads=job.threads)
-    solution = record(found)
+    optimised = optimize_gamma(**job.params.point, solver=job.params.solver, threads=job.threads)
+    solution = record(optimised)
     certificate = solution["certificate"]
     if not certificate["holds"]:
         raise RuntimeError(f"no certified gamma at {job.params.point}")

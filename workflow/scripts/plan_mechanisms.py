@@ -7,8 +7,8 @@ from private_ensembles.planner import scaled_plans, study
 with io.job(snakemake) as job:
     settings = job.params.settings
     meter = job.meter(len(settings["epsilons"]), "budgets")
-    given = settings, settings["epsilons"], job.params.seed, meter
-    plans = study.plans(*given, noise=job.params.noise)
+    asked = settings, settings["epsilons"], job.params.seed, meter
+    plans = study.plans(*asked, noise=job.params.noise)
     meter.finish()
     table = study.table_of(plans)
     io.write_csv(job.output.table, table)

@@ -6,8 +6,8 @@ from private_ensembles.planner.best_label import study
 
 with io.job(snakemake) as job:
     settings = job.params.settings
-    given = settings["best_label"]
-    points = len(given["epsilons"]) + len(set(given["labels"]) - {1})
+    chosen = settings["best_label"]
+    points = len(chosen["epsilons"]) + len(set(chosen["labels"]) - {1})
     meter = job.meter(points, "budgets and numbers of labels")
     table = study(settings, meter)
     meter.finish()

@@ -14,7 +14,7 @@ with io.job(snakemake) as job:
     meter = job.meter(len(study["seeds"]) * max(study["k"]), "partitions")
     rows = []
     for repeat in study["seeds"]:
-        found = counts(
+        counted = counts(
             split_thirds(records, options.scaling, options.seed, repeat),
             options.budget,
             n=study["n"],
@@ -25,6 +25,6 @@ with io.job(snakemake) as job:
             progress=lambda done: meter.advance(),
         )
         facts = {"dataset": records.name, "stand_in": records.stand_in, "seed": repeat}
-        rows += with_facts(found, **facts)
+        rows += with_facts(counted, **facts)
     meter.finish()
     io.write_csv(job.output[0], table(pd.DataFrame(rows)))

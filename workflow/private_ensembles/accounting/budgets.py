@@ -107,14 +107,14 @@ def total_budgets(
     best = optimal_homogeneous(epsilon, delta, queries, delta_total)
     # A smaller slack only makes general composition's epsilon larger.
     spare = spare_delta(delta, queries, delta_total)
-    found = {
+    totals = {
         "general": general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf,
         "optimal": best.epsilon,
     }
     if delta_curve is not None:
         if largest_epsilon is None:
             raise ValueError("largest_epsilon = None: must be given with delta_curve")
-        found["pld"] = pld_epsilon(
+        totals["pld"] = pld_epsilon(
             delta_curve, queries, delta_total, largest_epsilon=largest_epsilon, interval=interval
         )
-    return found
+    return totals

@@ -128,8 +128,8 @@ def _parities(sigma: float, terms: int) -> tuple[float, float]:
 
 def _shape_error(sigma: float, terms: int) -> float:
     """The relative distance of a sum's law from N_Z(0, terms sigma^2) (theorem 1)."""
-    found = 5 * (terms - 1) * math.exp(-(math.pi**2) * sigma**2)
-    return found if found <= 1e-3 else math.inf
+    error = 5 * (terms - 1) * math.exp(-(math.pi**2) * sigma**2)
+    return error if error <= 1e-3 else math.inf
 
 
 def log_mass(number: ArrayLike, sigma: float) -> NDArray[np.float64]:
@@ -162,9 +162,9 @@ def log_tail(
     # Above the median directly, below it by 1 - Pr[S >= 1 - start], which is at least 1/2.
     direct = table[np.maximum(whole, 0)]
     mirrored = np.log1p(-np.exp(table[np.maximum(1 - whole, 1)]))
-    found = np.where(whole > 0, direct, mirrored)
-    slack = error * (1 + np.abs(found))
-    return np.minimum(found + slack, 0.0) if side == "upper" else found - slack
+    tail = np.where(whole > 0, direct, mirrored)
+    slack = error * (1 + np.abs(tail))
+    return np.minimum(tail + slack, 0.0) if side == "upper" else tail - slack
 
 
 @lru_cache(maxsize=64)
@@ -196,9 +196,9 @@ def log_overtakes(gap: ArrayLike, sigma: float, *, side: str = "upper") -> NDArr
     """
     gap = np.asarray(gap)
     beyond = log_tail(np.stack([gap, gap + 1]), sigma, terms=2, side=side)
-    found = np.logaddexp(*beyond) - math.log(2)
-    slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(found))
-    return np.minimum(found + slack, 0.0) if side == "upper" else found - slack
+    chance = np.logaddexp(*beyond) - math.log(2)
+    slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(chance))
+    return np.minimum(chance + slack, 0.0) if side == "upper" else chance - slack
 
 
 @dataclass(frozen=True)
@@ -256,10 +256,10 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
     groups = _by_sigma(moves)
     if not groups:
         return max(0.0, -math.expm1(epsilon))
-    listed = [one for one in groups if one.variance <= _LARGEST**2 or one.sigma < _SMOOTH]
+    listed = [move for move in groups if move.variance <= _LARGEST**2 or move.sigma < _SMOOTH]
     if len(groups) > 2:
         listed = listed[:1]
-    smooth = [one for one in groups if one not in listed]
+    smooth = [move for move in groups if move not in listed]
     if not listed:
         return float(_smooth_delta(epsilon, smooth))
     if len(groups) == 1:
@@ -275,24 +275,24 @@ def delta(epsilon: float, moves: Iterable[Moves]) -> float:
 def _by_sigma(moves: Iterable[Moves]) -> list[Moves]:
     """Put counts of one sigma into one group, by ascending variance; leave out empty ones."""
     counts = Counter()
-    for one in moves:
-        counts[one.sigma] += one.counts
+    for move in moves:
+        counts[move.sigma] += move.counts
     groups = [Moves(number, sigma) for sigma, number in counts.items() if number]
-    return sorted(groups, key=lambda one: one.variance)
+    return sorted(groups, key=lambda move: move.variance)
 
 
 def _smooth_delta(epsilon: ArrayLike, groups: list[Moves]) -> NDArray[np.float64]:
     """Return delta of groups of counts, as rounded Gaussians of less variance (theorem 3)."""
-    if any(one.variance <= _ROUNDING for one in groups):
+    if any(move.variance <= _ROUNDING for move in groups):
         return np.ones(np.shape(epsilon))
-    mu = math.sqrt(sum(one.counts**2 / (one.variance - _ROUNDING) for one in groups))
+    mu = math.sqrt(sum(move.counts**2 / (move.variance - _ROUNDING) for move in groups))
     # A law is within 1 +- error of a rounded Gaussian's: 1e-18 is what rounding by 1.5 loses.
-    error = sum(_shape_error(one.sigma, one.counts) + 1e-18 for one in groups)
+    error = sum(_shape_error(move.sigma, move.counts) + 1e-18 for move in groups)
     if math.isinf(error):
         return np.ones(np.shape(epsilon))
     error += 16 * UNIT_ROUNDOFF
-    found = gaussian_delta(mu * (1 + error), np.asarray(epsilon) - 3 * error)
-    return np.clip(found * (1 + 2 * error), 0.0, 1.0)
+    gaussian = gaussian_delta(mu * (1 + error), np.asarray(epsilon) - 3 * error)
+    return np.clip(gaussian * (1 + 2 * error), 0.0, 1.0)
 
 
 def epsilon(delta_: float, moves: Iterable[Moves]) -> float:
@@ -326,14 +326,14 @@ def sufficient_factor(moves: Iterable[Moves], epsilon_: float, delta_: float) ->
     groups = list(moves)
 
     def holds(factor: float) -> bool:
-        more = [replace(one, sigma=one.sigma * factor) for one in groups]
+        more = [replace(move, sigma=move.sigma * factor) for move in groups]
         return delta(epsilon_, more) <= delta_
 
-    step, fails, found = 0.0, 1.0, 1.0
-    while not holds(found):
+    step, fails, suffices = 0.0, 1.0, 1.0
+    while not holds(suffices):
         step = max(1e-6, 2 * step)
-        fails, found = found, 1 + step
-    return found if found == 1 else bisect(holds, fails, found, relative=1e-6)
+        fails, suffices = suffices, 1 + step
+    return suffices if suffices == 1 else bisect(holds, fails, suffices, relative=1e-6)
 
 
 def fine_distance(sigma: float, classes: int) -> float:

@@ -103,15 +103,15 @@ def compose(deltas: ArrayLike, interval: float, times: int) -> LossDistribution:
     low, high = _reach(logs, len(masses), times)
     length = next_fast_len(max(high - low + 1, len(masses)), real=True)
     spectrum = rfft(masses.astype(_LONG), length)
-    found = np.roll(irfft(_power(spectrum, times), length), -low)[: high - low + 1]
+    total_masses = np.roll(irfft(_power(spectrum, times), length), -low)[: high - low + 1]
     # Of k labels, whole^k - (whole - leak)^k; the whole may exceed 1.
     whole = 1 + max(0.0, math.fsum(masses) + leak - 1) + 4 * UNIT_ROUNDOFF
     share = -math.expm1(times * math.log1p(-leak / whole)) if leak < whole else 1.0
     leaks = whole**times * share * (1 + 2.0**-40)
     lost = fourier_error(masses, length, times) + 2 * _TAIL
     lowest = low - times * (len(masses) // 2)
-    found = np.maximum(found, 0).astype(np.float64)
-    return LossDistribution(found, lowest, interval, leaks + lost)
+    total_masses = np.maximum(total_masses, 0).astype(np.float64)
+    return LossDistribution(total_masses, lowest, interval, leaks + lost)
 
 
 @functools.lru_cache(maxsize=16)
@@ -128,7 +128,7 @@ def _power(base: NDArray, times: int) -> NDArray:
     Powers below 2^-1000 count as 0, without the hardware's long way to underflow: far below what
     `fourier_error` leaves for errors of second order.
     """
-    found = np.zeros_like(base)
+    powers = np.zeros_like(base)
     large = np.flatnonzero(np.abs(base) > 2.0 ** (-1000 / times))
     square, power = base[large], 1
     while times > 1:
@@ -136,8 +136,8 @@ def _power(base: NDArray, times: int) -> NDArray:
             power = power * square
         square = square * square
         times >>= 1
-    found[large] = power * square
-    return found
+    powers[large] = power * square
+    return powers
 
 
 def dominating_masses(deltas: NDArray, interval: float) -> tuple[NDArray, float]:

@@ -92,15 +92,15 @@ def above(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | f
     array, or a float for a float. Not for results that underflow.
     """
     value = np.asarray(value, dtype=np.float64)
-    found = np.nextafter(value * (1 + (roundings - 1) * (4 * UNIT_ROUNDOFF)), np.inf)
-    return found if found.ndim else float(found)
+    rounded = np.nextafter(value * (1 + (roundings - 1) * (4 * UNIT_ROUNDOFF)), np.inf)
+    return rounded if rounded.ndim else float(rounded)
 
 
 def below(value: ArrayLike, roundings: ArrayLike = 1) -> NDArray[np.float64] | float:
     """Return a bound from below on what ``value`` >= 0 is exactly; see :func:`above`."""
     value = np.asarray(value, dtype=np.float64)
-    found = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
-    return found if found.ndim else float(found)
+    rounded = np.nextafter(value * (1 - (roundings - 1) * (4 * UNIT_ROUNDOFF)), 0.0)
+    return rounded if rounded.ndim else float(rounded)
 
 
 def sum_above(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64] | float:

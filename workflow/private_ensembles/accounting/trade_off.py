@@ -49,11 +49,11 @@ def least_mu(
     p, q = (np.take_along_axis(each, order, axis=1) for each in (p, q))
     kept = np.cumsum(p, axis=1)[:, :-1], np.cumsum(q, axis=1)[:, :-1]
     left = (np.cumsum(each[:, :0:-1], axis=1)[:, ::-1] for each in (p, q))
-    (wrong, found), (right, missed) = kept, left
+    (wrong, caught), (right, missed) = kept, left
     # Sets that are nothing, or everything, to both sides separate nothing.
-    real = ((wrong > 0) | (found > 0)) & ((right > 0) | (missed > 0))
+    real = ((wrong > 0) | (caught > 0)) & ((right > 0) | (missed > 0))
     with np.errstate(invalid="ignore"):
-        high, low = _quantile(right, wrong), _quantile(missed, found)
+        high, low = _quantile(right, wrong), _quantile(missed, caught)
         room = _QUANTILE_ERROR * (2 + np.abs(high) + np.abs(low))
         separation = high - low
     unknown = error > _LARGEST_ERROR
@@ -97,14 +97,14 @@ def trade_off(
     order = np.argsort(-ratio, axis=1, kind="stable")
     steep = np.take_along_axis(ratio, order, axis=1)
     spent = np.cumsum(np.take_along_axis(low, order, axis=1), axis=1)
-    found = np.empty((len(p), len(levels)))
+    misses = np.empty((len(p), len(levels)))
     for i, level in enumerate(levels):  # each is array code over all pairs
         at = np.minimum((spent <= level).sum(axis=1), p.shape[1] - 1)
         slope = np.where(spent[:, -1] > level, steep[np.arange(len(p)), at], 0.0)
         gains = np.maximum(high - slope[:, None] * low * (1 - slack), 0.0).sum(axis=1)
         power = (gains + slope * level) * (1 + (p.shape[1] + 8) * 2 * UNIT_ROUNDOFF)
-        found[:, i] = np.maximum(1 - power, 0.0) * (1 - slack)
-    return found
+        misses[:, i] = np.maximum(1 - power, 0.0) * (1 - slack)
+    return misses
 
 
 def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:

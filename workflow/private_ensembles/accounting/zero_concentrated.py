@@ -59,8 +59,8 @@ def least_rho(
         middles = middles[_orders(middles) > 1]
         marks, costs = _added(cost, marks, costs, middles)
     # What rounding leaves of orders near 1 may be more than purity itself allows.
-    found = max(_between(marks, costs).max(), beyond)
-    return float(min(found, above(pure_epsilon * pure_epsilon / 2, 4)))
+    rho = max(_between(marks, costs).max(), beyond)
+    return float(min(rho, above(pure_epsilon * pure_epsilon / 2, 4)))
 
 
 def _orders(marks: NDArray) -> NDArray[np.float64]:
@@ -72,9 +72,9 @@ def _added(cost, marks, costs, more) -> tuple[NDArray, NDArray]:
 
     No order costs more than a larger one, however much rounding weighs near 1.
     """
-    given = np.asarray(cost(_orders(more)), dtype=np.float64)
+    added = np.asarray(cost(_orders(more)), dtype=np.float64)
     order = np.argsort(np.concatenate([marks, more]), kind="stable")
-    costs = np.concatenate([costs, given])[order]
+    costs = np.concatenate([costs, added])[order]
     return np.concatenate([marks, more])[order], np.minimum.accumulate(costs[::-1])[::-1]
 
 

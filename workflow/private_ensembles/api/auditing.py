@@ -42,8 +42,8 @@ def audit_mechanism(
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
-    >>> found = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
-    >>> round(found.epsilon, 4), found.worst_counts  # ln 3
+    >>> audited = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
+    >>> round(audited.epsilon, 4), audited.worst_counts  # ln 3
     (1.0986, ((1, 0), (0, 1)))
 
     probabilities: counts (n, classes) -> (n, labels), the chances of each label; rows add up to 1
@@ -52,12 +52,12 @@ def audit_mechanism(
     ``add_remove`` (one more or less). Raises ValueError for values out of range, for a table that
     is not one of probabilities, and for too many histograms to list (`audit.vote_neighbours`).
     """
-    found = audit_function(probabilities, teachers, classes, adjacency=adjacency)
-    worst = found.worst(delta)
+    audited = audit_function(probabilities, teachers, classes, adjacency=adjacency)
+    worst = audited.worst(delta)
     ends = tuple(
-        tuple(int(count) for count in found.inputs[row]) for row in (worst.first, worst.second)
+        tuple(int(count) for count in audited.inputs[row]) for row in (worst.first, worst.second)
     )
-    lower = found.epsilon(delta, "lower")
+    lower = audited.epsilon(delta, "lower")
     return Audited(
-        worst.value, lower, delta, found.rho(), found.mu(), ends, tuple(worst.labels), found
+        worst.value, lower, delta, audited.rho(), audited.mu(), ends, tuple(worst.labels), audited
     )

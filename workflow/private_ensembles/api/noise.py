@@ -32,8 +32,8 @@ def noise_scale(
 
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51), 2)
     19.5
-    >>> given = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
-    >>> round(noise_scale("gnmax", **given), 2)  # charged for the noisy counts
+    >>> budget = dict(epsilon=1, delta=1e-5, labels=20, teachers=51, analysis="analytic")
+    >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
 
     mechanism: ``gnmax``, ``lnmax``, ``exponential``, ``permute_and_flip``. epsilon, delta: of all
@@ -49,8 +49,8 @@ def noise_scale(
     task = Task(epsilon, delta, labels, labels, teachers, classes)
     if refusal := analysed.refusal(task):
         raise ValueError(f"mechanism = {mechanism!r}: {refusal}")
-    _, found = analysed.law.closed_form(analysed.calibrate(task))
-    exact = Fraction(found)
+    _, noise = analysed.law.closed_form(analysed.calibrate(task))
+    exact = Fraction(noise)
     scale = float(exact)
     return scale if scale >= exact else math.nextafter(scale, math.inf)
 
@@ -60,8 +60,8 @@ def label_epsilon(
 ) -> Bounds:
     """Return bounds on the epsilon of all labels together at delta, charged for what they release.
 
-    >>> found = label_epsilon("gnmax", 19.5, delta=1e-5, labels=20, teachers=51)
-    >>> round(found.upper, 2)
+    >>> bounds = label_epsilon("gnmax", 19.5, delta=1e-5, labels=20, teachers=51)
+    >>> round(bounds.upper, 2)
     1.0
 
     mechanism, scale: as in :func:`noise_scale`. upper: holds for replace_one, disjoint shards and

@@ -53,8 +53,8 @@ def release_labels(
     """Draw labels for vote counts within a budget, once.
 
     >>> counts = np.tile([[90, 10], [20, 80]], (10, 1))  # 20 queries, 100 teachers, 2 classes
-    >>> found = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
-    >>> found.labels.tolist() == [0, 1] * 10, found.epsilon <= 2
+    >>> released = release_labels(counts, epsilon=2, delta=1e-5, noise="reproducible", seed=1)
+    >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
     counts: integers (queries, classes); each row adds up to the number of teachers, two at least,
@@ -124,19 +124,19 @@ def release_darrm(
 
 
 def _checked(counts: ArrayLike) -> NDArray[np.int64]:
-    given = np.asarray(counts)
-    if given.ndim != 2 or 0 in given.shape or given.shape[1] < 2 or given.dtype.kind not in "iu":
+    votes = np.asarray(counts)
+    if votes.ndim != 2 or 0 in votes.shape or votes.shape[1] < 2 or votes.dtype.kind not in "iu":
         raise ValueError(
-            f"counts: {given.dtype} {given.shape}: must be integers (queries, classes), two "
+            f"counts: {votes.dtype} {votes.shape}: must be integers (queries, classes), two "
             "classes at least"
         )
-    if given.min() < 0:
+    if votes.min() < 0:
         raise ValueError("counts: must be numbers of votes, at least 0")
     # Refused by the number of teachers alone, which is public.
-    sums = np.minimum(given, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
+    sums = np.minimum(votes, MOST_TEACHERS + 1).sum(axis=1, dtype=np.int64)
     if (sums != sums[0]).any() or not 2 <= sums[0] <= MOST_TEACHERS:
         raise ValueError(
             "counts: every row must add up to the same number of teachers, 2 to "
             f"{MOST_TEACHERS:,}; rows add up to {int(sums.min())} to {int(sums.max())}"
         )
-    return given.astype(np.int64)
+    return votes.astype(np.int64)

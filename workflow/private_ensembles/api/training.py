@@ -15,10 +15,10 @@ def dpsgd_epsilon(
 ) -> float:
     """Return an upper bound on the epsilon of DP-SGD at delta, by privacy loss distributions.
 
-    >>> given = dict(noise_multiplier=12, sample_rate=1 / 32, steps=160, delta=1e-4)
-    >>> round(dpsgd_epsilon(**given), 4)  # DaRRM's teachers, 0.0892 as published
+    >>> training = dict(noise_multiplier=12, sample_rate=1 / 32, steps=160, delta=1e-4)
+    >>> round(dpsgd_epsilon(**training), 4)  # DaRRM's teachers, 0.0892 as published
     0.0791
-    >>> round(dpsgd_epsilon(**given, adjacency="replace_one"), 4)
+    >>> round(dpsgd_epsilon(**training, adjacency="replace_one"), 4)
     0.1743
 
     noise_multiplier: standard deviation of the noise over the clipping norm, > 0. sample_rate: of
@@ -29,7 +29,7 @@ def dpsgd_epsilon(
     if adjacency not in accounting.ADJACENCIES:
         names = ", ".join(accounting.ADJACENCIES)
         raise ValueError(f"adjacency = {adjacency!r}: must be one of {names}")
-    given = noise_multiplier, sample_rate, steps, delta
+    training = noise_multiplier, sample_rate, steps, delta
     if adjacency == "replace_one":
-        return accounting.epsilon_group(*given)
-    return accounting.epsilon_pld(*given)
+        return accounting.epsilon_group(*training)
+    return accounting.epsilon_pld(*training)

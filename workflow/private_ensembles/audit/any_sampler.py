@@ -63,8 +63,8 @@ def audit_sampler(
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4
     ...     return np.where(generator.random(len(counts)) < 0.75, *counts.T[::-1])
-    >>> found = audit_sampler(respond, 1, 2, 0.0, np.random.default_rng(0), runs=100_000)
-    >>> 1.0 < found.epsilon < 1.0986  # ln 3
+    >>> bound = audit_sampler(respond, 1, 2, 0.0, np.random.default_rng(0), runs=100_000)
+    >>> 1.0 < bound.epsilon < 1.0986  # ln 3
     True
     """
     rows, pairs, complete = _candidates(n_teachers, n_classes, adjacency)
@@ -77,8 +77,8 @@ def audit_sampler(
     check_levels(delta, confidence)
     labels = tuple(range(-1, n_classes))
 
-    def draw(given: NDArray, number: int, source: np.random.Generator) -> NDArray:
-        drawn = np.asarray(sample(np.tile(given, (number, 1)), source))
+    def draw(counts: NDArray, number: int, source: np.random.Generator) -> NDArray:
+        drawn = np.asarray(sample(np.tile(counts, (number, 1)), source))
         if drawn.dtype.kind not in "iu":
             raise ValueError(f"sampler: type {drawn.dtype}: must be labels, an integer type")
         return drawn
@@ -87,7 +87,7 @@ def audit_sampler(
     shares = _shares(draw, rows, each, labels, generator)
     first, second = pairs[_most_different(shares, pairs, each, delta)]
     left = (int(runs) - each * len(rows)) // 2
-    found = epsilon_lower_bound(
+    bound = epsilon_lower_bound(
         draw,
         rows[first],
         rows[second],
@@ -99,13 +99,13 @@ def audit_sampler(
     )
     ends = rows[first], rows[second]
     return SamplerBound(
-        epsilon=found.value,
+        epsilon=bound.value,
         delta=delta,
         confidence=confidence,
-        first=ends[found.first],
-        second=ends[found.second],
-        labels=found.event,
-        successes=found.successes,
+        first=ends[bound.first],
+        second=ends[bound.second],
+        labels=bound.event,
+        successes=bound.successes,
         runs=left,
         histograms=len(rows),
         pairs=len(pairs),
@@ -128,11 +128,11 @@ def _candidates(n_teachers, n_classes, adjacency) -> tuple[NDArray, NDArray, boo
 def _shares(draw, rows, each, labels, generator) -> NDArray[np.float64]:
     """How often each label came out on each histogram, half a run added to every count."""
     shares = np.empty((len(rows), len(labels)))
-    for row, given in enumerate(rows):  # the sampler is asked for one input at a time
-        drawn = draw(given, each, generator)
+    for row, counts in enumerate(rows):  # the sampler is asked for one input at a time
+        drawn = draw(counts, each, generator)
         if drawn.shape != (each,) or not np.isin(drawn, labels).all():
             raise ValueError(
-                f"sampler: on counts {given.tolist()} gives shape {drawn.shape} and labels "
+                f"sampler: on counts {counts.tolist()} gives shape {drawn.shape} and labels "
                 f"{sorted(set(drawn.ravel().tolist()))[:5]}: must be ({each},) in {list(labels)}"
             )
         shares[row] = (drawn[:, None] == np.array(labels)).sum(axis=0) + 0.5

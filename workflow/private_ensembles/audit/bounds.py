@@ -58,10 +58,10 @@ def epsilon_bounds(
     matrix = np.asarray(distribution(rows), dtype=np.float64)
     errors = {"relative_error": relative_error, "absolute_error": absolute_error}
     lower = exact_epsilon(matrix, pairs, delta, side="lower", **errors)
-    found = exact_epsilon(matrix, pairs, delta, **errors) if listed else math.inf
-    if lower > min(upper, found):
+    audited = exact_epsilon(matrix, pairs, delta, **errors) if listed else math.inf
+    if lower > min(upper, audited):
         raise ValueError(f"upper = {upper}: must not be below what the audit finds, {lower}")
     # Probabilities that underflow, or that are hardly known, leave bounds that do not meet.
-    upper = min(upper, found)
+    upper = min(upper, audited)
     exact = listed and (upper <= lower * (1 + _MEET) + _MEET)
     return EpsilonBounds(lower, upper, exact)

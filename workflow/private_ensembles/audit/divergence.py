@@ -250,8 +250,8 @@ def _directed_chunks(neighbours, table: _Table) -> Iterator[tuple[NDArray, NDArr
 
 def _pairs(neighbours, rows: int) -> NDArray[np.int64]:
     if callable(neighbours):
-        found = [(row, other) for row in range(rows) for other in neighbours(row)]
-        pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+        listed = [(row, other) for row in range(rows) for other in neighbours(row)]
+        pairs = np.array(listed, dtype=np.int64).reshape(-1, 2)
     elif hasattr(neighbours, "nonzero") and not isinstance(neighbours, np.ndarray):
         if neighbours.shape != (rows, rows):
             raise ValueError(f"neighbours: shape {neighbours.shape} must be ({rows}, {rows})")

@@ -85,8 +85,8 @@ class FiniteMechanism:
 
     def mu(self, side: str = "upper") -> float:
         """Return the least mu for which the mechanism is mu-GDP, as `least_mu` bounds it."""
-        found = [least_mu(*ends, side=side, **self.errors).max() for ends in self._ends()]
-        return float(max(found))
+        bounds = [least_mu(*ends, side=side, **self.errors).max() for ends in self._ends()]
+        return float(max(bounds))
 
     def trade_off(self, levels: ArrayLike) -> NDArray[np.float64]:
         """Return the least chance of missing a neighbour at each level, over all pairs.
@@ -132,8 +132,8 @@ def audit_function(
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
-    >>> found = audit_function(respond, 1, 2)
-    >>> round(found.epsilon(0.0), 4), round(found.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
+    >>> audited = audit_function(respond, 1, 2)
+    >>> round(audited.epsilon(0.0), 4), round(audited.mu(), 4)  # ln 3, 2 Phi^-1(3 / 4)
     (1.0986, 1.349)
     """
     rows, pairs = vote_neighbours(n_teachers, n_classes, adjacency)
@@ -181,21 +181,21 @@ def audit_shared_data(
 
 def _asked(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:
     """What the function says of these histograms, checked for its shape; values come later."""
-    given = probabilities(rows.copy())
-    if np.ma.is_masked(given):
+    table = probabilities(rows.copy())
+    if np.ma.is_masked(table):
         raise ValueError("probabilities: a masked array: every one must be there")
-    given = np.asarray(given)
-    if given.ndim != 2 or len(given) != len(rows) or given.shape[1] < 2:
+    table = np.asarray(table)
+    if table.ndim != 2 or len(table) != len(rows) or table.shape[1] < 2:
         raise ValueError(
-            f"probabilities: shape {given.shape}: must be ({len(rows)}, outcomes), two or more"
+            f"probabilities: shape {table.shape}: must be ({len(rows)}, outcomes), two or more"
         )
     try:
         # Objects may be numbers, such as fractions; NumPy would drop an imaginary part.
-        if given.dtype.kind not in "fiubO":
+        if table.dtype.kind not in "fiubO":
             raise TypeError
-        matrix = given.astype(np.float64)
+        matrix = table.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"probabilities: type {given.dtype}: must be real numbers") from None
+        raise ValueError(f"probabilities: type {table.dtype}: must be real numbers") from None
     if np.isnan(matrix).any():
         row = rows[np.isnan(matrix).any(axis=1)][0].tolist()
         raise ValueError(f"probabilities: NaN at counts {row}: must be in [0, 1]")

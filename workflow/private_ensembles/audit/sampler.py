@@ -125,7 +125,7 @@ def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerB
     if len(set(labels)) < 2:
         raise ValueError(f"labels = {list(labels)}: must hold at least two")
     checks.integer(runs=runs, at_least=1)
-    counted = [_count(sample, given, labels, int(runs), generator) for given in inputs]
+    counted = [_count(sample, histogram, labels, int(runs), generator) for histogram in inputs]
     tested = events(labels)
     successes = np.array([[sum(c[label] for label in event) for event in tested] for c in counted])
     # Every event has a lower and an upper bound on both inputs.
@@ -140,11 +140,11 @@ def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerB
     return best
 
 
-def _count(sample, given, labels, runs, generator) -> dict[int, int]:
+def _count(sample, histogram, labels, runs, generator) -> dict[int, int]:
     counts = dict.fromkeys(labels, 0)
     for start in range(0, runs, _BATCH):
         size = min(_BATCH, runs - start)
-        drawn = np.asarray(sample(np.asarray(given), size, generator))
+        drawn = np.asarray(sample(np.asarray(histogram), size, generator))
         if drawn.shape != (size,):
             raise ValueError(f"sample: returned shape {drawn.shape}: must be ({size},)")
         for value, number in zip(*np.unique(drawn, return_counts=True), strict=True):

@@ -51,8 +51,8 @@ def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
     checks.probability(Delta=Delta)
     decay = math.exp(-epsilon)
     high, low = (1 + Delta * decay) / (1 + decay), (1 - Delta) * decay / (1 + decay)
-    zero, one = [(0, 0), (0, Delta), (Delta, 0)], [(1, 1), (1, 1 - Delta), (1 - Delta, 1)]
-    return np.array([*zero, *one, (high, low), (low, high)])
+    zeros, ones = [(0, 0), (0, Delta), (Delta, 0)], [(1, 1), (1, 1 - Delta), (1 - Delta, 1)]
+    return np.array([*zeros, *ones, (high, low), (low, high)])
 
 
 def shared_data_delta(

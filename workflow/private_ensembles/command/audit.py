@@ -61,67 +61,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     runs.add_argument("--seed", type=whole, default=0, help="of the generator; default 0")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print the audit; return 1 if a claim fails."""
-    checks.integer(seed=given.seed, at_least=0)
-    alone = given.teacher_epsilon is not None or given.teacher_delta != 0
-    if alone and given.adjacency != "shared_data":
+    checks.integer(seed=options.seed, at_least=0)
+    alone = options.teacher_epsilon is not None or options.teacher_delta != 0
+    if alone and options.adjacency != "shared_data":
         raise ValueError(
-            f"adjacency = {given.adjacency}: takes no --teacher-epsilon or --teacher-delta; only "
+            f"adjacency = {options.adjacency}: takes no --teacher-epsilon or --teacher-delta; only "
             "shared_data does"
         )
-    function = functions.load(given.mechanism)
-    exact = functions.kind_of(function, given.kind) == "probabilities"
-    report, text = (_exactly if exact else _from_below)(function, given)
-    emit(report, text, as_json=given.json)
+    function = functions.load(options.mechanism)
+    exact = functions.kind_of(function, options.kind) == "probabilities"
+    report, text = (_exactly if exact else _from_below)(function, options)
+    emit(report, text, as_json=options.json)
     return int(any(claim["verdict"] == "fails" for claim in report["claims"]))
 
 
-def _exactly(function, given) -> tuple[dict, list[str]]:
-    found = _finite(function, given)
-    worst, delta = found.worst(given.delta), given.delta
-    lower, pure = found.epsilon(delta, "lower"), found.epsilon(0.0)
+def _exactly(function, options) -> tuple[dict, list[str]]:
+    audited = _finite(function, options)
+    worst, delta = audited.worst(options.delta), options.delta
+    lower, pure = audited.epsilon(delta, "lower"), audited.epsilon(0.0)
     end = next(x for x in (pure, worst.value, 1.0) if math.isfinite(x))
     epsilons = [end * i / (_POINTS - 1) for i in range(_POINTS)]
-    ends = [found.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
+    ends = [audited.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
     report = {
-        **_asked(given, "probabilities"),
-        "inputs": len(found.inputs),
-        "pairs": len(found.pairs),
+        **_asked(options, "probabilities"),
+        "inputs": len(audited.inputs),
+        "pairs": len(audited.pairs),
         "epsilon": worst.value,
         "epsilon_lower": lower,
         "pure_epsilon": pure,
-        "rho": found.rho(),
-        "mu": found.mu(),
-        "mu_lower": found.mu("lower"),
-        "delta_curve": _table("epsilon", epsilons, "delta", found.curve(epsilons)),
-        "renyi": _table("order", _ORDERS, "divergence", found.renyi(_ORDERS)),
-        "trade_off": _table("false_alarm", _LEVELS, "miss", found.trade_off(_LEVELS)),
+        "rho": audited.rho(),
+        "mu": audited.mu(),
+        "mu_lower": audited.mu("lower"),
+        "delta_curve": _table("epsilon", epsilons, "delta", audited.curve(epsilons)),
+        "renyi": _table("order", _ORDERS, "divergence", audited.renyi(_ORDERS)),
+        "trade_off": _table("false_alarm", _LEVELS, "miss", audited.trade_off(_LEVELS)),
         "worst_pair": {"first": ends[0], "second": ends[1], "labels": list(worst.labels)},
         "claims": [
-            {"epsilon": e, "delta": d, "verdict": found.verdict(e, d)} for e, d in given.claims
+            {"epsilon": e, "delta": d, "verdict": audited.verdict(e, d)} for e, d in options.claims
         ],
     }
     return report, _exact_text(report)
 
 
-def _finite(function, given):
+def _finite(function, options):
     from private_ensembles.audit.finite import audit_function, audit_shared_data
 
-    if given.adjacency != "shared_data":
+    if options.adjacency != "shared_data":
         return audit_function(
             function,
-            given.teachers,
-            given.classes,
-            adjacency=given.adjacency,
-            relative_error=given.relative_error,
-            absolute_error=given.absolute_error,
+            options.teachers,
+            options.classes,
+            adjacency=options.adjacency,
+            relative_error=options.relative_error,
+            absolute_error=options.absolute_error,
         )
-    if given.teacher_epsilon is None or given.classes != 2:
+    if options.teacher_epsilon is None or options.classes != 2:
         raise ValueError("adjacency = shared_data: needs --teacher-epsilon and --classes 2")
-    teacher = given.teacher_epsilon, given.teacher_delta
+    teacher = options.teacher_epsilon, options.teacher_delta
     return audit_shared_data(
-        function, given.teachers, *teacher, relative_error=given.relative_error
+        function, options.teachers, *teacher, relative_error=options.relative_error
     )
 
 
@@ -144,66 +144,67 @@ def _exact_text(report: dict) -> list[str]:
     ]
 
 
-def _from_below(function, given) -> tuple[dict, list[str]]:
+def _from_below(function, options) -> tuple[dict, list[str]]:
     import numpy as np
 
     from private_ensembles.audit.any_sampler import audit_sampler
 
-    found = audit_sampler(
+    audited = audit_sampler(
         function,
-        given.teachers,
-        given.classes,
-        given.delta,
-        np.random.default_rng(given.seed),
-        adjacency=given.adjacency,
-        runs=given.runs,
-        confidence=given.confidence,
+        options.teachers,
+        options.classes,
+        options.delta,
+        np.random.default_rng(options.seed),
+        adjacency=options.adjacency,
+        runs=options.runs,
+        confidence=options.confidence,
     )
     report = {
-        **_asked(given, "sampler"),
-        "inputs": found.histograms,
-        "pairs": found.pairs,
-        "all_inputs": found.complete,
-        "confidence": found.confidence,
-        "runs": found.runs,
-        "epsilon_lower": found.epsilon,
+        **_asked(options, "sampler"),
+        "inputs": audited.histograms,
+        "pairs": audited.pairs,
+        "all_inputs": audited.complete,
+        "confidence": audited.confidence,
+        "runs": audited.runs,
+        "epsilon_lower": audited.epsilon,
         "worst_pair": {
-            "first": found.first.tolist(),
-            "second": found.second.tolist(),
-            "labels": list(found.labels),
-            "successes": list(found.successes),
+            "first": audited.first.tolist(),
+            "second": audited.second.tolist(),
+            "labels": list(audited.labels),
+            "successes": list(audited.successes),
         },
         "claims": [
             # At a larger delta a mechanism needs less: only claims at delta or less are refuted.
-            {"epsilon": e, "delta": d, "verdict": _refuted(found, e, d)}
-            for e, d in given.claims
+            {"epsilon": e, "delta": d, "verdict": _refuted(audited, e, d)}
+            for e, d in options.claims
         ],
     }
     first, second, labels = (report["worst_pair"][key] for key in ("first", "second", "labels"))
-    which = "all" if found.complete else "the most fragile"
+    which = "all" if audited.complete else "the most fragile"
     return report, [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
-        f"{report['adjacency']}: {which} {found.histograms} inputs, {found.pairs} pairs, a sampler",
-        f"epsilon at delta = {report['delta']:g} is at least {low(found.epsilon)}, at confidence "
-        f"{found.confidence:g}",
-        f"seen between counts {first} and {second}: labels {labels} came {found.successes[0]} and "
-        f"{found.successes[1]} times in {found.runs} runs each",
+        f"{report['adjacency']}: {which} {audited.histograms} inputs, {audited.pairs} pairs, "
+        "a sampler",
+        f"epsilon at delta = {report['delta']:g} is at least {low(audited.epsilon)}, at confidence "
+        f"{audited.confidence:g}",
+        f"seen between counts {first} and {second}: labels {labels} came "
+        f"{audited.successes[0]} and {audited.successes[1]} times in {audited.runs} runs each",
         *(_judged(claim, "; no number of runs proves a claim") for claim in report["claims"]),
     ]
 
 
-def _refuted(found, epsilon: float, delta: float) -> str:
-    return "fails" if found.epsilon > epsilon and delta <= found.delta else "not refuted"
+def _refuted(audited, epsilon: float, delta: float) -> str:
+    return "fails" if audited.epsilon > epsilon and delta <= audited.delta else "not refuted"
 
 
-def _asked(given, kind: str) -> dict:
+def _asked(options, kind: str) -> dict:
     return {
-        "mechanism": given.mechanism,
+        "mechanism": options.mechanism,
         "kind": kind,
-        "teachers": given.teachers,
-        "classes": given.classes,
-        "adjacency": given.adjacency,
-        "delta": given.delta,
+        "teachers": options.teachers,
+        "classes": options.classes,
+        "adjacency": options.adjacency,
+        "delta": options.delta,
     }
 
 
@@ -214,8 +215,8 @@ def _table(x: str, xs, y: str, ys) -> list[dict]:
 def _rows(x: str, y: str, table: list[dict], write) -> list[str]:
     """Two lines of text, one above the other."""
     lines = [f"{x.replace('_', ' '):12}", f"  {y:10}"]
-    for one in table:
-        cells = f"{one[x]:.4g}", write(one[y])
+    for row in table:
+        cells = f"{row[x]:.4g}", write(row[y])
         width = max(map(len, cells)) + 2
         lines = [line + cell.rjust(width) for line, cell in zip(lines, cells, strict=True)]
     return lines

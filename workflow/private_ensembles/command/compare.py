@@ -35,38 +35,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print what two runs have in common; return 0 if all is equal or rounding, and 1 if not.
 
     Raises ValueError if a folder holds no table, or none that the other has.
     """
-    one, other = comparison.tables(given.first), comparison.tables(given.second)
-    common = [name for name in one if name in other]
+    first, second = comparison.tables(options.first), comparison.tables(options.second)
+    common = [name for name in first if name in second]
     if not common:
-        raise ValueError(f"{given.first} and {given.second}: have no table in common")
+        raise ValueError(f"{options.first} and {options.second}: have no table in common")
     alone = {}
-    if not given.common:
+    if not options.common:
         alone = {
-            str(given.first): [name for name in one if name not in other],
-            str(given.second): [name for name in other if name not in one],
+            str(options.first): [name for name in first if name not in second],
+            str(options.second): [name for name in second if name not in first],
         }
-    found = {name: comparison.compare(one[name], other[name], given.tolerance) for name in common}
+    compared = {
+        name: comparison.compare(first[name], second[name], options.tolerance) for name in common
+    }
     changed = []
-    if "fidelity.csv" in common and found["fidelity.csv"].kind != "equal":
-        changed = comparison.changed_statuses(one["fidelity.csv"], other["fidelity.csv"])
+    if "fidelity.csv" in common and compared["fidelity.csv"].kind != "equal":
+        changed = comparison.changed_statuses(first["fidelity.csv"], second["fidelity.csv"])
     kinds = {
-        kind: {name: table for name, table in found.items() if table.kind == kind}
+        kind: {name: table for name, table in compared.items() if table.kind == kind}
         for kind in ("equal", "rounding", "differs")
     }
     same = not kinds["differs"] and not any(alone.values())
     report = {
         "same": same,
-        "tolerance": given.tolerance,
-        "tables": {name: asdict(table) for name, table in found.items()},
+        "tolerance": options.tolerance,
+        "tables": {name: asdict(table) for name, table in compared.items()},
         "alone": alone,
-        "statuses": [dict(zip(("number", "first", "second"), one, strict=True)) for one in changed],
+        "statuses": [
+            dict(zip(("number", "first", "second"), status, strict=True)) for status in changed
+        ],
     }
-    emit(report, _lines(kinds, alone, changed, given.tolerance), as_json=given.json)
+    emit(report, _lines(kinds, alone, changed, options.tolerance), as_json=options.json)
     return 0 if same else 1
 
 

@@ -33,13 +33,13 @@ def load(name: str) -> Callable:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look
     guarded(spec.loader.exec_module, path)(module)
-    found = getattr(module, function, None)
-    if not callable(found):
-        names = [key for key, one in vars(module).items() if inspect.isfunction(one)]
+    loaded = getattr(module, function, None)
+    if not callable(loaded):
+        names = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise ValueError(
             f"{path}: has no function {function!r}; it has {', '.join(names) or 'none'}"
         )
-    return guarded(found, name)
+    return guarded(loaded, name)
 
 
 def kind_of(function: Callable, kind: str = "auto") -> str:
@@ -54,13 +54,14 @@ def kind_of(function: Callable, kind: str = "auto") -> str:
     if kind != "auto":
         return kind
     try:
-        given = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise ValueError("arguments unknown: say --kind probabilities or --kind sampler") from None
     needed = [
-        one
-        for one in given
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameter
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
     if len(needed) not in (1, 2):
         raise ValueError(

@@ -23,32 +23,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="write it there as well")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print gamma, and write it to `--out`; return 1 if no certificate was found."""
     from private_ensembles.darrm.certificate_file import record
     from private_ensembles.darrm.optimize import optimize_gamma
     from private_ensembles.jobs import io
 
-    found = optimize_gamma(
-        given.K,
-        given.m,
-        given.epsilon,
-        given.Delta,
-        given.delta,
-        prior=given.prior,
-        solver=given.solver,
+    optimised = optimize_gamma(
+        options.K,
+        options.m,
+        options.epsilon,
+        options.Delta,
+        options.delta,
+        prior=options.prior,
+        solver=options.solver,
     )
-    solution = record(found)
+    solution = record(optimised)
     certificate = solution["certificate"]
-    if given.out is not None and certificate["holds"]:
-        io.write_json(given.out, solution)
+    if options.out is not None and certificate["holds"]:
+        io.write_json(options.out, solution)
     values = ", ".join(f"{value:.6g}" for value in solution["gamma"])
-    cost = ", ".join(map(high, (given.m * given.epsilon, solution["delta"])))
+    cost = ", ".join(map(high, (options.m * options.epsilon, solution["delta"])))
     text = [
-        f"gamma for K = {given.K}, m = {given.m:g}: {values}",
+        f"gamma for K = {options.K}, m = {options.m:g}: {values}",
         f"utility {solution['utility']:.10f}, at most {solution['utility_upper_bound']:.10f}",
         f"certificate {'holds' if certificate['holds'] else 'FAILS'}: a label is "
         f"({cost})-DP, by {certificate['method']}",
     ]
-    emit(plain(solution), text, as_json=given.json)
+    emit(plain(solution), text, as_json=options.json)
     return 0 if certificate["holds"] else 1

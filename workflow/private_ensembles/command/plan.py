@@ -23,18 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     settings.add_arguments(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print the ranking; return 1 if no mechanism applies."""
     from private_ensembles.planner import ranking, study
 
-    labels = given.queries if given.labels is None else given.labels
-    sizes = {"teachers": given.teachers, "n_classes": given.classes}
-    chosen = settings.of(given, queries=given.queries, labels=labels, **sizes)
-    wanted = study.task(chosen, given.epsilon, given.delta, secure=given.noise == "secure")
+    labels = options.queries if options.labels is None else options.labels
+    sizes = {"teachers": options.teachers, "n_classes": options.classes}
+    chosen = settings.of(options, queries=options.queries, labels=labels, **sizes)
+    wanted = study.task(chosen, options.epsilon, options.delta, secure=options.noise == "secure")
     warn_of(ranking.about_seconds(wanted))
-    plans = study.ranked(wanted, chosen["mechanisms"], given.seed)
+    plans = study.ranked(wanted, chosen["mechanisms"], options.seed)
     rows = study.plan_rows(wanted, plans)
-    emit({"noise": given.noise, "plans": rows}, ranking_text(rows), as_json=given.json)
+    emit({"noise": options.noise, "plans": rows}, ranking_text(rows), as_json=options.json)
     return 0 if plans[0].refusal is None else 1
 
 

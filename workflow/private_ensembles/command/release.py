@@ -40,29 +40,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     settings.add_arguments(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Release the labels, keep the record, and print what may be published."""
     from private_ensembles.jobs.io import alone, describe
     from private_ensembles.release import own_votes, releasing
     from private_ensembles.votes.foreign import read_own_votes
 
     budget = {
-        "epsilon": given.epsilon,
-        "delta": given.delta,
-        "labels_wanted": given.labels,
-        "noise": given.noise,
+        "epsilon": options.epsilon,
+        "delta": options.delta,
+        "labels_wanted": options.labels,
+        "noise": options.noise,
     }
-    request = releasing.Request(Path(given.votes), _configuration(given, budget), allow="--again")
-    place = releasing.Place(given.out / ("release" if request.secure else "rehearsal"))
+    request = releasing.Request(
+        Path(options.votes), _configuration(options, budget), allow="--again"
+    )
+    place = releasing.Place(options.out / ("release" if request.secure else "rehearsal"))
     releasing.permission(request, place)  # before any work
-    votes = read_own_votes(given.votes, n_classes=given.classes, kind=given.votes_kind)
+    votes = read_own_votes(options.votes, n_classes=options.classes, kind=options.votes_kind)
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
-    chosen = settings.of(given, queries=votes.n_queries, labels=votes.n_queries, **sizes)
-    application = own_votes.plan_for(votes, chosen, budget, given.seed, expect=warn_of)
+    chosen = settings.of(options, queries=votes.n_queries, labels=votes.n_queries, **sizes)
+    application = own_votes.plan_for(votes, chosen, budget, options.seed, expect=warn_of)
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
     # A release at the same time waits here, and is then asked about what was drawn before.
     with alone(place.lock):
-        labels = own_votes.serve(application, votes, given.seed, request, place)
+        labels = own_votes.serve(application, votes, options.seed, request, place)
         try:
             files = _show(place.folder, labels.text, rows, secure=request.secure)
         except OSError as error:
@@ -73,26 +75,26 @@ def run(given: argparse.Namespace) -> int:
         "mechanism": application.chosen.mechanism,
         "parameters": row["parameters"],
         "epsilon": float(row["epsilon"]),
-        "delta": given.delta,
+        "delta": options.delta,
         "asked": own_votes.public_facts(application),
         "files": {name: str(path) for name, path in files.items()},
         "all_releases": None
         if total is None
         else {"epsilon": total.epsilon, "delta": total.delta, "adjacency": total.adjacency},
     }
-    emit(report, _text(report, labels.note, total), as_json=given.json)
+    emit(report, _text(report, labels.note, total), as_json=options.json)
     return 0
 
 
-def _configuration(given: argparse.Namespace, budget: dict) -> dict:
+def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     """What is asked for, by the workflow's keys: the same request is the same in both."""
     return {
         **budget,
-        "n_classes": given.classes,
-        "votes_kind": given.votes_kind,
-        "seed": given.seed,
-        "planner": settings.of(given),
-        "again": given.again,
+        "n_classes": options.classes,
+        "votes_kind": options.votes_kind,
+        "seed": options.seed,
+        "planner": settings.of(options),
+        "again": options.again,
     }
 
 

@@ -55,20 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stated.add_argument("--confusion", type=real, default=profile["confusion"], metavar="C")
 
 
-def of(given: argparse.Namespace, **sizes: int) -> dict:
+def of(options: argparse.Namespace, **sizes: int) -> dict:
     """Return the section `planner` that the options describe.
 
     sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
     """
     offered = registry.offered()
-    for name in given.mechanism or ():
+    for name in options.mechanism or ():
         checks.one_of(offered, mechanism=name)
     return defaults.settings(
-        mechanisms=given.mechanism or offered,
-        privacy_model=given.privacy_model,
-        adjacency=given.adjacency,
-        teacher_epsilon=given.teacher_epsilon,
-        teacher_Delta=given.teacher_delta,
-        profile={key: getattr(given, key) for key in defaults.PROFILE},
+        mechanisms=options.mechanism or offered,
+        privacy_model=options.privacy_model,
+        adjacency=options.adjacency,
+        teacher_epsilon=options.teacher_epsilon,
+        teacher_Delta=options.teacher_delta,
+        profile={key: getattr(options, key) for key in defaults.PROFILE},
         **sizes,
     )

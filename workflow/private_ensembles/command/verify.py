@@ -34,29 +34,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Run the verifier and return its status.
 
     0: it accepts every file. 1: something does not hold. 2: something could not be checked.
     It runs apart, without this package or any other (`python -I`). Raises ValueError if it is not
     there: an installed package does not include it, so that nobody has to trust the package.
     """
-    verifier = given.verifier
+    verifier = options.verifier
     if verifier is None or not verifier.is_file():
         raise ValueError(
             f"{verifier or 'verify.py'}: is not there; it is the file verify/verify.py of the "
             "repository, needs only Python, and runs by itself: python verify.py FILE.json (or "
             "give --verifier)"
         )
-    for file in given.files:
+    for file in options.files:
         with open(file, "rb"):
             pass  # one line that names it, if it cannot be read
     # A file called -x.json is no option.
-    files = [os.path.join(".", file) if file.startswith("-") else file for file in given.files]
-    limit = [] if given.limit is None else ["--limit", str(given.limit)]
+    files = [os.path.join(".", file) if file.startswith("-") else file for file in options.files]
+    limit = [] if options.limit is None else ["--limit", str(options.limit)]
     command = [sys.executable, "-I", str(verifier), *limit, *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]
     report = {"verifier": str(verifier), "holds": done.returncode == 0, "lines": lines}
-    emit(report, lines, as_json=given.json)
+    emit(report, lines, as_json=options.json)
     return done.returncode

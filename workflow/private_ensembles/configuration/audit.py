@@ -58,11 +58,11 @@ class Audit(types.MainSection):
 
     def conflicts(self) -> Iterator[types.Mistake]:
         darrm = self._settings.darrm
-        for name, given in self.budgets.items():
+        for name, chosen in self.budgets.items():
             path = f"audit.budgets.{name}"
-            if given.dataset not in darrm.datasets:
+            if chosen.dataset not in darrm.datasets:
                 allowed = f"one of darrm.datasets: {', '.join(darrm.datasets)}"
-                yield f"{path}.dataset", given.dataset, allowed
+                yield f"{path}.dataset", chosen.dataset, allowed
             budget = self.budget(name)
             for key, fits, allowed in (
                 ("K", budget["K"] <= MOST_TEACHERS, f"at most {MOST_TEACHERS} to be audited"),
@@ -70,7 +70,7 @@ class Audit(types.MainSection):
                 ("m", budget["m"] <= budget["K"], f"at most K = {budget['K']}"),
             ):
                 if not fits:
-                    source = "" if key in given.plain() else "; left out, it is DaRRM's"
+                    source = "" if key in chosen.plain() else "; left out, it is DaRRM's"
                     yield f"{path}.{key}", budget[key], allowed + source
         for queries in self.totals_of()["queries"]:
             if queries > MOST_QUERIES:
@@ -79,19 +79,19 @@ class Audit(types.MainSection):
 
     def budget(self, name: str) -> dict:
         """Return K, m, epsilon, Delta and (shard_size, ...) teachers of a budget."""
-        darrm, given = self._settings.darrm, self.budgets[name]
-        training = darrm.accounting()[given.dataset]
-        teachers = {"shard_size": darrm.shard_size(given.dataset)}
+        darrm, budget = self._settings.darrm, self.budgets[name]
+        training = darrm.accounting()[budget.dataset]
+        teachers = {"shard_size": darrm.shard_size(budget.dataset)}
         for key in ("batch_size", "epochs", "noise_multiplier"):
             teachers[key] = training["private_teachers"][key]
         common = {
             "K": darrm.K,
-            "m": given.m,
+            "m": budget.m,
             "epsilon": training["epsilon"],
             "Delta": training["Delta"],
             "teachers": teachers,
         }
-        return common | given.pick("K", "epsilon", "Delta", "teachers")
+        return common | budget.pick("K", "epsilon", "Delta", "teachers")
 
     def totals_of(self) -> dict:
         """Return queries and delta_prime of the totals."""

@@ -65,10 +65,10 @@ def _flat(value: Mapping, path: str = "") -> Iterator[tuple[str, object]]:
             yield where, item
 
 
-def _equal(one: object, other: object) -> bool:
-    if one == other:
+def _equal(first: object, second: object) -> bool:
+    if first == second:
         return True
     try:  # YAML reads 1e-5 as text, the run has the number
-        return float(one) == float(other)
+        return float(first) == float(second)
     except (TypeError, ValueError):
         return False

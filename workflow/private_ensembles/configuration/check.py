@@ -91,35 +91,38 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     workflow's own at the end. command_line: what --config gave. A file in which a key stands twice
     ends the process as in :func:`check_or_exit`: Snakemake has taken the last one.
     """
-    *given, own = [str(file) for file in files] or [""]
-    named = [(os.path.basename(own), own), *((file, file) for file in given)]
-    found = []
+    *others, own = [str(file) for file in files] or [""]
+    named = [(os.path.basename(own), own), *((file, file) for file in others)]
+    read = []
     for name, path in named:
         try:
-            found.append((name, strict_yaml.read(path)))
+            read.append((name, strict_yaml.read(path)))
         except strict_yaml.GivenTwice as error:
             _exit(str(error))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
-    return [*found, ("--config", dict(command_line or {}))]
+    return [*read, ("--config", dict(command_line or {}))]
 
 
-def imported_sources(own: str, given: Mapping) -> list[tuple[str, dict]]:
+def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
     """Return the sources of the configuration of an imported workflow, as :func:`sources` does.
 
-    own: the path of this workflow's file, which holds every key. given: what the other workflow
+    own: the path of this workflow's file, which holds every key. settings: what the other workflow
     says after `config:` of its `module`. Raises OSError if the file cannot be read.
     """
-    return [(os.path.basename(own), strict_yaml.read(own)), ("config of the module", dict(given))]
+    return [
+        (os.path.basename(own), strict_yaml.read(own)),
+        ("config of the module", dict(settings)),
+    ]
 
 
-def filled(given: Mapping, defaults: Mapping) -> dict:
-    """Return `given` with what it leaves out of `defaults`, section by section; a new mapping.
+def filled(settings: Mapping, defaults: Mapping) -> dict:
+    """Return `settings` with what it leaves out of `defaults`, section by section; a new mapping.
 
     >>> filled({"darrm": {"K": 5}}, {"seed": 0, "darrm": {"K": 11, "m": [3]}})
     {'seed': 0, 'darrm': {'K': 5, 'm': [3]}}
     """
-    whole = {**defaults, **given}
+    whole = {**defaults, **settings}
     for key, value in whole.items():
         default = defaults.get(key)
         if isinstance(value, Mapping):

@@ -171,8 +171,8 @@ class Darrm(types.MainSection):
 
     def mistakes(self) -> Iterator[types.Mistake]:
         asked = {f"tables.{item}": m for item, m in self.tables if m is not None}
-        for key, given in ({"m": self.m, "figure10.m": self.figure10.m} | asked).items():
-            yield from types.at_most(key, given, self.K, "{here}.K")
+        for key, allowances in ({"m": self.m, "figure10.m": self.figure10.m} | asked).items():
+            yield from types.at_most(key, allowances, self.K, "{here}.K")
         # One job draws for all m at once what costs m * Delta, which must be a probability.
         most = max(self.label_allowances() + [m or 1 for _, m in self.tables])
         costs = {f"datasets.{name}": cost for name, cost in self.datasets.items()}
@@ -287,13 +287,13 @@ class Darrm(types.MainSection):
 
         Of teachers that are only accounted for, what the accountant needs.
         """
-        found = self.pick("K", "prior", "delta_prime", "sigma_search", "tables")
+        parameters = self.pick("K", "prior", "delta_prime", "sigma_search", "tables")
         figure = self.figure6.plain() if self.figure6 else {}
-        found["figure6"] = {key: value for key, value in figure.items() if key != "subsamples"}
-        found["datasets"], accounted = {}, self.accounting()
+        parameters["figure6"] = {key: value for key, value in figure.items() if key != "subsamples"}
+        parameters["datasets"], accounted = {}, self.accounting()
         for name in self.datasets:
             sizes = self._settings.datasets[name].pick("n_train", "classes")
             trained = name in self.label_datasets()
             costs = self.dataset_settings(name) if trained else accounted[name]
-            found["datasets"][name] = costs | sizes
-        return found
+            parameters["datasets"][name] = costs | sizes
+        return parameters

@@ -51,8 +51,8 @@ class Bagged(types.Section):
 
     def models(self) -> dict[str, Bagging]:
         """Return the models whose teachers are trained, by name."""
-        found = {name: getattr(self, name) for name in MODELS}
-        return {name: model for name, model in found.items() if model is not None}
+        models = {name: getattr(self, name) for name in MODELS}
+        return {name: model for name, model in models.items() if model is not None}
 
 
 class Conjecture(types.Section):
@@ -101,13 +101,13 @@ class Dpbag(Bagged, types.MainSection):
 
     def run_tables(self, kind: str) -> list[str]:
         """Return the tables of ``students`` or of ``labels`` that the models of this run fill."""
-        found = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
-        return [item for item, model in found.items() if model in self.used.models()]
+        tables = {"students": ACCURACY_TABLES, "labels": LABEL_TABLES}[kind]
+        return [item for item, model in tables.items() if model in self.used.models()]
 
     def grid(self, model: str) -> dict[str, list[int]]:
         """Return n, k (increasing) and seeds of a model."""
-        found = self.used.models()[model].pick(*_GRID)
-        return found | {"k": sorted(found["k"])}
+        grid = self.used.models()[model].pick(*_GRID)
+        return grid | {"k": sorted(grid["k"])}
 
     def training(self, model: str) -> dict:
         """Return the parameters with which a model is trained."""
@@ -134,13 +134,13 @@ class Dpbag(Bagged, types.MainSection):
         Of training only what is on the paper's data; how exactly a model is fitted and how
         often the noise is drawn makes our numbers more precise and is not in it.
         """
-        found = self.budget()
-        del found["epsilon"]  # every budget has numbers of its own
+        parameters = self.budget()
+        del parameters["epsilon"]  # every budget has numbers of its own
         if self.used is self:
-            found["scaling"] = self.scaling
+            parameters["scaling"] = self.scaling
             for model in self.models():
-                found[model] = self.training(model)
-        return found
+                parameters[model] = self.training(model)
+        return parameters
 
     def first_partitions(self, model: str) -> range:
         """Return the first partition of each job that casts votes."""

@@ -48,9 +48,9 @@ def shape_gammas(settings: Configuration, points: Callable, figure: str) -> dict
 
     points: the function that returns them (`papers.darrm.grid_points.shape_points`).
     """
-    found = gammas(settings, points(settings.darrm, figure))
+    files = gammas(settings, points(settings.darrm, figure))
     drawn = getattr(settings.darrm, figure).drawn
-    return {f"drawn_{number}": file for number, file in zip(drawn, found, strict=True)}
+    return {f"drawn_{number}": file for number, file in zip(drawn, files, strict=True)}
 
 
 def audited_gammas(settings: Configuration) -> dict[str, str]:
@@ -79,16 +79,16 @@ def label_inputs(settings: Configuration, dataset: str, m: int) -> dict[str, str
     teachers cost.
     """
     darrm, cost = settings.darrm, settings.darrm.dataset_settings(dataset)
-    found = {}
+    inputs = {}
     for kind in ("private", "plain"):
         for seed in darrm.training_seeds:
             name = instance(kind=kind, K=darrm.K, seed=seed)
-            found[f"{kind}_{seed}"] = f"results/votes/{dataset}/{name}.npz"
+            inputs[f"{kind}_{seed}"] = f"results/votes/{dataset}/{name}.npz"
     point = {"K": darrm.K, "m": m, "epsilon": cost["epsilon"], "Delta": cost["Delta"]}
-    found["gamma"] = gamma(settings, **point)
-    found["sigma"] = sigma(settings, dataset, m)
-    found["proof"] = TEACHERS_COST
-    return found
+    inputs["gamma"] = gamma(settings, **point)
+    inputs["sigma"] = sigma(settings, dataset, m)
+    inputs["proof"] = TEACHERS_COST
+    return inputs
 
 
 def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:

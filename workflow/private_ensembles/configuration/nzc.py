@@ -65,9 +65,9 @@ class Nzc(Tasks):
     def conflicts(self) -> Iterator[types.Mistake]:
         if "nzc" not in self._settings.papers:
             return  # its ensembles are PATE's, which may have been changed without it in mind
-        tasks = self._settings.pate.given()
+        tasks = self._settings.pate.chosen()
         plain = [name for name, task in tasks.items() if task.kind == "plain"]
-        for name, task in self.given().items():
+        for name, task in self.chosen().items():
             path = f"nzc.tasks.{name}"
             if task.task not in plain:
                 known = ", ".join(plain) or "none"
@@ -87,7 +87,7 @@ class Nzc(Tasks):
     def running(self) -> list[str]:
         """Return the tasks whose task of PATE is run, in the order of config.yaml."""
         shared = self._settings.pate.running()
-        return [name for name, task in self.given().items() if task.task in shared]
+        return [name for name, task in self.chosen().items() if task.task in shared]
 
     def pate_task(self, task: str) -> Task:
         """Return the task of PATE that a task names; its K teachers are those of Tables 1 and 2."""
@@ -108,7 +108,7 @@ class Nzc(Tasks):
         """
         if self._settings.pate.task_of(dataset).K == K:
             return {}
-        for name, task in self.given().items():
+        for name, task in self.chosen().items():
             if self.pate_task(name).dataset == dataset:
                 for ensemble in task.ensembles:
                     if ensemble.K == K:
@@ -141,21 +141,21 @@ class Nzc(Tasks):
 
     def descriptions(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, what tables say about it: stand-in or not, sizes of ensembles."""
-        found = {}
+        descriptions = {}
         for name in names:
             pate = self.pate_task(name)
             stand_in = self._settings.datasets[pate.dataset].stand_in
-            found[name] = {"stand_in": stand_in, "K": pate.K, "few": self.tasks[name].few}
-        return found
+            descriptions[name] = {"stand_in": stand_in, "K": pate.K, "few": self.tasks[name].few}
+        return descriptions
 
     def facts(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, the sizes that section 5.1 prints: n_train, n_test and pool."""
-        found = {}
+        facts = {}
         for name in names:
             pate = self.pate_task(name)
             sizes = self._settings.datasets[pate.dataset].pick("n_train", "n_test")
-            found[name] = sizes | {"pool": pate.pool}
-        return found
+            facts[name] = sizes | {"pool": pate.pool}
+        return facts
 
     def ensembles(self, names: list[str]) -> dict[str, dict]:
         """Return sizes and pool by task, for Figure 2."""

@@ -125,13 +125,13 @@ class Task(types.Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _follows_its_recipe(cls, given: Any) -> Any:
+    def _follows_its_recipe(cls, settings: Any) -> Any:
         """Put the chosen recipe in its place, so that nothing else needs to know of recipes."""
-        if not isinstance(given, dict):
-            return given
-        recipes = given.get("recipes")
-        chosen = recipes.get(given.get("recipe")) if isinstance(recipes, dict) else None
-        return given | chosen if isinstance(chosen, dict) else given
+        if not isinstance(settings, dict):
+            return settings
+        recipes = settings.get("recipes")
+        chosen = recipes.get(settings.get("recipe")) if isinstance(recipes, dict) else None
+        return settings | chosen if isinstance(chosen, dict) else settings
 
     def mistakes(self) -> Iterator[types.Mistake]:
         if self.recipe is not None and self.recipe not in (self.recipes or {}):
@@ -245,7 +245,7 @@ class ThresholdFigure(types.Section):
 class Tasks(types.MainSection):
     """A paper whose experiments are tasks; its students have seeds, some tasks their own."""
 
-    def given(self) -> dict:
+    def chosen(self) -> dict:
         """Return all tasks but those that are null."""
         return {name: task for name, task in self.tasks.items() if task is not None}
 
@@ -304,7 +304,7 @@ class Pate(Tasks):
             if name not in self.tasks:
                 allowed = f"one of the tasks: {', '.join(self.tasks)}"
                 yield f"pate.authors_votes.files.{name}", name, allowed
-        for name, task in self.given().items():
+        for name, task in self.chosen().items():
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
             yield from self._student(path, task)
@@ -378,7 +378,7 @@ class Pate(Tasks):
         """Teachers are looked up by their data set, which therefore has one kind of plain ones."""
         darrm = self._settings.darrm
         owners: dict[str, str] = {}
-        for name, task in self.given().items():
+        for name, task in self.chosen().items():
             if task.kind != "plain":
                 continue
             path, dataset = f"pate.tasks.{name}", task.dataset
@@ -397,14 +397,14 @@ class Pate(Tasks):
         available = self._settings.available
         return [
             name
-            for name, task in self.given().items()
+            for name, task in self.chosen().items()
             if task.data in ("any", self._settings.data)
             and (task.kind == "synthetic" or available(task.dataset))
         ]
 
     def task_of(self, dataset: str) -> Task | None:
         """Return the task whose votes are cast on `dataset`, or None."""
-        tasks = self.given().values()
+        tasks = self.chosen().values()
         return next((task for task in tasks if task.dataset == dataset), None)
 
     def ensemble(self, task: str) -> dict:
@@ -438,7 +438,7 @@ class Pate(Tasks):
 
         Labels of other queries than the pool's, or of other classes, are left out.
         """
-        datasets, found = self._settings.datasets, {}
+        datasets, labels = self._settings.datasets, {}
         for task in self.running():
             settings = self.tasks[task]
             name = settings.authors_labels if settings.student else None
@@ -446,8 +446,8 @@ class Pate(Tasks):
                 continue
             same_classes = datasets[name].n_classes == datasets[settings.dataset].n_classes
             if same_classes and datasets[name].n_test <= settings.pool:
-                found[task] = name
-        return found
+                labels[task] = name
+        return labels
 
     def authors_ensembles(self) -> dict[str, str]:
         """Return, by task, the files of the authors' own votes that are at hand."""
@@ -455,7 +455,7 @@ class Pate(Tasks):
             return {}
         folder = Path(self.authors_votes.folder)
         paths = {name: folder / file for name, file in self.authors_votes.files.items()}
-        tasks = self.given()
+        tasks = self.chosen()
         return {name: str(path) for name, path in paths.items() if name in tasks and path.is_file()}
 
     def authors_accounting(self) -> dict[str, dict]:
@@ -502,13 +502,13 @@ class Pate(Tasks):
 
     def descriptions(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, what tables say about it: stand-in or not, synthetic or not, K."""
-        found = {}
+        descriptions = {}
         for name in names:
             task = self.tasks[name]
             synthetic = task.kind == "synthetic"
             stand_in = not synthetic and self._settings.datasets[task.dataset].stand_in
-            found[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task.K}
-        return found
+            descriptions[name] = {"stand_in": stand_in, "synthetic": synthetic, "K": task.K}
+        return descriptions
 
     def students_figure(self, task: str) -> dict:
         """Return what Figure 1 depends on beside its inputs."""
@@ -522,17 +522,17 @@ class Pate(Tasks):
 
     def budgets(self, names: list[str]) -> dict[str, dict]:
         """Return, by task, what the comparison at equal budgets depends on."""
-        found = {}
+        budgets = {}
         for name, facts in self.descriptions(names).items():
             task = self.tasks[name]
-            found[name] = {
+            budgets[name] = {
                 **task.pick("pool", "delta"),
                 "queries": task.lnmax.queries,
                 **self.equal_budget.plain(),
                 "stand_in": facts["stand_in"],
                 "synthetic": facts["synthetic"],
             }
-        return found
+        return budgets
 
     def with_orders(self, figure: str) -> dict:
         """Return a figure's settings and the grid of orders."""

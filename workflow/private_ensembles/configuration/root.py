@@ -78,12 +78,12 @@ class Configuration(types.Section):
         if mirror is None or ADDRESS.match(mirror):
             return mirror
         paths = _places(mirror, info)
-        found = next(filter(os.path.isdir, paths), None)
-        if found is None and info.data.get("data") == "paper":
+        folder = next(filter(os.path.isdir, paths), None)
+        if folder is None and info.data.get("data") == "paper":
             raise types.wrong(
                 "", mirror, f"an existing folder (looked at {' and '.join(paths)}) or URL"
             )
-        return found or paths[0]
+        return folder or paths[0]
 
     @field_validator("votes")
     @classmethod
@@ -91,10 +91,10 @@ class Configuration(types.Section):
         if votes is None:
             return None
         paths = _places(votes, info)
-        found = next(filter(os.path.isfile, paths), None)
-        if found is None:
+        file = next(filter(os.path.isfile, paths), None)
+        if file is None:
             raise types.wrong("", votes, f"an existing file (looked at {' and '.join(paths)})")
-        return found
+        return file
 
     @model_validator(mode="after")
     def _noise_is_known(self):
@@ -154,12 +154,12 @@ class Configuration(types.Section):
             "totals": audit.totals_of() if audit else None,
             "pate": {
                 name: task.pick(*PATE) | {"n_classes": self.classes(task.dataset)}
-                for name, task in self.pate.given().items()
+                for name, task in self.pate.chosen().items()
             },
             "nzc": {
                 name: self.pate.tasks[task.task].pick("pool", "delta")
-                for name, task in self.nzc.given().items()
-                if task.task in self.pate.given()
+                for name, task in self.nzc.chosen().items()
+                if task.task in self.pate.chosen()
             },
             "dpbag": {"n": max(votes.n), "k": max(votes.k), **self.dpbag.pick("noise", "delta")},
             "mechanism": self.nzc.mechanism(),

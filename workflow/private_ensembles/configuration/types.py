@@ -37,12 +37,12 @@ def wrong(key: str, value: object, allowed: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{key}", {"key": key, "value": value, "allowed": allowed})
 
 
-def at_most(key: str, given: object, most: float, name: str) -> Iterator[Mistake]:
+def at_most(key: str, value: object, most: float, name: str) -> Iterator[Mistake]:
     """Yield the numbers of a key, a list or a single one, above `most`, which `name` holds."""
-    numbers = {key: given}
-    if isinstance(given, list):
-        numbers = {f"{key}[{index}]": number for index, number in enumerate(given)}
-    for path, number in numbers.items():
+    all_numbers = {key: value}
+    if isinstance(value, list):
+        all_numbers = {f"{key}[{index}]": number for index, number in enumerate(value)}
+    for path, number in all_numbers.items():
         if number > most:
             yield path, number, f"at most {name} = {most}"
 
@@ -68,8 +68,8 @@ class Section(BaseModel):
 
     def pick(self, *names: str) -> dict:
         """Return what was given of `names`, in their order, as :meth:`plain` does."""
-        given = self.plain()
-        return {name: given[name] for name in names if name in given}
+        values = self.plain()
+        return {name: values[name] for name in names if name in values}
 
 
 class MainSection(Section):

@@ -213,8 +213,8 @@ class CentralSearch:
         factor = 1 / (1 + excess)
         proof = None
         if self._seen is not None and self._seen[0] is x:
-            found = self._seen[1]
-            proof = found.worst.scaled(self.problem, factor), found.exact
+            look = self._seen[1]
+            proof = look.worst.scaled(self.problem, factor), look.exact
         return x * factor, proof
 
     def _solve(
@@ -239,10 +239,10 @@ class CentralSearch:
         in_use = self.known.in_use.copy()
         rows = np.vstack([extra, self._in_variables(self.known.rows[in_use])])
         right = np.append(room, np.ones(len(rows) - len(extra)))
-        found = centre(cost, rows, tolerance, right, self._curvature(cost, level))
-        x = np.clip(np.cumsum(found.x) if self.monotone else found.x, 0.0, 1.0)
+        solution = centre(cost, rows, tolerance, right, self._curvature(cost, level))
+        x = np.clip(np.cumsum(solution.x) if self.monotone else solution.x, 0.0, 1.0)
         y = np.zeros(len(in_use))
-        y[in_use] = found.multipliers[len(extra) :]
+        y[in_use] = solution.multipliers[len(extra) :]
         self.known.sort_out(x, y, tolerance * cost.sum())
         self.rounds += 1
         return x, y
@@ -291,12 +291,12 @@ class CentralSearch:
         # What exceeds the allowance and is not found is taken off the utility in the end.
         overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
         limit = problem.allowance * (1 + overlooked)
-        found, look = exact_corners(problem, g, limit)
+        violated, look = exact_corners(problem, g, limit)
         if look.all_seen:
             self._seen = x, look
         if look.worst.upper > limit:
             excess = max(excess, look.worst.upper / problem.allowance - 1)
-        return new + self.known.add(found, x)[0], excess, look.all_seen
+        return new + self.known.add(violated, x)[0], excess, look.all_seen
 
     def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
         """Add the pure moves that are violated at x; those at H's mirror image come second."""
@@ -305,8 +305,8 @@ class CentralSearch:
         limit = problem.allowance * (1 + VIOLATION)
         new, excess = self.known.returned, 0.0
         for mirror in (False, True):
-            found = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
-            more, largest = self.known.add(found, x)
+            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
+            more, largest = self.known.add(violated, x)
             new, excess = new + more, max(excess, largest)
             if excess > max(enough, FAR_OFF):
                 break

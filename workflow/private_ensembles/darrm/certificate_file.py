@@ -29,13 +29,14 @@ def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
     recompute the utility; then there is no certificate of optimality.
 
     >>> from private_ensembles.darrm.optimize import optimize_gamma
-    >>> [found["kind"] for found in certificates_of_gamma(optimize_gamma(K=3, m=1, epsilon=0.1))]
+    >>> solution = optimize_gamma(K=3, m=1, epsilon=0.1)
+    >>> [certificate["kind"] for certificate in certificates_of_gamma(solution)]
     ['gamma_privacy', 'gamma_utility']
     """
-    found = [privacy(solution.problem, solution.gamma)]
+    proofs = [privacy(solution.problem, solution.gamma)]
     if solution.prior.partition(":")[0] in ("uniform", "common"):
-        found.append(optimality(solution))
-    return found
+        proofs.append(optimality(solution))
+    return proofs
 
 
 def record(solution: GammaSolution) -> dict:
@@ -59,8 +60,8 @@ def record(solution: GammaSolution) -> dict:
 
 def privacy(problem: PrivacyProblem, gamma: NDArray[np.float64]) -> dict:
     """The claim that DaRRM with this gamma is (m epsilon, delta)-DP (docs/method.md, 2 and 3)."""
-    given = _setting(problem) | {"gamma": exactly(gamma)}
-    return stated("gamma_privacy", "darrm_lemma_3.4", **given)
+    statement = _setting(problem) | {"gamma": exactly(gamma)}
+    return stated("gamma_privacy", "darrm_lemma_3.4", **statement)
 
 
 def optimality(solution: GammaSolution) -> dict:
@@ -88,8 +89,8 @@ def optimality(solution: GammaSolution) -> dict:
         for counts, y in zip(assignments, multipliers, strict=True)
         if y > 0
     ]
-    given = _setting(problem) | {"prior": _prior(prior), "rows": used}
-    return stated("gamma_utility", "weak_duality", **given, utility=exactly(claimed))
+    statement = _setting(problem) | {"prior": _prior(prior), "rows": used}
+    return stated("gamma_utility", "weak_duality", **statement, utility=exactly(claimed))
 
 
 def _multipliers(
@@ -129,4 +130,4 @@ def stated(kind: str, theorem: str, **fields: object) -> dict:
 
 def exactly(value: float | NDArray[np.float64]) -> str | list[str]:
     """A number, or each of an array's, in hexadecimal: all of its bits."""
-    return float(value).hex() if np.ndim(value) == 0 else [float(one).hex() for one in value]
+    return float(value).hex() if np.ndim(value) == 0 else [float(number).hex() for number in value]

@@ -29,13 +29,17 @@ class Cuts:
         self.needed = np.zeros(len(self.rows), dtype=bool)
         self.returned = 0
 
-    def add(self, found: list[NDArray[np.int64]], x: NDArray[np.float64]) -> tuple[int, float]:
+    def add(
+        self, assignments: list[NDArray[np.int64]], x: NDArray[np.float64]
+    ) -> tuple[int, float]:
         """Take assignments up; return how many are new and by how much x exceeds 1 at any."""
-        if not found:
+        if not assignments:
             return 0, 0.0
-        rows = np.array([self.problem.row(counts) for counts in found]) / self.problem.allowance
-        new = [k for k, counts in enumerate(found) if tuple(counts) not in self.names]
-        self.names |= {tuple(found[k]) for k in new}
+        rows = (
+            np.array([self.problem.row(counts) for counts in assignments]) / self.problem.allowance
+        )
+        new = [k for k, counts in enumerate(assignments) if tuple(counts) not in self.names]
+        self.names |= {tuple(assignments[k]) for k in new}
         self.rows = np.vstack([self.rows, rows[new]])
         self.in_use = np.append(self.in_use, np.ones(len(new), dtype=bool))
         self.needed = np.append(self.needed, np.zeros(len(new), dtype=bool))

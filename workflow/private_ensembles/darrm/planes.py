@@ -94,13 +94,13 @@ def pure_move_assignments(
     mirrored : teachers at H's mirror image in the place of H.
     """
     f, move = pure_move_costs(problem, g, mirrored=mirrored)
-    found = []
+    assignments = []
     for i, b in zip(*peaks(f, floor, keep), strict=True):
-        zero, one = MOVES[move[i, b]][:2]
-        counts = {"down" if mirrored else "up": int(i), one: int(b)}
-        counts[zero] = problem.K - int(i) - int(b)
-        found.append(assignment_counts(**counts))
-    return found
+        at_zero, at_one = MOVES[move[i, b]][:2]
+        counts = {"down" if mirrored else "up": int(i), at_one: int(b)}
+        counts[at_zero] = problem.K - int(i) - int(b)
+        assignments.append(assignment_counts(**counts))
+    return assignments
 
 
 def pure_move_costs(

@@ -71,7 +71,7 @@ def exact_corners(
     looked at first, and alone if they exceed `limit`.
     """
     seen = look(problem, g, limit, effort=EFFORT, first=FEW_AT_H)
-    return _far_apart([counts for _, counts in seen.found]), seen
+    return _far_apart([counts for _, counts in seen.exceeding]), seen
 
 
 def _far_apart(assignments: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

@@ -30,14 +30,14 @@ def first_order_assignments(
     The peaks of f, at most `keep` for each number of teachers at H and its mirror image, so that
     cuts come from all over the family, not from one neighbourhood.
     """
-    found: list[tuple[float, NDArray[np.int64]]] = []
+    exceeding: list[tuple[float, NDArray[np.int64]]] = []
     for V, _, box in boxes(problem, g, 1, floor):
         f = first_order(problem, V, box)
         for i, b in zip(*peaks(f, floor, keep), strict=True):
             counts = corner_choice(problem, V, box[0].start + int(i), box[1].start + int(b))
-            found.append((float(f[i, b]), counts))
-    found.sort(key=lambda item: -item[0])
-    return [counts for _, counts in found]
+            exceeding.append((float(f[i, b]), counts))
+    exceeding.sort(key=lambda item: -item[0])
+    return [counts for _, counts in exceeding]
 
 
 def series_order(problem: PrivacyProblem) -> int:

@@ -58,13 +58,13 @@ class WorstCase:
 class Look:
     """What a look at all corners found.
 
-    found : assignments whose f exceeds the limit, with their f, worst first, one at most for each
-    number of teachers at one end and at H and its mirror image together: the worst of these.
+    exceeding : assignments whose f exceeds the limit, with their f, worst first, one at most for
+    each number of teachers at one end and at H and its mirror image together: the worst of these.
     worst : the worst case over what was looked at; exact : whether up to rounding; all_seen :
     whether that was everything.
     """
 
-    found: list[tuple[float, NDArray[np.int64]]]
+    exceeding: list[tuple[float, NDArray[np.int64]]]
     worst: WorstCase
     exact: bool
     all_seen: bool
@@ -156,13 +156,13 @@ def look(
     floor, steps = (min(best, limit), STEPS) if prune else (-np.inf, STEPS[-1:])
     search = _ExactSearch(problem, floor, limit if prune else -np.inf, effort, steps)
     all_seen = search.run(g, first=first)
-    found = sorted(search.found, key=lambda item: -item[0])
-    if found and found[0][0] > best:
-        best, counts = found[0]
+    exceeding = sorted(search.exceeding, key=lambda item: -item[0])
+    if exceeding and exceeding[0][0] > best:
+        best, counts = exceeding[0]
     # A cell that was pruned has a bound below the floor, up to the rounding of the series.
     upper = max(best, search.left_over) + 4 * TAIL * (1 + problem.c)
     upper += series_rounding(problem, series_order(problem))
-    above = [item for item in found if item[0] > limit]
+    above = [item for item in exceeding if item[0] > limit]
     return Look(above, WorstCase(upper, counts), search.left_over == -np.inf, all_seen)
 
 
@@ -183,7 +183,7 @@ class _ExactSearch:
     ) -> None:
         self.problem, self.floor, self.limit = problem, floor, limit
         self.effort, self.steps = effort, steps
-        self.found: list[tuple[float, NDArray[np.int64]]] = []
+        self.exceeding: list[tuple[float, NDArray[np.int64]]] = []
         self.left_over = -np.inf
 
     def run(self, g: NDArray[np.float64], *, first: int | None = None) -> bool:
@@ -203,7 +203,7 @@ class _ExactSearch:
         return True
 
     def _exceeded(self) -> bool:
-        return any(value > self.limit for value, _ in self.found)
+        return any(value > self.limit for value, _ in self.exceeding)
 
     def _column(self, V: NDArray, rows: NDArray, b: int, bound: NDArray) -> None:
         """Work out some rows of a slice with b teachers at the ones."""
@@ -224,16 +224,18 @@ class _ExactSearch:
         self.left_over = max(self.left_over, min(moves.left_over, largest))
         if moves.counts:
             i = int(rows[moves.row])
-            self.found.append((moves.value, assignment_counts(up=i, down=t - i, **moves.counts)))
+            self.exceeding.append(
+                (moves.value, assignment_counts(up=i, down=t - i, **moves.counts))
+            )
             self.floor = max(self.floor, min(self.limit, moves.value))
 
 
 def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np.int64]:
     """An assignment with a large f: the better it is, the less of what follows has to be met."""
     if problem.K > SEEDED:
-        found = pure_move_assignments(problem, g, 1, -np.inf)
-        if found:
-            return found[0]
+        worst = pure_move_assignments(problem, g, 1, -np.inf)
+        if worst:
+            return worst[0]
     return three_corner_worst_case(problem, g).counts
 
 
@@ -244,5 +246,5 @@ def _eight_corner_worst_case(
     g = np.frombuffer(buffer)
     if problem.Delta == 0:
         return series_worst_case(problem, g), True
-    found = look(problem, g, effort=effort, prune=prune)
-    return found.worst, found.exact
+    seen = look(problem, g, effort=effort, prune=prune)
+    return seen.worst, seen.exact

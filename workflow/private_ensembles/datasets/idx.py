@@ -57,9 +57,9 @@ def _read(path, magic, n_dimensions):
 
 def _parse(path, file, magic, n_dimensions):
     header = file.read(4 + 4 * n_dimensions)
-    found = int.from_bytes(header[:4], "big")
-    if len(header) >= 4 and found != magic:
-        raise ValueError(f"{path}: IDX magic number 0x{found:08x}: expected 0x{magic:08x}")
+    number = int.from_bytes(header[:4], "big")
+    if len(header) >= 4 and number != magic:
+        raise ValueError(f"{path}: IDX magic number 0x{number:08x}: expected 0x{magic:08x}")
     if len(header) < 4 + 4 * n_dimensions:
         raise ValueError(
             f"{path}: IDX header of {len(header)} bytes: expected {4 + 4 * n_dimensions}"

@@ -31,10 +31,10 @@ def read_cropped_digits(path):
     ):
         if name not in content:
             raise ValueError(f"{path}: holds no variable {name}: expected X and y")
-        found = content[name]
-        if found.dtype != np.uint8 or not fits(found.shape) or found.size == 0:
+        array = content[name]
+        if array.dtype != np.uint8 or not fits(array.shape) or array.size == 0:
             raise ValueError(
-                f"{path}: {name} is {found.dtype} {found.shape}: expected uint8 {described}"
+                f"{path}: {name} is {array.dtype} {array.shape}: expected uint8 {described}"
             )
     images, labels = content.pop("X"), content.pop("y").ravel()
     if images.shape[3] != len(labels):

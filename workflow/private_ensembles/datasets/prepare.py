@@ -63,17 +63,17 @@ def prepare(name, settings, files, *, sha256, stand_in, seed):
         known = ", ".join(FORMATS)
         raise ValueError(f"{name}: format = {settings['format']!r}: must be one of {known}")
     for role, path in files.items():
-        if sha256[role] != (found := sha256_of(path)):
+        if sha256[role] != (actual_sha256 := sha256_of(path)):
             raise ValueError(
-                f"{path}: has sha256 {found}: expected {sha256[role]}; remove the file and run "
-                "again"
+                f"{path}: has sha256 {actual_sha256}: expected {sha256[role]}; remove the file and "
+                "run again"
             )
     dataset, origin = FORMATS[settings["format"]](name, settings, files, seed)
     for part in ("train", "test"):
-        found, expected = len(getattr(dataset, f"{part}_labels")), settings[f"n_{part}"]
-        if found != expected:
+        records, expected = len(getattr(dataset, f"{part}_labels")), settings[f"n_{part}"]
+        if records != expected:
             raise ValueError(
-                f"{name}: {found} {part} records: config.yaml expects n_{part} = {expected}"
+                f"{name}: {records} {part} records: config.yaml expects n_{part} = {expected}"
             )
     facts = {
         "name": name,

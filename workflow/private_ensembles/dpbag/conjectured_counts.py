@@ -34,11 +34,11 @@ def first_exceeding(votes, sizes, budgets, noise, delta, order_max):
         counts.charge(start, place, most)
         if not counts.open:
             break
-    return counts.found
+    return counts.first_labels
 
 
 class ConjecturedCounts:
-    """What `first_exceeding` returns (`found`), from what `personalised.agreeing` yields."""
+    """What `first_exceeding` returns (`first_labels`), from what `personalised.agreeing` yields."""
 
     def __init__(self, votes, sizes, budgets, noise, delta, order_max):
         check_budget(noise, delta, order_max)
@@ -49,9 +49,9 @@ class ConjecturedCounts:
             self._accounts.append(_Account(costs, votes.shards.shape[1], budgets))
 
     @property
-    def found(self):
+    def first_labels(self):
         """As `first_exceeding` returns it; 0 for a budget that was not exceeded so far."""
-        return np.array([account.found for account in self._accounts])
+        return np.array([account.first_labels for account in self._accounts])
 
     @property
     def open(self):
@@ -111,7 +111,7 @@ class _Account:
 
     def __init__(self, costs, records, budgets):
         self.costs, self.budgets = costs, list(budgets)
-        self.found = [0] * len(self.budgets)
+        self.first_labels = [0] * len(self.budgets)
         self.seen = [{} for _ in self.budgets]  # records that were looked at, when they exceed
         best = [costs.exceeding(0, budget)[1] for budget in self.budgets]
         self.near = [range(max(1, l - 1), min(l + 1, costs.orders[-1]) + 1) for l in best]
@@ -121,7 +121,7 @@ class _Account:
     @property
     def open(self):
         """Whether some budget has not been exceeded."""
-        return 0 in self.found
+        return 0 in self.first_labels
 
     def charge(self, start, most):
         """Charge the labels from start on: most (records, labels), k m(x; u)."""
@@ -131,7 +131,7 @@ class _Account:
         before, self.spent = self.spent, self.spent + _sums(most, costs)
         # Nobody has spent more, at one order, than who has spent most there.
         largest = self._epsilon(self.spent.max(axis=0))
-        open_ = [place for place, found in enumerate(self.found) if not found]
+        open_ = [place for place, label in enumerate(self.first_labels) if not label]
         exceeded = [place for place in open_ if largest > self.budgets[place]]
         if exceeded and labels > _FEW:
             # With fewer labels at a time fewer records exceed together.
@@ -153,7 +153,7 @@ class _Account:
 
     def _forget(self):
         """Drop the orders that no budget is looked at any more."""
-        near = [near for near, found in zip(self.near, self.found, strict=True) if not found]
+        near = [near for near, label in zip(self.near, self.first_labels, strict=True) if not label]
         kept = np.isin(self.orders, list(set().union(*near)))
         if not kept.all():
             self.orders, self.spent = self.orders[kept], self.spent[:, kept]
@@ -170,7 +170,7 @@ class _Account:
                 seen[record], _ = self.costs.exceeding(record, self.budgets[place])
                 first = min(first, seen[record] or first)
         if first <= stop:
-            self.found[place] = first
+            self.first_labels[place] = first
 
     def _epsilon(self, spent):
         return ((spent + self.costs.log_delta) / self.orders).min(axis=-1)

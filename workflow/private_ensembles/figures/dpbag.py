@@ -125,11 +125,11 @@ def _panels(
                 axis.set_xlabel(_BUDGET)
                 axis.set_xticks(sorted(frame["epsilon"].dropna().unique()))
             line[0].set_ylabel(title)
-        found = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
+        handles = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
         data = ", ".join(map(style.label, dict.fromkeys(frame["dataset"])))
         words = f"{data}, δ = {style.number(delta)}"
-        drawn.legend(found.values(), found, loc="outside upper center", ncols=wide, title=words)
+        drawn.legend(handles.values(), handles, loc="outside upper center", ncols=wide, title=words)
         marks = "stand-in data" if stand_ins(frame).any() else ""
         style.warn(drawn, "; ".join(filter(None, (marks, mark))))
         style.save(drawn, *paths)

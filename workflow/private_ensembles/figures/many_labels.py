@@ -87,6 +87,6 @@ def _votes(table: pd.DataFrame, axis) -> None:
     )
     axis.margins(y=0.12)
     ticks = sorted(set(table["epsilon"]))
-    axis.set_xticks(ticks, [f"{one:g}" for one in ticks])
+    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.xaxis.set_minor_locator(style.plt.NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

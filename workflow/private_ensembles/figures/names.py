@@ -109,7 +109,7 @@ def reason(text: str) -> str:
     >>> reason("costs what one teacher does: majority_private")
     'costs what one teacher does: Majority, private teachers'
     """
-    return re.sub(r"\w+_\w+", lambda found: mechanism(found[0]), text)
+    return re.sub(r"\w+_\w+", lambda match: mechanism(match[0]), text)
 
 
 def dataset(name: str) -> str:
@@ -149,9 +149,9 @@ def powers(text: str) -> str:
     return re.sub(r"(?<![\w.])([\d.]+)e([-+]\d+)(?!\w)", _power, text)
 
 
-def _power(found: re.Match) -> str:
-    raised = str(int(found[2])).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"10{raised}" if found[1] == "1" else f"{found[1]}·10{raised}"
+def _power(match: re.Match) -> str:
+    raised = str(int(match[2])).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if match[1] == "1" else f"{match[1]}·10{raised}"
 
 
 def column(name: str) -> str:

@@ -85,5 +85,5 @@ def _profile(axis: Axes, profile: Mapping) -> None:
 def _beta(a: float, b: float) -> np.ndarray:
     """The density of a Beta distribution at the shares drawn, summed to one."""
     logs = (a - 1) * np.log(_SHARES) + (b - 1) * np.log1p(-_SHARES)
-    found = np.exp(logs - logs.max())
-    return found / found.sum()
+    density = np.exp(logs - logs.max())
+    return density / density.sum()

@@ -160,15 +160,15 @@ def line(axis: Axes, x, y, name: str, **options) -> None:
     axis.plot(x, y, label=label(name), **(look(name) | options))
 
 
-def band(axis: Axes, x, one, other, color: object, alpha: float) -> None:
+def band(axis: Axes, x, lower, upper, color: object, alpha: float) -> None:
     """Shade what is between two lines."""
-    axis.fill_between(x, one, other, color=color, alpha=alpha, linewidth=0)
+    axis.fill_between(x, lower, upper, color=color, alpha=alpha, linewidth=0)
 
 
 def legend(drawn: Figure, axis: Axes, place: str, ncols: int, *, reverse: bool = False) -> None:
     """Put one legend for all panels, of one panel's lines, above (upper) or below them (lower)."""
     step = -1 if reverse else 1
-    handles, names = (found[::step] for found in axis.get_legend_handles_labels())
+    handles, names = (listed[::step] for listed in axis.get_legend_handles_labels())
     drawn.legend(handles, names, loc=f"outside {place} center", ncols=ncols)
 
 

@@ -48,9 +48,9 @@ def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str 
         names = [_NAMES.get(paper, paper) for paper in papers]
         what = f"Reproducing {_and(names)} {_DATA.get(data, '')}".rstrip()
     work = []
-    for rule, (verb, one, many) in _WORK.items():
+    for rule, (verb, singular, plural) in _WORK.items():
         if number := counts.pop(rule, 0):
-            work.append(f"{verb} {number} {one if number == 1 else many}")
+            work.append(f"{verb} {number} {singular if number == 1 else plural}")
     # A rule that only represents others runs nothing.
     rest = sum(
         number for rule, number in counts.items() if rule not in ("all", "default", "report")
@@ -94,12 +94,12 @@ def _compared(path: Path, data: str) -> str:
         rows = [row for row in csv.DictReader(file) if row.get("kind") != "relation"]
     counts = Counter(row["status"] for row in rows)
     rest = counts.pop("not_run", 0)
-    found = ", ".join(
+    verdicts = ", ".join(
         f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common()
     )
     more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
     needs = f"; {rest} were not run and need {more}" if rest else ""
-    return f"{sum(counts.values())} printed numbers compared: {found or 'none'}{needs}."
+    return f"{sum(counts.values())} printed numbers compared: {verdicts or 'none'}{needs}."
 
 
 def duration(seconds: float) -> str:

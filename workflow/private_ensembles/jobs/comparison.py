@@ -44,22 +44,22 @@ def tables(folder: Path) -> dict[str, Path]:
     is no table, or if two would have one name.
     """
     start = folder / "results" if (folder / "results").is_dir() else folder
-    found = {}
+    paths = {}
     for path in sorted(start.rglob("*.csv")):
         parts = path.relative_to(start).parts
         if parts[0] in LEFT_OUT:
             continue
         # docs/ has no folder of tables: results/darrm/tables/table1.csv is docs/darrm/table1.csv.
         name = "/".join(part for part in parts if part != "tables")
-        if name in found:
-            raise ValueError(f"{path}: is a second table {name}, beside {found[name]}")
-        found[name] = path
-    if not found:
+        if name in paths:
+            raise ValueError(f"{path}: is a second table {name}, beside {paths[name]}")
+        paths[name] = path
+    if not paths:
         raise ValueError(f"{folder}: holds no table of a run (*.csv)")
-    return found
+    return paths
 
 
-def relative_difference(one: str, other: str) -> float:
+def relative_difference(first: str, second: str) -> float:
     """Return the largest relative difference of the numbers in two cells, in [0, inf].
 
     |x - y| / max(|x|, |y|): 1 if only one of them is 0. Infinite if the text around the
@@ -70,11 +70,11 @@ def relative_difference(one: str, other: str) -> float:
     >>> relative_difference("match", "differs"), relative_difference("0", "1e-300")
     (inf, 1.0)
     """
-    if one == other:
+    if first == second:
         return 0.0
-    if _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
+    if _NUMBER.sub("0", first) != _NUMBER.sub("0", second):
         return math.inf
-    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=True)
     return max((_relative(float(x), float(y)) for x, y in pairs), default=math.inf)
 
 
@@ -85,28 +85,32 @@ def _relative(x: float, y: float) -> float:
     return abs(x / largest - y / largest) if math.isfinite(largest) else math.inf
 
 
-def compare(one: Path, other: Path, tolerance: float) -> Comparison:
+def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     """Compare two files of one table, cell by cell if their bytes are not the same.
 
     tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
     if it is not, or if a file cannot be read as CSV.
     """
     checks.within(0, 1, tolerance=tolerance, high_allowed=False)
-    if one.read_bytes() == other.read_bytes():
+    if first.read_bytes() == second.read_bytes():
         return Comparison("equal")
-    (head, *rows), (other_head, *other_rows) = _read(one), _read(other)
-    if head != other_head:
-        alone = [name for name in (*head, *other_head) if (name in head) != (name in other_head)]
+    (first_head, *first_rows), (second_head, *second_rows) = _read(first), _read(second)
+    if first_head != second_head:
+        alone = [
+            name
+            for name in (*first_head, *second_head)
+            if (name in first_head) != (name in second_head)
+        ]
         shown = f"columns of one alone: {', '.join(alone)}" if alone else "columns in another order"
         return Comparison("differs", largest=math.inf, where=shown)
-    if [len(row) for row in rows] != [len(row) for row in other_rows]:
-        shown = f"{len(rows)} and {len(other_rows)} rows"
-        if len(rows) == len(other_rows):
+    if [len(row) for row in first_rows] != [len(row) for row in second_rows]:
+        shown = f"{len(first_rows)} and {len(second_rows)} rows"
+        if len(first_rows) == len(second_rows):
             shown += ", some with more cells than others"
         return Comparison("differs", largest=math.inf, where=shown)
     cells, largest, where = 0, 0.0, ""
-    for number, pair in enumerate(zip(rows, other_rows, strict=True), 1):
-        for column, a, b in zip(head, *pair, strict=False):
+    for number, pair in enumerate(zip(first_rows, second_rows, strict=True), 1):
+        for column, a, b in zip(first_head, *pair, strict=False):
             if a != b:
                 cells += 1
                 difference = relative_difference(a, b)
@@ -124,13 +128,13 @@ def _read(path: Path) -> list[list[str]]:
         raise ValueError(f"{path}: is not a table: {error}") from None
 
 
-def changed_statuses(one: Path, other: Path) -> list[tuple[str, str | None, str | None]]:
+def changed_statuses(before: Path, after: Path) -> list[tuple[str, str | None, str | None]]:
     """Return the printed numbers whose status is not the same in two files `fidelity.csv`.
 
-    Each is (paper, item, data set, row and column in one text; the status in `one`; in `other`),
+    Each is (paper, item, data set, row and column in one text; the status in `before`; in `after`),
     None if a file does not have that number. Raises ValueError if one is not such a file.
     """
-    was, now = _statuses(one), _statuses(other)
+    was, now = _statuses(before), _statuses(after)
     both = {**was, **now}
     return [(name, was.get(name), now.get(name)) for name in both if was.get(name) != now.get(name)]
 
@@ -140,7 +144,7 @@ def _statuses(path: Path) -> dict[str, str]:
     missing = {*_PRINTED_NUMBER, "status"} - {*head}
     if missing:
         raise ValueError(f"{path}: column {min(missing)} is missing")
-    found = [dict(zip(head, row, strict=False)) for row in rows]
+    cells = [dict(zip(head, row, strict=False)) for row in rows]
     return {
-        " ".join(row[name] for name in _PRINTED_NUMBER if row[name]): row["status"] for row in found
+        " ".join(row[name] for name in _PRINTED_NUMBER if row[name]): row["status"] for row in cells
     }

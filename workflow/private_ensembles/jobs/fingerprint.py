@@ -73,25 +73,25 @@ def imports(path: Path | str) -> set[str]:
 def _imported(nodes: list[ast.AST], path: Path) -> frozenset[str]:
     """Return what those nodes of a file's tree import that may import anything (`_TELLING`)."""
     modules = _modules()
-    found: set[str] = set()
+    imported: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node, path)
-            found.add(base)
+            imported.add(base)
             for alias in node.names:
-                found |= _named(base, alias.name)
+                imported |= _named(base, alias.name)
         elif isinstance(node, ast.Constant):
-            found.add(node.value)
+            imported.add(node.value)
         elif node.name != "__getattr__":
             module = next((name for name, file in modules.items() if file == path), "?")
             own = module if path.name == "__init__.py" else module.rpartition(".")[0]
             packages = {"__name__": module, "__package__": own}
             loaded = [f"{packages[start]}." for start in _loads(node)]
-            found.update(name for name in modules if name.startswith(tuple(loaded)))
-    found = {name for name in found if name in modules}
-    return frozenset(found | {parent for name in found for parent in _parents(name)})
+            imported.update(name for name in modules if name.startswith(tuple(loaded)))
+    imported = {name for name in imported if name in modules}
+    return frozenset(imported | {parent for name in imported for parent in _parents(name)})
 
 
 def _loads(function: ast.FunctionDef) -> set[str]:
@@ -131,16 +131,16 @@ def _named(package: str, name: str) -> set[str]:
 @cache
 def _bound(package: str) -> frozenset[str]:
     """Return the names that the `__init__` of a package binds when it runs."""
-    found = set()
+    names = set()
     for node in _tree(_modules()[package]).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                found.add(part.id)
+                names.add(part.id)
             if isinstance(part, ast.alias):
-                found.add(part.asname or part.name)
-    return frozenset(found)
+                names.add(part.asname or part.name)
+    return frozenset(names)
 
 
 def _parents(name: str) -> list[str]:
@@ -155,16 +155,16 @@ def closure(script: str | Path, *modules: str) -> list[str]:
     parameter gives ("private_ensembles.papers.pate.experiment"). Raises ValueError for an unknown
     one.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = imports(_path(script))
     for name in modules:
         if name not in _modules():
             raise ValueError(f"module = {name}: must be a module of {PACKAGE}")
         waiting |= {name, *_parents(name)}
     while waiting:
-        found |= waiting
-        waiting = set().union(*(_source(_modules()[name]).imports for name in waiting)) - found
-    return sorted(found)
+        reached |= waiting
+        waiting = set().union(*(_source(_modules()[name]).imports for name in waiting)) - reached
+    return sorted(reached)
 
 
 def fingerprint(script: str | Path, *modules: str, also: Iterable[str] = ()) -> str:

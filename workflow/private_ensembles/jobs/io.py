@@ -60,8 +60,8 @@ class Job:
         self.resources = getattr(snakemake, "resources", None)
         self.config = getattr(snakemake, "config", {})
         self.rule = getattr(snakemake, "rule", "script")
-        given = getattr(snakemake, "wildcards", None)
-        of = ", ".join(f"{name}={value}" for name, value in dict(given or {}).items())
+        wildcards = getattr(snakemake, "wildcards", None)
+        of = ", ".join(f"{name}={value}" for name, value in dict(wildcards or {}).items())
         self.what = f"{self.rule} {of}".rstrip()
         self.log = log
         self.output, self._moves = _temporaries(snakemake.output)

@@ -56,16 +56,16 @@ def _split(path) -> tuple[Path, tuple[str, ...]] | None:
 
 def is_private(path) -> bool:
     """Tell whether a result is in a folder of `PRIVATE`, for its owner's eyes alone."""
-    found = _split(path)
-    return found is not None and not PRIVATE.isdisjoint(found[1][:-1])
+    place = _split(path)
+    return place is not None and not PRIVATE.isdisjoint(place[1][:-1])
 
 
 def record_path(path) -> Path | None:
     """Return where the record of a result is; None for no result (data, docs, logs), or private."""
-    found = _split(path)
-    if found is None or is_private(path) or os.path.isabs(path):
+    place = _split(path)
+    if place is None or is_private(path) or os.path.isabs(path):
         return None
-    root, parts = found
+    root, parts = place
     if not parts or parts[0] in (FOLDER, "benchmarks"):
         return None
     return Path(root, FOLDER, *parts[:-1], f"{parts[-1]}.json")
@@ -86,18 +86,18 @@ def check_inputs(paths) -> dict[str, str]:
     Raises ValueError, naming the file, if contents differ from the record; OSError if a file
     cannot be read.
     """
-    found = {}
+    hashes = {}
     for path in map(str, paths):
         if not os.path.isfile(path):
             continue
-        found[path] = sha256_of(path)
+        hashes[path] = sha256_of(path)
         record = read_record(path)
-        if _is_the_recorded(os.stat(path), record) and record.get("sha256") != found[path]:
+        if _is_the_recorded(os.stat(path), record) and record.get("sha256") != hashes[path]:
             raise ValueError(
-                f"{path}: is damaged: its sha256 is {found[path]} and was "
+                f"{path}: is damaged: its sha256 is {hashes[path]} and was "
                 f"{record.get('sha256')} when it was made; delete it and run again"
             )
-    return found
+    return hashes
 
 
 def _is_the_recorded(status: os.stat_result, record: dict) -> bool:

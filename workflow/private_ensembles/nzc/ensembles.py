@@ -46,13 +46,13 @@ def label_accuracies(
     """
     counts, labels = _labelled(counts, labels)
     known = np.nonzero(labels >= 0)[0]
-    found = {}
-    for name, given in distributions.items():
-        distribution = np.asarray(given, dtype=np.float64)
+    accuracies = {}
+    for name, probabilities in distributions.items():
+        distribution = np.asarray(probabilities, dtype=np.float64)
         if distribution.shape != counts.shape:
             raise ValueError(f"{name}: shape {distribution.shape} must be {counts.shape}")
-        found[name] = float(distribution[known, labels[known]].mean())
-    return found | {"clean": plurality_accuracy(counts, labels)}
+        accuracies[name] = float(distribution[known, labels[known]].mean())
+    return accuracies | {"clean": plurality_accuracy(counts, labels)}
 
 
 def teacher_curve(
@@ -66,8 +66,8 @@ def teacher_curve(
     plurality is wrong). Raises ValueError if counts do not add up to the number of teachers.
     """
     rows = []
-    for teachers, (given, truth) in sorted(ensembles.items()):
-        counts, labels = _labelled(given, truth)
+    for teachers, (votes, truth) in sorted(ensembles.items()):
+        counts, labels = _labelled(votes, truth)
         if (counts.sum(axis=1) != teachers).any():
             raise ValueError(f"counts: every row must add up to {teachers} teachers")
         known = labels >= 0

@@ -54,7 +54,7 @@ class LabelForMany(LabelTable):
     def pairs(self, program: Program) -> Pairs:
         """Return what all moves of a vote do to the label, for `accounting.adaptive`."""
         rows = (program.moves.placed[side] for side in program.moves.pairs.T)
-        return Pairs(*(self.probabilities[one] for one in rows), 2.0**-52, 1e-300)
+        return Pairs(*(self.probabilities[row] for row in rows), 2.0**-52, 1e-300)
 
     def total(self, labels: int, delta: float) -> Bounds:
         """Return bounds on the epsilon of that many such labels at delta, adaptively chosen."""
@@ -74,8 +74,8 @@ def best_for_many(
 ) -> LabelForMany:
     """Return the label that is right most often of those with such a Rényi divergence.
 
-    >>> found = best_for_many(11, 3, 8.0, 0.05, accuracy=0.7)
-    >>> found.certificate.holds, round(found.certificate.utility, 2), found.certificate.gap < 2e-3
+    >>> best = best_for_many(11, 3, 8.0, 0.05, accuracy=0.7)
+    >>> best.certificate.holds, round(best.certificate.utility, 2), best.certificate.gap < 2e-3
     (True, 0.52, True)
 
     One vote moves between neighbours, in both orders. order: in [1.1, 64]. divergence: in nats, in
@@ -94,8 +94,8 @@ def best_for_many(
     p, bound = _Cuts(program, order, divergence).solve()
     units, worst, mixed = _repaired(program, p, order, divergence)
     utility = utility_below(program, units, program.weights)
-    found = TableCertificate(worst <= divergence, worst, mixed, utility, min(bound, 1.0))
-    return LabelForMany(program.histograms, units, found, order, divergence)
+    certificate = TableCertificate(worst <= divergence, worst, mixed, utility, min(bound, 1.0))
+    return LabelForMany(program.histograms, units, certificate, order, divergence)
 
 
 class _Cuts:
@@ -110,7 +110,7 @@ class _Cuts:
         self.limit = math.exp((order - 1) * divergence)
         self.most = min(6 * math.sqrt(divergence) + 0.1, _LARGEST_LOSS)
         sides = list(program.both_orders())
-        self.x, self.y = (np.concatenate([one[k] for one in sides]) for k in (0, 1))
+        self.x, self.y = (np.concatenate([side[k] for side in sides]) for k in (0, 1))
         self.rows: list[sparse.csr_matrix] = []
         counts, size = program.histograms.counts, 2 * math.sqrt(2 * divergence / order)
         self.inside = np.empty(program.size)
@@ -122,8 +122,8 @@ class _Cuts:
         weights, bound = self.program.weights, math.inf
         self.cut(self.inside, self.moments(self.inside) > 0)
         for _ in range(_ROUNDS):
-            point, found = self.outermost()
-            bound = min(bound, found)
+            point, outer_bound = self.outermost()
+            bound = min(bound, outer_bound)
             edge = self.edge(point)
             near = self.moments(edge) > 1 + _TIGHT * (self.limit - 1)
             if weights @ edge > weights @ self.inside:
@@ -150,7 +150,10 @@ class _Cuts:
         gains = order * ratios ** (order - 1), -(order - 1) * ratios**order
         parts = zip(gains, (x, y), strict=True)
         self.rows.append(
-            sum(sparse.csr_matrix((one.ravel(), (rows, at.ravel())), shape) for one, at in parts)
+            sum(
+                sparse.csr_matrix((entries.ravel(), (rows, at.ravel())), shape)
+                for entries, at in parts
+            )
         )
 
     def outermost(self) -> tuple[NDArray[np.float64], float]:
@@ -166,19 +169,21 @@ class _Cuts:
         y = np.maximum(dual[: len(scale)], 0.0) * scale
         columns, starts = cuts.T.tocsr(), self.program.histograms.starts
         spared = float(self.limit * y.sum())
-        found = np.maximum.reduceat((weights - columns @ y) / sizes, starts).sum() + spared
+        bound = np.maximum.reduceat((weights - columns @ y) / sizes, starts).sum() + spared
         bulk = np.maximum.reduceat((weights + abs(columns) @ y) / sizes, starts).sum() + spared
         # Roundings: of the longest sum, and of powers of up to e^(order losses).
         terms = len(y) + len(starts) + 64 * int(self.order * (1 + self.most))
-        return point, float(found + 4 * terms * UNIT_ROUNDOFF * bulk)
+        return point, float(bound + 4 * terms * UNIT_ROUNDOFF * bulk)
 
     def edge(self, point: NDArray) -> NDArray[np.float64]:
         """Return the last point inside on the way from the best one inside to another."""
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            found = self.inside + middle * (point - self.inside)
-            low, high = (middle, high) if self.moments(found).max() <= self.limit else (low, middle)
+            between = self.inside + middle * (point - self.inside)
+            low, high = (
+                (middle, high) if self.moments(between).max() <= self.limit else (low, middle)
+            )
         return self.inside + low * (point - self.inside)
 
 
@@ -210,10 +215,10 @@ def divergence_above(program: Program, units: NDArray[np.int64], order: float) -
     np.log(p, out=logs, where=p > 0)
     worst = 0.0
     for x, y in program.both_orders():
-        given, other = p[x] > 0, p[y] > 0
-        if (given & ~other).any():
+        possible, possible_there = p[x] > 0, p[y] > 0
+        if (possible & ~possible_there).any():
             return math.inf
-        first, second = np.where(given, logs[x], 0.0), np.where(given, logs[y], 0.0)
+        first, second = np.where(possible, logs[x], 0.0), np.where(possible, logs[y], 0.0)
         # Of p two round-offs, of logarithms in proportion: an error of the exponent.
         error = 2 * ELEMENTARY * (2 + np.abs(first) + np.abs(second))
         powers = (order - 1) * (first - second + error)

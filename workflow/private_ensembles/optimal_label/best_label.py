@@ -99,8 +99,8 @@ def best_label(
 ) -> BestLabel:
     """Return the (epsilon, delta)-DP label that is right most often; solved once per arguments.
 
-    >>> found = best_label(11, 3, 0.2676, accuracy=0.7)
-    >>> round(found.certificate.utility, 3), found.certificate.gap < 1e-5
+    >>> best = best_label(11, 3, 0.2676, accuracy=0.7)
+    >>> round(best.certificate.utility, 3), best.certificate.gap < 1e-5
     (0.648, True)
 
     One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels
@@ -117,7 +117,7 @@ def best_label(
     """
     checks.within(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
     checks.probability(delta=delta, one=False)
-    if sum(one is not None for one in (accuracy, profile, lead)) != 1:
+    if sum(choice is not None for choice in (accuracy, profile, lead)) != 1:
         raise ValueError("accuracy, profile, lead: exactly one of them must be given")
     if gap is not None:
         checks.probability(gap=gap, zero=False, one=False)
@@ -190,15 +190,15 @@ def _nearly_private(
     program: Program, p: NDArray, worth: Callable[[NDArray], float]
 ) -> tuple[float, NDArray]:
     """What the best point found near p is worth once it is private, and the point; adds rows."""
-    found = []
+    candidates = []
     for count in range(1 + _PROJECTIONS):
         if count:
             p = first_order.nearest(program, p, _STEPS // 4)
         share = uniform_share(program, program.add_violated(p))
-        found.append(((1 - share) * worth(p) + share / program.n_classes, count, p))
+        candidates.append(((1 - share) * worth(p) + share / program.n_classes, count, p))
         if share < _PRIVATE:
             break
-    utility, _, p = max(found)
+    utility, _, p = max(candidates)
     return utility, p
 
 

@@ -78,13 +78,13 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
     share = 0.0
     for count in range(_TRIES):
         units = whole_units(program, (1 - share) * p + share / C)
-        found = needed_delta(program, units)
-        if found <= program.delta:
-            return units, found, share
-        more = (1 - share) * uniform_share(program, found + 8 * C * _ROUNDING)
+        delta = needed_delta(program, units)
+        if delta <= program.delta:
+            return units, delta, share
+        more = (1 - share) * uniform_share(program, delta + 8 * C * _ROUNDING)
         # For e^epsilon beyond UNITS no class may be left without a unit.
         share = min(1.0, max(share + more, _LEAST_SHARE * 2.0**count))
-    raise ArithmeticError(f"no repair of a table that is off by {found}")
+    raise ArithmeticError(f"no repair of a table that is off by {delta}")
 
 
 def uniform_share(program: Program, needed: float) -> float:

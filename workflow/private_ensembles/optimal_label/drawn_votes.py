@@ -86,10 +86,10 @@ def distribution(label: BestLabel, counts: ArrayLike) -> NDArray[np.float64]:
     ways = np.array([[math.comb(n, v) for v in range(m + 1)] for n in range(K + 1)], dtype=float)
     size = max(1, _CHUNK // _steps(m, C)[0])
     parts = [_of_rows(label, rows[k : k + size], ways) for k in range(0, len(rows), size)]
-    found = np.empty(counts.shape)
+    probabilities = np.empty(counts.shape)
     chances = np.concatenate(parts) / float(math.comb(K, m))
-    np.put_along_axis(found, order, chances[back.ravel()], axis=1)
-    return found
+    np.put_along_axis(probabilities, order, chances[back.ravel()], axis=1)
+    return probabilities
 
 
 def _of_rows(label: BestLabel, rows: NDArray, ways: NDArray) -> NDArray[np.float64]:
@@ -98,12 +98,12 @@ def _of_rows(label: BestLabel, rows: NDArray, ways: NDArray) -> NDArray[np.float
     size, _, groups = _steps(m, C)
     first = np.zeros((size, len(rows)))
     first[0] = 1.0
-    found = np.zeros(rows.shape)
+    probabilities = np.zeros(rows.shape)
     for column, others in _without_each(first, rows, ways, m, list(range(C))):
         for votes, members, rest in groups:
             inner = label.probabilities[members] @ others[rest]
-            found[:, column] += ways[rows[:, column], votes] * inner
-    return found
+            probabilities[:, column] += ways[rows[:, column], votes] * inner
+    return probabilities
 
 
 def _without_each(
@@ -123,12 +123,12 @@ def _without_each(
 
 def _with(sums: NDArray, votes: NDArray, ways: NDArray, m: int, n_classes: int) -> NDArray:
     """The sums with one more class."""
-    found = sums.copy()
+    extended = sums.copy()
     for v, targets, sources in _steps(m, n_classes)[1]:
         if v > votes.max():
             break
-        found[targets] += ways[votes, v] * sums[sources]
-    return found
+        extended[targets] += ways[votes, v] * sums[sources]
+    return extended
 
 
 @lru_cache(maxsize=4)
@@ -141,8 +141,8 @@ def _steps(m: int, n_classes: int) -> tuple[int, list, list]:
     """
     nothing = np.zeros((1, n_classes), dtype=np.int64)
     every = [tie_groups(total, n_classes) if total else None for total in range(m + 1)]
-    counts = [nothing if one is None else one.counts for one in every]
-    starts = np.cumsum([0] + [len(one) for one in counts])
+    counts = [nothing if histograms is None else histograms.counts for histograms in every]
+    starts = np.cumsum([0] + [len(histograms) for histograms in counts])
 
     def without(total: int, v: int) -> tuple[NDArray, NDArray]:
         """Tie groups of v votes of histograms of a total, and the partitions without one class."""

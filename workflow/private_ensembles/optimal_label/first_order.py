@@ -105,9 +105,9 @@ class _Projection:
     """The nearest table of probabilities: p >= 0, and each histogram's add up to 1."""
 
     def __init__(self, program: Program) -> None:
-        given = program.histograms
-        self.starts, self.owners = given.starts, given.owners
-        self.sizes = given.sizes.astype(np.float64)
+        histograms = program.histograms
+        self.starts, self.owners = histograms.starts, histograms.owners
+        self.sizes = histograms.sizes.astype(np.float64)
 
     def __call__(self, p: NDArray, step: NDArray) -> NDArray[np.float64]:
         """Project in the steps' metric: max(0, p - nu step sizes), nu by Michelot's search."""
@@ -116,8 +116,8 @@ class _Projection:
         while True:
             mass = self.sizes * kept
             over = np.add.reduceat(mass * p, self.starts) - 1
-            found = p - (over / np.add.reduceat(mass * down, self.starts))[self.owners] * down
-            gone = (found < 0) & (kept > 0)
+            projected = p - (over / np.add.reduceat(mass * down, self.starts))[self.owners] * down
+            gone = (projected < 0) & (kept > 0)
             if not gone.any():
-                return found * kept
+                return projected * kept
             kept[gone] = 0.0

@@ -70,8 +70,8 @@ def best_point(
     status = model.modelStatusToString(model.getModelStatus())
     if status != "Optimal":
         raise RuntimeError(f"HiGHS ended with status {status!r}")
-    found = model.getSolution()
-    return np.array(found.col_value), -np.array(found.row_dual)
+    solution = model.getSolution()
+    return np.array(solution.col_value), -np.array(solution.row_dual)
 
 
 def _program(program: Program, least: NDArray | None):

@@ -94,7 +94,7 @@ def right_votes(profile: ConsensusProfile, n_teachers: int) -> NDArray[np.object
     easy = Decimal(profile.easy_share)
     total = np.zeros(n_teachers + 1, dtype=object)
     for share, pair in ((easy, profile.easy), (1 - easy, profile.hard)):
-        a, b = (Decimal(one) for one in pair)
+        a, b = (Decimal(parameter) for parameter in pair)
         votes = rises(a, n_teachers) * rises(b, n_teachers)[::-1]
         total = total + share * votes / rises(a + b, n_teachers)[-1]
     return total
@@ -102,10 +102,10 @@ def right_votes(profile: ConsensusProfile, n_teachers: int) -> NDArray[np.object
 
 def rises(x: Decimal, most: int) -> NDArray[np.object_]:
     """Return x (x + 1) ... (x + n - 1) / n! for n = 0..most, in the caller's context."""
-    found = [Decimal(1)]
+    products = [Decimal(1)]
     for n in range(most):
-        found.append(found[-1] * (x + n) / (n + 1))
-    return np.array(found, dtype=object)
+        products.append(products[-1] * (x + n) / (n + 1))
+    return np.array(products, dtype=object)
 
 
 def _names(histograms: TieGroups) -> NDArray[np.object_]:

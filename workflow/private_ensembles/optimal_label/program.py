@@ -60,8 +60,8 @@ class Program:
         rows = len(self.singles)
         entries = np.tile([1.0, -self.growth], rows)
         starts = np.arange(0, 2 * rows + 1, 2)
-        found = sparse.csr_matrix((entries, self.singles.ravel(), starts), (rows, self.size))
-        return sparse.vstack([found, self.events]).tocsr()
+        moves = sparse.csr_matrix((entries, self.singles.ravel(), starts), (rows, self.size))
+        return sparse.vstack([moves, self.events]).tocsr()
 
     def totals(self) -> sparse.csr_matrix:
         """Return the rows that add up each histogram's probabilities to 1."""
@@ -100,13 +100,13 @@ class Program:
 
         singles: as they were then. Rows that came since get 0.
         """
-        found = np.zeros(self.rows)
-        found[np.searchsorted(self._codes(self.singles), self._codes(singles))] = multipliers[
+        spread = np.zeros(self.rows)
+        spread[np.searchsorted(self._codes(self.singles), self._codes(singles))] = multipliers[
             : len(singles)
         ]
         events = multipliers[len(singles) :]
-        found[len(self.singles) : len(self.singles) + len(events)] = events
-        return found
+        spread[len(self.singles) : len(self.singles) + len(events)] = events
+        return spread
 
     def both_orders(self):
         """Yield tie groups (chunk, C) of all classes on both sides of all moves, in both orders."""
@@ -132,11 +132,11 @@ class Program:
         columns, sizes = matrix.T.tocsr(), self.histograms.sizes
         reduced, bulk = weights - columns @ y, weights + abs(columns) @ y
         starts = self.histograms.starts
-        found = np.maximum.reduceat(reduced / sizes, starts).sum() + self.delta * y.sum()
+        bound = np.maximum.reduceat(reduced / sizes, starts).sum() + self.delta * y.sum()
         largest = np.maximum.reduceat(bulk / sizes, starts).sum() + self.delta * y.sum()
         # Terms of the longest sum, and the factors' own roundings (weights: at most 8).
         terms = len(y) + len(starts) + int(np.diff(columns.indptr).max(initial=0)) + 16
-        return float(found + 4 * terms * UNIT_ROUNDOFF * largest)
+        return float(bound + 4 * terms * UNIT_ROUNDOFF * largest)
 
     def _distinct(self, x: NDArray, y: NDArray) -> NDArray[np.int64]:
         """Rows p_x - e^epsilon p_y, each once; p_x - e^epsilon p_x is none."""

@@ -41,8 +41,8 @@ def bound_on_right(
     checks.within(0, 20, epsilon=epsilon, low_allowed=False)
     checks.probability(delta=delta, one=False)
     if n_teachers < 2 or profile.n_classes < 3:
-        given = f"n_teachers, n_classes = {n_teachers}, {profile.n_classes}"
-        raise ValueError(f"{given}: must be at least 2 and 3")
+        sizes = f"n_teachers, n_classes = {n_teachers}, {profile.n_classes}"
+        raise ValueError(f"{sizes}: must be at least 2 and 3")
     return _Pairs(n_teachers, epsilon, profile, delta).bound()
 
 
@@ -87,11 +87,11 @@ class _Pairs:
         with sixty_digits():
             right = right_votes(self.profile, K)
             confusion = Decimal(self.profile.confusion)
-            one, most, every = (
+            single, most, every = (
                 rises(confusion * share / (C - 1), K) for share in (1, C - 2, C - 1)
             )
-            given = one[b] * most[K - a - b] / every[K - a]
-            return (right[a] * given).astype(np.float64), given.astype(np.float64)
+            of_rival = single[b] * most[K - a - b] / every[K - a]
+            return (right[a] * of_rival).astype(np.float64), of_rival.astype(np.float64)
 
     def private(self) -> sparse.csr_matrix:
         """Rows p - e^epsilon p' <= delta of all moves, in both orders, of every class."""
@@ -114,11 +114,11 @@ class _Pairs:
 
     def consistent(self) -> sparse.csr_matrix:
         """Rows = 0, one for each a: class 2 is any other class, however many votes it has."""
-        given, states = self.chances[1], np.arange(len(self.votes))
+        of_rival, states = self.chances[1], np.arange(len(self.votes))
         first = sparse.csr_matrix(
-            (given, (self.votes[:, 0], self.mirrored)), (self.n_teachers + 1, 2 * len(states))
+            (of_rival, (self.votes[:, 0], self.mirrored)), (self.n_teachers + 1, 2 * len(states))
         )
-        return first - sparse.csr_matrix((given, (self.votes[:, 0], self.crowd)), first.shape)
+        return first - sparse.csr_matrix((of_rival, (self.votes[:, 0], self.crowd)), first.shape)
 
     @cached_property
     def totals(self) -> sparse.csr_matrix:
@@ -156,5 +156,5 @@ class _Pairs:
         # Terms of a column's sum, and roundings of weights, entries and quotients.
         terms = int(np.diff(columns.indptr).max()) + 16
         spared = float(sum_above(self.delta * dual[:rows]))
-        found = largest(reduced) + spared + 4 * terms * UNIT_ROUNDOFF * (largest(bulk) + spared)
-        return min(1.0, found)
+        bound = largest(reduced) + spared + 4 * terms * UNIT_ROUNDOFF * (largest(bulk) + spared)
+        return min(1.0, bound)

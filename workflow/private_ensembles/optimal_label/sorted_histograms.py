@@ -49,12 +49,12 @@ class TieGroups:
         Raises ValueError for rows that are not among them.
         """
         wanted = np.asarray(descending)
-        found = np.searchsorted(self._keys, _keys(wanted)).clip(max=len(self.counts) - 1)
-        if not np.array_equal(self.counts[found], wanted):
+        places = np.searchsorted(self._keys, _keys(wanted)).clip(max=len(self.counts) - 1)
+        if not np.array_equal(self.counts[places], wanted):
             raise ValueError(
                 f"counts: every row must be {self.n_teachers} votes on {self.n_classes} classes"
             )
-        return found
+        return places
 
     def groups_of(self, counts: ArrayLike) -> NDArray[np.int32]:
         """Return the tie group of each class of any histograms (Q, C); ValueError as `rows`.
@@ -66,9 +66,9 @@ class TieGroups:
         counts = np.asarray(counts)
         order = np.argsort(-counts, axis=1, kind="stable")
         rows = self.rows(np.take_along_axis(counts, order, axis=1))
-        found = np.empty(counts.shape, dtype=self.groups.dtype)
-        np.put_along_axis(found, order, self.groups[rows], axis=1)
-        return found
+        groups = np.empty(counts.shape, dtype=self.groups.dtype)
+        np.put_along_axis(groups, order, self.groups[rows], axis=1)
+        return groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,8 @@ def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
 def moves(n_teachers: int, n_classes: int) -> Moves:
     """Return what one moved vote does.
 
-    >>> found = moves(2, 2)  # one vote stays: the other joins it, or does not
-    >>> found.placed.tolist(), found.pairs.tolist()
+    >>> kinds = moves(2, 2)  # one vote stays: the other joins it, or does not
+    >>> kinds.placed.tolist(), kinds.pairs.tolist()
     ([[1, 2], [0, 0]], [[0, 1]])
 
     Raises ValueError like :func:`tie_groups`.
@@ -137,7 +137,7 @@ def moves(n_teachers: int, n_classes: int) -> Moves:
 
 def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
     """Two first classes of ties, or the first and the second class of one."""
-    found = []
+    pairs = []
     rows = np.arange(len(bases))
     for apart in range(1, int(np.bincount(bases).max(initial=0))):
         left, right = rows[:-apart], rows[apart:]
@@ -145,8 +145,8 @@ def _pairs(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
         both = ~tied[left] & ~tied[right]
         if apart == 1:
             both |= tied[right]
-        found.append(np.stack([left, right], axis=1)[same & both])
-    return np.concatenate(found).astype(np.int32)
+        pairs.append(np.stack([left, right], axis=1)[same & both])
+    return np.concatenate(pairs).astype(np.int32)
 
 
 def _bases(n_teachers: int, n_classes: int) -> NDArray[np.int64]:

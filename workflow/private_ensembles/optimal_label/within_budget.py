@@ -30,8 +30,8 @@ def best_within(
 ) -> LabelForMany:
     """Return a label of which `labels` cost at most (epsilon, delta), adaptively chosen.
 
-    >>> found = best_within(11, 3, 10, 2.0, 1e-5, accuracy=0.7)
-    >>> 1.98 < found.total(10, 1e-5).upper <= 2.0
+    >>> best = best_within(11, 3, 10, 2.0, 1e-5, accuracy=0.7)
+    >>> 1.98 < best.total(10, 1e-5).upper <= 2.0
     True
 
     It is the best of its Rényi divergence; its total is the account of what each move does to it
@@ -49,10 +49,10 @@ def best_within(
         orders = [min(64.0, max(1.5, 1 + share * suited)) for share in _SUITED]
     size, prior = (n_teachers, n_classes), {"accuracy": accuracy, "profile": profile}
     tried = [_of_order(size, labels, epsilon, delta, order, prior) for order in orders]
-    found = [one for one in tried if one is not None]
-    if not found:
+    within = [label for label in tried if label is not None]
+    if not within:
         raise ValueError(f"labels = {labels}: no label found that keeps ({epsilon}, {delta})")
-    return max(found, key=lambda one: one.certificate.utility)
+    return max(within, key=lambda label: label.certificate.utility)
 
 
 def _of_order(
@@ -61,13 +61,13 @@ def _of_order(
     """The label of about the largest divergence that keeps the total; None if none was found."""
     # Of Gaussian noise with about this total.
     divergence = order * epsilon**2 / (4 * math.log(1 / delta) + 4 * epsilon) / labels
-    found, low, high = None, 0.0, math.inf
+    best, low, high = None, 0.0, math.inf
     for _ in range(_TRIES):
         divergence = min(10.0, divergence)
         tried = best_for_many(*size, order, divergence, **prior)
         spent = tried.total(labels, delta).upper
         if spent <= epsilon:
-            found, low = tried, divergence
+            best, low = tried, divergence
             if spent >= _SPENT * epsilon or divergence == 10.0:
                 break
         else:
@@ -76,4 +76,4 @@ def _of_order(
         divergence *= (aim / spent) ** (1 / _POWER) if spent < math.inf else 0.5
         if not low < divergence < high:
             divergence = math.sqrt(low * high) if low else high / 2
-    return found
+    return best

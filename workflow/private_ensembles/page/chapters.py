@@ -72,8 +72,10 @@ def items(section: Section, results: Results) -> list[str]:
 
 def counts(compared: pd.DataFrame, paper: str) -> str:
     """Return a paper's numbers of each status as signs, or nothing without printed numbers."""
-    found = compared.loc[compared["paper"] == paper, "status"].value_counts()
-    chips = [status_html(status, int(found[status])) for status in STATUSES if status in found]
+    verdicts = compared.loc[compared["paper"] == paper, "status"].value_counts()
+    chips = [
+        status_html(status, int(verdicts[status])) for status in STATUSES if status in verdicts
+    ]
     return f'<span class="chips">{" ".join(chips)}</span>' if chips else ""
 
 
@@ -184,12 +186,12 @@ def ledger(path: Path, results: Results) -> str:
     first = ["mechanism", "setting", "verdict", "release"]
     table = table[[*first, *(name for name in table if name not in first)]]
     number = table["verdict"].value_counts()
-    found = (status_html(VERDICTS[v], int(number.get(v, 0)), v) for v in VERDICTS)
+    chips = (status_html(VERDICTS[v], int(number.get(v, 0)), v) for v in VERDICTS)
     return "\n".join(
         [
             '<section id="ledger">',
             heading("ledger", "Privacy ledger: claimed, proven, exact", "audit", "Audit"),
-            f"<p>{len(table)} claims: {', '.join(found)}.</p>",
+            f"<p>{len(table)} claims: {', '.join(chips)}.</p>",
             folded_caption(results.captions / "ledger.rst"),
             f'<details class="rows"><summary>All {len(table)} claims</summary>',
             html_table(table, "Privacy ledger", filterable=True),

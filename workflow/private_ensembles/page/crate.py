@@ -86,14 +86,14 @@ def read_records(root: Path, private: Callable[[Path], bool]) -> dict[str, dict]
 
     What is private has none, unless an earlier version wrote one; it is left out.
     """
-    found = {}
+    records = {}
     for path in sorted((root / "provenance").rglob("*.json")):
         name = path.relative_to(root / "provenance").as_posix().removesuffix(".json")
         record = json.loads(path.read_text(encoding="utf-8"))
         there = (root / name).is_file() and not private(root / name)
         if there and "sha256" in record and name != METADATA:
-            found[name] = record
-    return found
+            records[name] = record
+    return records
 
 
 def _add(crate, identifier: str, kind, **properties):
@@ -131,7 +131,7 @@ def _configuration(crate, workflow, config: Mapping) -> None:
 
 
 def _values(crate) -> list:
-    return [one for one in crate.contextual_entities if one.id.startswith("#value/")]
+    return [entity for entity in crate.contextual_entities if entity.id.startswith("#value/")]
 
 
 def _file(crate, path: str, record: Mapping):

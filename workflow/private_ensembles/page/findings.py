@@ -59,7 +59,7 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
     """
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     tables: dict = {}
-    found = []
+    findings = []
     for entry in content:
         where = f"{path}: finding {entry.get('name', '?')!r}"
         _check_keys(entry, _REQUIRED, _OPTIONAL, where)
@@ -68,8 +68,10 @@ def read_findings(path: Path, root: Path) -> list[Finding]:
         if case is not None:
             title, text = (_fill(case[part], entry, values, where) for part in ("title", "text"))
             kind = case.get("kind", "")
-            found.append(Finding(entry["paper"], entry["name"], title, text, entry["docs"], kind))
-    return found
+            findings.append(
+                Finding(entry["paper"], entry["name"], title, text, entry["docs"], kind)
+            )
+    return findings
 
 
 def _check_keys(entry: Mapping, required: set[str], optional: set[str], where: str) -> None:
@@ -166,22 +168,22 @@ def _fill(text: str, entry: Mapping, values: Mapping, where: str) -> str:
 
 def _writers(entry: Mapping) -> dict[str, Callable[[float, int], str]]:
     """Return how each value is written: rounded up, down or to the nearest."""
-    found = {}
+    writers = {}
     for name, spec in entry["values"].items():
         column, take = spec["column"].split("/")[0].strip(), spec.get("take", "first")
-        found[name] = _nearest
+        writers[name] = _nearest
         if spec.get("claimed"):
             continue
         if take == "min":
-            found[name] = format_least
+            writers[name] = format_least
         elif take == "max" or (take == "first" and (is_bound(column) or "sigma" in column)):
-            found[name] = format_bound
+            writers[name] = format_bound
     for name, words in entry.get("derived", {}).items():
         # A multiple is rounded as what it is a multiple of.
         left, step, right = words.split(" ")
-        of = right if step == "*" and right in found else left
-        found[name] = _nearest if step == "-" else found.get(of, _nearest)
-    return found
+        of = right if step == "*" and right in writers else left
+        writers[name] = _nearest if step == "-" else writers.get(of, _nearest)
+    return writers
 
 
 def _nearest(value: float, digits: int) -> str:

@@ -17,18 +17,18 @@ def sentence(findings: Sequence[Finding], papers: int) -> str:
     """Return what came out in plain words; papers: how many the run covers.
 
     >>> from private_ensembles.page.findings import Finding
-    >>> found = [Finding("nzc", "constant", "t", "t", "docs/nzc.md", "broken")]
-    >>> sentence(found, 4)
+    >>> findings = [Finding("nzc", "constant", "t", "t", "docs/nzc.md", "broken")]
+    >>> sentence(findings, 4)
     'Four papers on private teacher ensembles, recomputed. One claim is broken.'
     """
     count = "One paper" if papers == 1 else f"{_word(papers).capitalize()} papers"
     head = f"{count} on private teacher ensembles, recomputed."
     parts = []
-    for kind, (one, several) in _KINDS.items():
-        found = [finding for finding in findings if finding.kind == kind]
-        number = len({finding.paper for finding in found}) if kind == "noise" else len(found)
+    for kind, (singular, plural) in _KINDS.items():
+        of_kind = [finding for finding in findings if finding.kind == kind]
+        number = len({finding.paper for finding in of_kind}) if kind == "noise" else len(of_kind)
         if number:
-            parts.append(f"{_word(number)} {one if number == 1 else several}")
+            parts.append(f"{_word(number)} {singular if number == 1 else plural}")
     if not parts:
         return head
     told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]

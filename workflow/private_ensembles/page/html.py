@@ -54,9 +54,9 @@ def inline_html(text: str) -> str:
     return re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", _emphasis, text)
 
 
-def _emphasis(found: re.Match) -> str:
-    is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", found[1])
-    return f"<em>{names.column(found[1]) if is_column else found[1]}</em>"
+def _emphasis(match: re.Match) -> str:
+    is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", match[1])
+    return f"<em>{names.column(match[1]) if is_column else match[1]}</em>"
 
 
 def html_table(

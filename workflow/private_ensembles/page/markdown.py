@@ -94,10 +94,10 @@ def _turned(names: list[str], rows: list[list[str]], digits: int) -> str:
             place = tuple(row[at[name]] for name in across)
             if value := row[at[turn.value]]:
                 cells.setdefault(key, {}).setdefault(place, value)
-        places = list(dict.fromkeys(place for found in cells.values() for place in found))
+        places = list(dict.fromkeys(place for values in cells.values() for place in values))
         heads = [_heading(across, place) for place in places]
         lines = [
-            [*key, *(found.get(place, "") for place in places)] for key, found in cells.items()
+            [*key, *(values.get(place, "") for place in places)] for key, values in cells.items()
         ]
         return f"{turn.words} (`{turn.value}`):\n\n" + _lines([*turn.rows, *heads], lines, digits)
     return ""

@@ -119,8 +119,8 @@ def _mechanisms(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             "right labels": some["correct"].round(1),
             "with published noise": some["published"].round(1),
             "answers": some["answers"].round(1),
-            "ε at most": [digits(one) for one in some["epsilon"]],
-            "parameters": [_symbols(str(one)) for one in some["parameters"]],
+            "ε at most": [digits(value) for value in some["epsilon"]],
+            "parameters": [_symbols(str(value)) for value in some["parameters"]],
         }
     )
     if applies["with published noise"].isna().all():
@@ -132,7 +132,7 @@ _LETTERS = {"sigma1": "σ₁", "sigma2": "σ₂", "sigma": "σ", "label_epsilon"
 
 
 def _symbols(parameters: str) -> str:
-    return re.sub(r"[a-z]\w*(?= = )", lambda found: _LETTERS.get(found[0], found[0]), parameters)
+    return re.sub(r"[a-z]\w*(?= = )", lambda match: _LETTERS.get(match[0], match[0]), parameters)
 
 
 def digits(x: float) -> str:
@@ -202,7 +202,7 @@ def profile_words(profile: Mapping) -> str:
     '70 % of queries are easy: there 91 % of teachers are right on average, on the hard \
 ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
     """
-    easy, hard = (one[0] / (one[0] + one[1]) for one in (profile["easy"], profile["hard"]))
+    easy, hard = (shape[0] / (shape[0] + shape[1]) for shape in (profile["easy"], profile["hard"]))
     confusion = float(profile["confusion"])
     wrong = "nearly all go to one class" if confusion < 0.5 else "often go to the same few classes"
     if confusion > 10:

@@ -49,8 +49,8 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
         except (OSError, ValueError):
             continue
         names = ("revision", "python", "machine", "device", "seed")
-        found = {name: record.get(name) for name in names} | (record.get("versions") or {})
-        for name, value in found.items():
+        values = {name: record.get(name) for name in names} | (record.get("versions") or {})
+        for name, value in values.items():
             if value is not None:
                 facts[name][str(value)] += 1
     return facts

@@ -96,8 +96,8 @@ def cards(
         name = escape(titles.get(paper, paper))
         if paper in shown:
             name = f'<a href="#{escape(paper)}">{name}</a>'
-        found = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
-        words = "".join(f"<li>{inline_html(one.title)}.</li>" for one in found[:_ON_CARD])
+        of_this = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
+        words = "".join(f"<li>{inline_html(each.title)}.</li>" for each in of_this[:_ON_CARD])
         parts.append(
             f'<article class="card"><h2>{name}</h2>'
             f"{f'<ul class=said>{words}</ul>' if words else ''}"

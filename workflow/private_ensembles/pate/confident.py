@@ -144,12 +144,12 @@ def confident_gnmax_privacy(
 
     >>> import numpy as np
     >>> counts = np.array([[240, 10], [130, 120]] * 50)
-    >>> found = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
-    >>> round(found.expected_answers, 1), round(found.exact_data_independent_epsilon, 2)
+    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
+    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
     (46.3, 1.38)
     """
-    one = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
-    return compose_rounds([one], delta, conversion=conversion, formula=formula, **options)
+    single_round = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
+    return compose_rounds([single_round], delta, conversion=conversion, formula=formula, **options)
 
 
 def gnmax_privacy(
@@ -193,26 +193,26 @@ def compose_rounds(
     """
     chosen = _Options(rounds, delta, **options)
     grid = chosen.grid
-    threshold_rdp = np.array([one.threshold_rdp(grid) for one in rounds])
-    label_rdp = np.array([one.label_rdp(grid) for one in rounds])
+    threshold_rdp = np.array([each_round.threshold_rdp(grid) for each_round in rounds])
+    label_rdp = np.array([each_round.label_rdp(grid) for each_round in rounds])
     total = threshold_rdp.sum(axis=0) + label_rdp.sum(axis=0)
     epsilon, best_order = rdp_to_dp(grid, total, delta, chosen.conversion)
     at = int(np.flatnonzero(grid == best_order)[0])
     sanitized, left_out = _sanitize(chosen, total)
     parts = tuple(
         RoundPrivacy(
-            queries=len(one.counts),
-            expected_answers=float(one.answer_probability.sum()),
+            queries=len(each_round.counts),
+            expected_answers=float(each_round.answer_probability.sum()),
             threshold_rdp=float(threshold_rdp[i, at]),
             label_rdp=float(label_rdp[i, at]),
             **asdict(published),
         )
-        for i, (one, published) in enumerate(zip(rounds, sanitized.parts, strict=True))
+        for i, (each_round, published) in enumerate(zip(rounds, sanitized.parts, strict=True))
     )
     together = asdict(parts[0]) if len(parts) == 1 else {}
     for name in ("queries", "expected_answers", "threshold_rdp", "label_rdp", "gnss_rdp"):
         together[name] = sum(getattr(part, name) for part in parts)
-    releases = [one.releases(query_cap, answer_cap) for one in rounds]
+    releases = [each_round.releases(query_cap, answer_cap) for each_round in rounds]
     rho = sum(part.rho for part in releases)
     independent, _ = data_independent_epsilon(rho, delta, conversion=chosen.conversion)
     return ConfidentPrivacy(
@@ -220,7 +220,7 @@ def compose_rounds(
         delta=delta,
         epsilon=epsilon,
         order=best_order,
-        query_cap=sum(one.tried(query_cap) for one in rounds),
+        query_cap=sum(each_round.tried(query_cap) for each_round in rounds),
         answer_cap=sum(part.labels for part in releases),
         data_independent_epsilon=independent,
         exact_data_independent_epsilon=certain_epsilon(
@@ -310,7 +310,7 @@ def _sanitize(
     left_out = tuple(
         float(order)
         for order in grid
-        if any(one.conditions_violated(order) for one in options.rounds)
+        if any(each_round.conditions_violated(order) for each_round in options.rounds)
     )
     if left_out:
         warnings.warn(
@@ -332,8 +332,8 @@ def _sanitize(
 
 def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
     parts = []
-    for i, one in enumerate(options.rounds):
-        profile = one.profile(order)
+    for i, each_round in enumerate(options.rounds):
+        profile = each_round.profile(order)
         if profile is None:
             parts.append(GnssReport())
             continue
@@ -350,8 +350,8 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
             if beta is None:
                 # Few votes are quick without it, and their last digits stay what they are.
                 quick = profile.at_least if profile.together == 1 else None
-                found = tune_gnss(order, profile.smooth, at_least=quick, formula=formula)
-                beta = found.beta
+                tuned = tune_gnss(order, profile.smooth, at_least=quick, formula=formula)
+                beta = tuned.beta
             if sigma is None:
                 sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
         parts.append(
@@ -390,4 +390,4 @@ def _golden(candidates: list[tuple], evaluate: Callable[[tuple], _Sanitized]) ->
             low = left
     for i in range(low, high + 1):
         value(i)
-    return min(seen.values(), key=lambda found: found.objective)
+    return min(seen.values(), key=lambda point: point.objective)

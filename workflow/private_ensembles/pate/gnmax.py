@@ -134,10 +134,10 @@ def sigma_quantities(
     }
     rows = []
     for method, source in sources.items():
-        found = search_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **grid)
-        rows.append({"quantity": f"sigma_{method}", "value": found.sigma, "source": source})
-        if found.order is not None:
-            rows.append({"quantity": f"order_{method}", "value": found.order, "source": source})
+        best = search_sigma(epsilon, delta, method=method, n_teachers=n_teachers, **grid)
+        rows.append({"quantity": f"sigma_{method}", "value": best.sigma, "source": source})
+        if best.order is not None:
+            rows.append({"quantity": f"order_{method}", "value": best.order, "source": source})
     return rows
 
 
@@ -152,13 +152,13 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     checks.integer(labels=labels, at_least=1)
     _check_release(1, sigma)
     _check(1.0, delta)
-    one = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
-    if _analytic_holds(one, 0.0, delta):
+    sigma_of_all = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
+    if _analytic_holds(sigma_of_all, 0.0, delta):
         return 0.0
     high = 1.0
-    while not _analytic_holds(one, high, delta):
+    while not _analytic_holds(sigma_of_all, high, delta):
         high *= 2
-    return bisect(lambda epsilon: _analytic_holds(one, epsilon, delta), 0.0, high)
+    return bisect(lambda epsilon: _analytic_holds(sigma_of_all, epsilon, delta), 0.0, high)
 
 
 def least_order(epsilon: float, delta: float) -> float:

@@ -65,16 +65,16 @@ def lattice_distribution(counts: ArrayLike, sigma: float) -> NDArray[np.float64]
     ordered, home = np.unique(
         np.take_along_axis(counts, places, axis=1), axis=0, return_inverse=True
     )
-    found = np.empty(ordered.shape)
+    probabilities = np.empty(ordered.shape)
     gaps = ordered[:, :1] - ordered
     width = (gaps.max(axis=1) + 2 * math.ceil(_REACH * sigma)) // _stride(
         sigma, counts.shape[1]
     ) + 1
     order = np.argsort(width, kind="stable")
     for rows in chunks(order, (counts.shape[1] * width)[order]):
-        found[rows] = _sum(gaps[rows], sigma)
+        probabilities[rows] = _sum(gaps[rows], sigma)
     out = np.empty(counts.shape)
-    np.put_along_axis(out, places, found[home.ravel()], axis=1)
+    np.put_along_axis(out, places, probabilities[home.ravel()], axis=1)
     return out
 
 
@@ -101,15 +101,15 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     noise = np.arange(y[0], y[-1] + deepest + 1)  # of a class that trails: y + gap
     log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)
     place = y - noise[0] + gaps[:, :, None]
-    found = np.zeros(gaps.shape)
+    sums = np.zeros(gaps.shape)
     nodes, shares = np.polynomial.legendre.leggauss(-(-n_classes // 2))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
         terms = log_here[place]
         terms -= stays[place]
         terms += stays[place].sum(axis=1, keepdims=True)
-        found += stride * share * np.exp(terms).sum(axis=2)
-    return found
+        sums += stride * share * np.exp(terms).sum(axis=2)
+    return sums
 
 
 def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np.float64]:
@@ -129,7 +129,7 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
     """
     sigma = check_sigma(sigma)
     of, wanted = merged.of(labels)
-    found = np.zeros(len(merged.gap))
+    probabilities = np.zeros(len(merged.gap))
     stride, reach = _stride(sigma, merged.n_classes), math.ceil(_REACH * sigma)
     # Seen from the largest count, whose own noise is hardly outside; nor is the winner's value.
     y = np.arange(-reach, reach + 1, stride)
@@ -141,8 +141,8 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
         mine = np.flatnonzero(wanted[some])
         times = merged.multiplicity[some][:, None]
         sums = _right(place, times, starts, mine, laws, stride)
-        found[some.start + mine] = stride * sums
-    return found[of]
+        probabilities[some.start + mine] = stride * sums
+    return probabilities[of]
 
 
 def _right(
@@ -173,10 +173,10 @@ def _right(
             break
         n = min(2 * n, most)
     nodes, shares = np.polynomial.legendre.leggauss(n)
-    found = np.zeros(len(mine))
+    sums = np.zeros(len(mine))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
         terms = np.add.reduceat(times * stays[place], starts, axis=0)[row]
         terms += (log_here - stays)[place[mine]]
-        found += share * np.exp(terms).sum(axis=1)
-    return found
+        sums += share * np.exp(terms).sum(axis=1)
+    return sums

@@ -51,10 +51,10 @@ class Merged:
 
     def of(self, labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The pair of one class of each query, (queries,), and which pairs these are, (pairs,)."""
-        found = self.home[np.arange(len(self.home)), labels]
+        rows = self.home[np.arange(len(self.home)), labels]
         wanted = np.zeros(len(self.gap), dtype=bool)
-        wanted[found] = True
-        return found, wanted
+        wanted[rows] = True
+        return rows, wanted
 
 
 def chunks(items: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -106,22 +106,26 @@ class JointProfile(Profile):
     if condition C5 or C6 fails at this order.
     """
 
-    def __init__(self, one: Round, order: float) -> None:
-        if one.leads is None:
+    def __init__(self, single_round: Round, order: float) -> None:
+        if single_round.leads is None:
             raise ValueError("threshold: a round without one has no joint cost")
-        leads = np.rint(one.leads).astype(np.int64)
-        if (leads != one.leads).any():
+        leads = np.rint(single_round.leads).astype(np.int64)
+        if (leads != single_round.leads).any():
             raise ValueError("leads: must be whole votes; round K times the student's scores")
-        violated = one.conditions_violated(order)
+        violated = single_round.conditions_violated(order)
         if violated:
             raise ValueError(f"order = {order}: condition {violated[0]} fails there")
-        self.step = StepCost(one.sigma1, float(order), one.noise)
-        self.teachers = one.teachers
-        self._round = one
-        self._curve = one.curve(order)
+        self.step = StepCost(single_round.sigma1, float(order), single_round.noise)
+        self.teachers = single_round.teachers
+        self._round = single_round
+        self._curve = single_round.curve(order)
         # The label's cost if it is constant: no second class, or no votes that use Theorem 6.
-        self._constant = 0.0 if one.counts.shape[1] == 1 else float(order) / one.sigma2**2
-        rows, self._weights, self._leads = merge_equal(one.counts, np.ones(len(leads)), leads)
+        self._constant = (
+            0.0 if single_round.counts.shape[1] == 1 else float(order) / single_round.sigma2**2
+        )
+        rows, self._weights, self._leads = merge_equal(
+            single_round.counts, np.ones(len(leads)), leads
+        )
         self._walk = LabelWalk(Votes(rows, self._curve.tails), self._curve) if self._curve else None
         self.together = together(rows)
         if self._walk:
@@ -134,12 +138,14 @@ class JointProfile(Profile):
 
     def total_rdp(self) -> float:
         """sum over queries of sym: a guarantee at these votes, rounded up."""
-        one = self._round
-        rho = np.full(len(one.counts), self._constant)
+        single_round = self._round
+        rho = np.full(len(single_round.counts), self._constant)
         if self._curve:
-            rho = self._curve.beta(nearby_log_q(one.counts, one.log_q))
-        nearby = np.clip(one.leads + np.array([[-1], [0], [1]]), -self.teachers, self.teachers)
-        costs = self.step.cost(nearby - one.threshold, rho).max(axis=0)
+            rho = self._curve.beta(nearby_log_q(single_round.counts, single_round.log_q))
+        nearby = np.clip(
+            single_round.leads + np.array([[-1], [0], [1]]), -self.teachers, self.teachers
+        )
+        costs = self.step.cost(nearby - single_round.threshold, rho).max(axis=0)
         return float(costs.sum() * (1 + 1e-12))
 
     @functools.cached_property

@@ -109,19 +109,19 @@ class Votes:
         which: NDArray[np.int64],
         far: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        found = np.empty(len(which))
+        values = np.empty(len(which))
         for distance in np.unique(far).tolist():
             here = far == distance
             if distance not in known and len(known) >= _KEPT:
-                found[here] = work_out(which[here], distance)
+                values[here] = work_out(which[here], distance)
                 continue
             table = known.setdefault(distance, np.full(len(self.rows), np.nan))
             rows = which[here]
             new = rows[np.isnan(table[rows])]
             if len(new):
                 table[new] = work_out(new, distance)
-            found[here] = table[rows]
-        return found
+            values[here] = table[rows]
+        return values
 
     def _raise(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
         index = np.take(self._behind, which, axis=0)

@@ -88,9 +88,9 @@ def _of_pairs(merged: Merged, scale: float, wanted: NDArray[np.bool_]) -> NDArra
         for mine, inside, starts in blocks(first, len(pairs), nodes):
             z = np.repeat(t[mine], sizes[mine], axis=0) + gap[pairs[inside]][:, None]
             multiplicity = merged.multiplicity[pairs[inside]]
-            found = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[inside]))
-            integrand[done : done + len(found)] = found
-            done += len(found)
+            values = _integrand(z, multiplicity, starts, np.flatnonzero(chosen[inside]))
+            integrand[done : done + len(values)] = values
+            done += len(values)
         added = integrand @ weights * np.repeat(half, sizes)[chosen]
         probability += np.bincount(pairs[chosen], added, minlength=len(gap))
     return np.minimum(probability, 1.0)

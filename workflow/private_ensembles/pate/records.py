@@ -20,7 +20,9 @@ class Guarded:
     @property
     def not_for_release(self) -> dict[str, object]:
         """The private fields by the names that say what they are; those that are None left out."""
-        others = [one.name for one in fields(self) if one.name not in (*self.public, *self.called)]
+        others = [
+            field.name for field in fields(self) if field.name not in (*self.public, *self.called)
+        ]
         secret = [*self.called, *others]
         values = {self.called.get(name, name): getattr(self, name) for name in secret}
         return {name: value for name, value in values.items() if value is not None}

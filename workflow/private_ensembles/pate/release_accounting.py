@@ -110,7 +110,7 @@ class ReleasePrivacy(Guarded):
 
 
 def release_privacy(
-    one: Round,
+    single_round: Round,
     delta: float,
     generator: np.random.Generator | None = None,
     *,
@@ -140,11 +140,11 @@ def release_privacy(
     conversion_cost(np.array([2.0]), delta, conversion)  # checks both
     checks.one_of(REPORTS, report=report)
     checks.probability(confidence=confidence, zero=False, one=False)
-    releases = one.releases(query_cap, answer_cap)
-    tried = one.tried(query_cap)
-    exact = certain_epsilon([one], delta, query_cap=query_cap, answer_cap=answer_cap)
+    releases = single_round.releases(query_cap, answer_cap)
+    tried = single_round.tried(query_cap)
+    exact = certain_epsilon([single_round], delta, query_cap=query_cap, answer_cap=answer_cap)
     facts = {
-        "queries": len(one.counts),
+        "queries": len(single_round.counts),
         "query_cap": tried,
         "answer_cap": releases.labels,
         "delta": delta,
@@ -159,8 +159,8 @@ def release_privacy(
         )
     if generator is None:
         raise ValueError("generator: must be given if something is published")
-    publication = choose_publication(one, delta, **publication_options)
-    profile = JointProfile(_first(one, tried), publication.order)
+    publication = choose_publication(single_round, delta, **publication_options)
+    profile = JointProfile(_first(single_round, tried), publication.order)
     joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
     total = joint + publication.gnss_rdp + publication.sensitivity_rdp
     epsilon, _ = rdp_to_dp([publication.order], [total], delta, conversion)
@@ -200,7 +200,7 @@ def publish(
 
 
 def choose_publication(
-    one: Round,
+    single_round: Round,
     delta: float,
     *,
     target_epsilon: float = 3.0,
@@ -217,7 +217,7 @@ def choose_publication(
     wanted = guessed_order(delta, target_epsilon)
     if order is None:
         order = wanted
-        while one.conditions_violated(order):
+        while single_round.conditions_violated(order):
             order -= 0.5
             if order <= 1:
                 raise ValueError(f"order = {wanted:g}: condition C5 or C6 fails there and below")
@@ -249,6 +249,6 @@ def _with_publication(rho: float, publication: Publication, delta: float, conver
     return rdp_to_dp(orders, rdp, delta, conversion)[0]
 
 
-def _first(one: Round, queries: int) -> Round:
-    leads = None if one.leads is None else one.leads[:queries]
-    return replace(one, counts=one.counts[:queries], leads=leads)
+def _first(single_round: Round, queries: int) -> Round:
+    leads = None if single_round.leads is None else single_round.leads[:queries]
+    return replace(single_round, counts=single_round.counts[:queries], leads=leads)

@@ -137,10 +137,10 @@ def certain_epsilon(
     moving one count and a label two. Raises ValueError for delta outside (0, 1), caps < 0, and
     rounds of both kinds.
     """
-    noises = {one.noise for one in rounds}
+    noises = {each_round.noise for each_round in rounds}
     if len(noises) > 1:
         raise ValueError(f"noise = {', '.join(sorted(noises))}: must be the same in all rounds")
-    releases = [one.releases(query_cap, answer_cap) for one in rounds]
+    releases = [each_round.releases(query_cap, answer_cap) for each_round in rounds]
     if noises == {"reproducible"}:
         return exact_data_independent_epsilon(sum(part.rho for part in releases), delta)
     return discrete_gaussian.epsilon(delta, [move for part in releases for move in part.moves])

@@ -183,22 +183,22 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
             [Releases(6_000, 1500.0, 6_000, 100.0), Releases(10_000, 2000.0, 10_000, 200.0)],
         ),
     }
-    found = {}
+    candidates = {}
     for name, pair in rows.items():
         rho = [sum(part.rho for part in parts) for parts in pair]
         for conversion in ("classic", "improved"):
-            found[f"Rényi, {conversion}: {name}"] = tuple(
+            candidates[f"Rényi, {conversion}: {name}"] = tuple(
                 data_independent_epsilon(value, DELTA_GLYPH, conversion=conversion)[0]
                 for value in rho
             )
-        found[f"one Gaussian mechanism: {name}"] = tuple(
+        candidates[f"one Gaussian mechanism: {name}"] = tuple(
             exact_data_independent_epsilon(value, DELTA_GLYPH) for value in rho
         )
         for kind in ("classical", "analytic"):
-            found[f"strong composition, {kind} Gaussian: {name}"] = tuple(
+            candidates[f"strong composition, {kind} Gaussian: {name}"] = tuple(
                 _strong(parts, kind) for parts in pair
             )
-    return found
+    return candidates
 
 
 def _labels(part: Releases) -> Releases:

@@ -28,7 +28,7 @@ _AS_THE_CODE = "Rényi, classic: with thresholds, 10,422 answers"
 def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
     """Table 2 as transcribed: (task, aggregator) -> row. published: `read_published`."""
     table = published[(published["paper"] == "pate") & (published["item"] == "table2")]
-    found = {}
+    rows = {}
     for (task, aggregator), cells in table.groupby(["dataset", "row"], sort=False):
         value = dict(zip(cells["column"], cells["published"].astype(float), strict=True))
         rounds = [""] if "beta" in value else ["_1", "_2"]
@@ -36,8 +36,8 @@ def printed_rows(published: pd.DataFrame) -> dict[tuple[str, str], PrintedRow]:
             Sanitisation(*(value.get(f"{name}{suffix}", value.get(name)) for name in _GNSS))
             for suffix in rounds
         )
-        found[task, aggregator] = PrintedRow(value["epsilon"], _delta(task), parts)
-    return found
+        rows[task, aggregator] = PrintedRow(value["epsilon"], _delta(task), parts)
+    return rows
 
 
 def _delta(task: str) -> float:
@@ -59,7 +59,7 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
 
     for (task, aggregator), printed in printed_rows(published).items():
         where = "table2", task, aggregator
-        found = printed_arithmetic(printed)
+        quantities = printed_arithmetic(printed)
         for suffix, part in zip(
             ("_1", "_2") if len(printed.gnss) > 1 else ("",), printed.gnss, strict=True
         ):
@@ -67,16 +67,16 @@ def arithmetic(published: pd.DataFrame) -> pd.DataFrame:
             add(*where, f"beta{suffix}", part.searched_beta, how)
             sigma = tuned_sigma(part.order, part.beta, part.smooth_sensitivity, formula="paper")
             add(*where, f"sigma_ss{suffix}", sigma, "least cost plus two sd at the printed SS")
-        fixed = found["sanitized_fixed_part"], found["sanitized_fixed_part_exact"]
+        fixed = quantities["sanitized_fixed_part"], quantities["sanitized_fixed_part_exact"]
         how = "printed epsilon + Theorem 23; exact: + the exact cost"
         add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
-        add(*where, "sanitized_sd", found["sanitized_sd"], "printed SS times sigma_ss")
+        add(*where, "sanitized_sd", quantities["sanitized_sd"], "printed SS times sigma_ss")
         if (task, aggregator) == ("mnist", "confident"):
             where = "appendixB.6", "mnist", "gnss"
-            costs = found["gnss_cost_printed_formula"], found["gnss_cost_exact"]
+            costs = quantities["gnss_cost_printed_formula"], quantities["gnss_cost_exact"]
             add(*where, "rdp", costs[0], "Theorem 23; exact: the exact cost", costs[1])
             add(*where, "sanitized_epsilon", fixed[0], how, fixed[1])
-            add(*where, "sanitized_sd", found["sanitized_sd"], "printed SS times sigma_ss")
+            add(*where, "sanitized_sd", quantities["sanitized_sd"], "printed SS times sigma_ss")
     _appendix(add, published)
     rows += [claim | {"exact": math.nan} for claim in claims(published, printed_rows(published))]
     return pd.DataFrame(rows)
@@ -122,21 +122,21 @@ def small_print() -> pd.DataFrame:
     cost = round_one_thresholds()
     add("PATE section 5.3: 0.59 for round one", "thresholds alone", epsilon=cost, share=cost / 0.59)
     for gap, rivals in ((120, 1), (200, 1), (160, 149)):
-        found = corollary11(gap, 40, rivals=rivals)
+        corollary = corollary11(gap, 40, rivals=rivals)
         case = f"sigma 40, gap {gap}, {rivals} in second place"
         add(
             "PATE Corollary 11",
             case,
-            **{name: getattr(found, name) for name in ("claimed", "exact", "theorem6")},
-            independent=found.independent,
+            **{name: getattr(corollary, name) for name in ("claimed", "exact", "theorem6")},
+            independent=corollary.independent,
         )
     for sigma, order in ((21.46, 34.31), (22.46, 35.74), (4.0, 3.0)):
-        found = unanimous_condition(11, sigma, order)
-        conditions = {"q_small": found.q_small, "order_covered": found.order_covered}
+        condition = unanimous_condition(11, sigma, order)
+        conditions = {"q_small": condition.q_small, "order_covered": condition.order_covered}
         add(
             "DaRRM Algorithm 6: never met at K = 11",
             f"sigma {sigma:g}, order {order:g}, 11 to 0",
             **conditions,
-            improves=found.improves,
+            improves=condition.improves,
         )
     return pd.DataFrame(rows)

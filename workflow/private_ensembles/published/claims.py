@@ -27,8 +27,8 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
         return names | {"value": value, "how": how}
 
     for (task, aggregator), row in rows.items():
-        found = printed_arithmetic(row)
-        shares = [100 * found[f"gnss_cost_{which}"] / row.epsilon for which in _FORMULAS]
+        quantities = printed_arithmetic(row)
+        shares = [100 * quantities[f"gnss_cost_{which}"] / row.epsilon for which in _FORMULAS]
         place = "section3.5", task, aggregator, "sanitising_share_below"
         how = f"the exact cost over epsilon; Theorem 23 as printed: {shares[1]:.3g} %"
         yield claim(place, shares[0], how)
@@ -54,10 +54,10 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
     least = digits["table1", "glyph", "lnmax-4000", "epsilon"] * answered / 4000
     how = f"at most: {cost:g} over LNMax's {least:.3g} or more for {answered:g} answers"
     yield claim(("figure1", "glyph", "round one", "share_below"), 100 * cost / least, how)
-    one = digits["section5.3", "glyph", "round one", "epsilon"]
+    round_one = digits["section5.3", "glyph", "round one", "epsilon"]
     two = digits["section5.3", "glyph", "interactive", "epsilon"]
     how = f"twice round one's epsilon; both rounds together: {two:g}"
-    yield claim(("section5.3", "glyph", "two rounds", "epsilon_below"), 2 * one, how)
+    yield claim(("section5.3", "glyph", "two rounds", "epsilon_below"), 2 * round_one, how)
     best, baseline = (
         digits["table1", "glyph", row, column]
         for row, column in (("confident", "student_accuracy"), ("baseline", "baseline_accuracy"))

@@ -102,15 +102,15 @@ def judge(
     rivals: by name, results that are not this one: a tolerance that they pass proves little.
     reading: what another reading of the paper gives, for a number that ours is not.
     """
-    found: dict[str, object] = {"reproduced": ours.value, "reproduced_sd": ours.sd}
+    verdict: dict[str, object] = {"reproduced": ours.value, "reproduced_sd": ours.sd}
     key = key_of(cell)
     tolerance, agrees = _agreement(cell, ours, paper)
     repeated = first_that_fits(paper.inputs, key)
     if agrees and repeated is not None:
-        return found | {"tolerance": tolerance, "status": "input", "note": repeated.note}
+        return verdict | {"tolerance": tolerance, "status": "input", "note": repeated.note}
     if ours.note:
-        return found | {"status": "not_comparable", "note": ours.note}
-    found |= {"tolerance": tolerance, "note": ""}
+        return verdict | {"status": "not_comparable", "note": ours.note}
+    verdict |= {"tolerance": tolerance, "note": ""}
     if agrees:
         if reading is not None and reading.ours.value != ours.value:
             rivals = {**rivals, "another reading of the paper": reading.ours.value}
@@ -119,8 +119,8 @@ def judge(
             for name, value in rivals.items()
             if abs(value - float(cell["published"])) <= tolerance
         }
-        return found | _of_agreement(paper, key, near)
-    return found | _of_difference(cell, paper, reading)
+        return verdict | _of_agreement(paper, key, near)
+    return verdict | _of_difference(cell, paper, reading)
 
 
 def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple[float, bool]:
@@ -144,8 +144,8 @@ def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
     low, high = limited.of(cell)
     because = f"{limited.note.format(low=low, high=high)} Test: {limited.test}"
     if low == high:
-        found = judge(cell, Reproduced(low), paper)
-        return found | {"note": " ".join(filter(None, [found["note"], because]))}
+        verdict = judge(cell, Reproduced(low), paper)
+        return verdict | {"note": " ".join(filter(None, [verdict["note"], because]))}
     half = float(half_unit(cell["published"]))
     if low - half <= float(cell["published"]) <= high + half:
         return {"status": "bounded", "note": " ".join([because, *_doubts(paper, key)])}

@@ -38,8 +38,8 @@ _UNITS = {
 }
 
 
-def _as_number(given: object) -> object:
-    return {"value": given} if isinstance(given, str) else given
+def _as_number(value: object) -> object:
+    return {"value": value} if isinstance(value, str) else value
 
 
 class Number(Entry):
@@ -164,8 +164,8 @@ def read_paper(path: Path) -> Paper:
     Raises ValueError in one line, with file and place, for anything but what is documented here.
     """
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Paper.model_validate({"paper": path.stem, **given})
+        declared = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Paper.model_validate({"paper": path.stem, **declared})
     except yaml.YAMLError as error:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
     except ValidationError as error:

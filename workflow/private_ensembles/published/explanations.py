@@ -83,8 +83,8 @@ def rests_on_theorem_23(cell: Mapping[str, str]) -> bool:
 
     names = {"mnist": "MNIST", "adult": "Adult", "glyph": "Glyph, two rounds"}
     row = ROWS[names[cell["dataset"]]]
-    found = printed_arithmetic(row)
-    printed, exact = (found[f"gnss_cost_{which}"] for which in ("printed_formula", "exact"))
+    quantities = printed_arithmetic(row)
+    printed, exact = (quantities[f"gnss_cost_{which}"] for which in ("printed_formula", "exact"))
     return cell["published"] == "50" and printed < row.epsilon / 2 < exact
 
 
@@ -124,8 +124,8 @@ def is_zero_for_every_gamma(cell: Mapping[str, str]) -> bool:
     from private_ensembles.darrm.error import error_at
     from private_ensembles.darrm.gamma import gamma_subsampling
 
-    found = (error_at(gamma_subsampling(11, m), 0.5) for m in range(1, 12))
-    return cell["published"] == "0" and not any(found)
+    errors = (error_at(gamma_subsampling(11, m), 0.5) for m in range(1, 12))
+    return cell["published"] == "0" and not any(errors)
 
 
 def buys_too_little_beside_a_smaller_budget(cell: Mapping[str, str]) -> bool:

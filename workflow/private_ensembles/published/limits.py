@@ -59,7 +59,7 @@ def _smaller_budgets(cell: Mapping[str, str]) -> list[tuple[Mapping[str, str], i
     """Return the counts that are printed in the same row for smaller budgets."""
     table = read_published([FOLDER / f"{cell['paper']}_{cell['item']}.csv"])
     cells = table[table["row"] == cell["row"]].to_dict("records")
-    return [(one, int(one["published"])) for one in cells if _budget(one) < _budget(cell)]
+    return [(other, int(other["published"])) for other in cells if _budget(other) < _budget(cell)]
 
 
 def size_of_svhn(cell: Mapping[str, str]) -> Limits:
@@ -112,8 +112,8 @@ def error_without_a_majority(cell: Mapping[str, str]) -> Limits:
     from private_ensembles.darrm.gamma import gamma_subsampling
 
     probability = float(cell["row"].removeprefix("p="))
-    one, other = (error_at(gamma_subsampling(11, m), probability) for m in (3, 5))
-    return _exactly(one - other)
+    of_three, of_five = (error_at(gamma_subsampling(11, m), probability) for m in (3, 5))
+    return _exactly(of_three - of_five)
 
 
 def _printed(item: str, cell: Mapping[str, str], column: str) -> float:

@@ -25,7 +25,7 @@ def differences(ours: Mapping, theirs: Mapping, names: Iterable[str]) -> str:
     return "; ".join(
         f"{name} = {mine[name]}, not {value}"
         for name, value in printed.items()
-        if any(name == one or name.startswith(f"{one}.") for one in asked)
+        if any(name == path or name.startswith(f"{path}.") for path in asked)
         and name in mine
         and not _equal(mine[name], value)
     )
@@ -52,13 +52,13 @@ def claims_of(published: pd.DataFrame, tasks: Mapping[str, Mapping]) -> pd.DataF
 
 def flat(settings: Mapping, prefix: str = "") -> dict[str, object]:
     """Return nested settings by dotted names."""
-    found: dict[str, object] = {}
+    numbers: dict[str, object] = {}
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            found.update(flat(value, f"{prefix}{name}."))
+            numbers.update(flat(value, f"{prefix}{name}."))
         else:
-            found[f"{prefix}{name}"] = value
-    return found
+            numbers[f"{prefix}{name}"] = value
+    return numbers
 
 
 def _equal(ours: object, theirs: object) -> bool:

@@ -86,15 +86,15 @@ def reproduced_numbers(
     parameters. If two tables give the same number, the later one's counts, and it is not
     comparable if either is not, except for one that is declared to replace the other.
     """
-    found: dict[Key, Reproduced] = {}
+    numbers: dict[Key, Reproduced] = {}
     for name, place in _comparable(paper, tables, settings):
         if place.beside.explains is None:
-            earlier = found.get(place.key, Reproduced(place.value))
+            earlier = numbers.get(place.key, Reproduced(place.value))
             note = _note(paper, place, name, settings)
             if not place.number.instead:
                 note = note or earlier.note
-            found[place.key] = _reproduced(place)._replace(note=note)
-    return found
+            numbers[place.key] = _reproduced(place)._replace(note=note)
+    return numbers
 
 
 def other_readings(

@@ -23,8 +23,8 @@ def _one_of(functions: Mapping[str, Any]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _as_list(given: object) -> object:
-    return [given] if isinstance(given, str) else given
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 Texts = Annotated[list[str], BeforeValidator(_as_list)]
@@ -47,9 +47,9 @@ class Rule(Entry):
 
     def fits(self, key: Key, table: str = "") -> bool:
         """Tell whether the rule is about the number at `key`, of our `table` if of any."""
-        given = {**key._asdict(), "table": table}
+        parts = {**key._asdict(), "table": table}
         return all(
-            any(fnmatchcase(given[name], pattern) for pattern in getattr(self, name))
+            any(fnmatchcase(parts[name], pattern) for pattern in getattr(self, name))
             for name in ("table", "item", "dataset", "row", "column")
         )
 
@@ -142,7 +142,7 @@ class Rivals(Rule):
         """Name the mechanism of the number at `other`, empty if it is no rival to `key`'s."""
         name = getattr(other, self.by)
         alike = key._replace(**{self.by: name}) == other and key != other
-        return name if alike and any(fnmatchcase(name, one) for one in self.others) else ""
+        return name if alike and any(fnmatchcase(name, pattern) for pattern in self.others) else ""
 
 
 class Explanation(Noted):

@@ -126,8 +126,8 @@ def privacy_against_its_condition(cell: Cell) -> float:
         gamma = np.concatenate([half[::-1], half])
         p, q = source.random(K) ** source.choice([0.2, 1, 5]), source.random(K)
         f = _cost(gamma, p, q, c)
-        one, other = (float(label_probability(gamma) @ pmf(x)) for x in (p, q))
-        excess = one - c * other - delta
+        before, after = (float(label_probability(gamma) @ pmf(x)) for x in (p, q))
+        excess = before - c * after - delta
         if abs(excess) > 1e-12:
             disagree += (f <= c - 1 + 2 * delta) != (excess <= 0)
     return float(disagree)
@@ -145,8 +145,8 @@ def constant_s_cost(cell: Cell) -> float:
     """Lemma A.1: the largest cost of the constant gamma over what is allowed, m from 1 to 11."""
     costs = []
     for m in range(1, K + 1):
-        found = certify(gamma_constant(K, m, EPSILON, DELTA), m, EPSILON, DELTA)
-        costs.append(found.attained_cost / found.allowance)
+        certificate = certify(gamma_constant(K, m, EPSILON, DELTA), m, EPSILON, DELTA)
+        costs.append(certificate.attained_cost / certificate.allowance)
     return max(costs)
 
 
@@ -225,9 +225,9 @@ def _largest_cost(gamma: np.ndarray, points: np.ndarray, c: float) -> float:
 def is_certified(cell: Cell) -> float:
     """Footnote 1: whether gamma is found and certified at so many teachers, m = 5."""
     pure = "delta=0" in cell["row"]
-    found = optimize_gamma(number_in(cell, "K"), 5, EPSILON, 0.0 if pure else DELTA)
-    gap = found.utility_upper_bound - found.utility
-    return float(found.certificate.holds and gap <= SOLVED)
+    solution = optimize_gamma(number_in(cell, "K"), 5, EPSILON, 0.0 if pure else DELTA)
+    gap = solution.utility_upper_bound - solution.utility
+    return float(solution.certificate.holds and gap <= SOLVED)
 
 
 # Sections 6.1 and D.1: figures -------------------------------------------------------------------
@@ -278,21 +278,21 @@ def the_optimum_gives_way_somewhere(cell: Cell) -> bool:
     from scipy.optimize import linprog
 
     m = number_in(cell, "m")
-    found, half = _optimal(m, DELTA), (K + 1) // 2
+    optimum, half = _optimal(m, DELTA), (K + 1) // 2
     rows = []
     for up in range(K + 1):
         for falls in range(K + 1 - up):
             counts = dict.fromkeys(CORNERS, 0)
             counts |= {"H,h": up, "D,0": falls, "1,1-D": K - up - falls}
-            rows.append(found.problem.row(np.array(list(counts.values()))))
+            rows.append(optimum.problem.row(np.array(list(counts.values()))))
     floor = np.maximum.reduce(_baselines(m, DELTA))[half:]
     best = linprog(
         -objective(K, parse_prior(UNIFORM)),
         A_ub=np.array(rows),
-        b_ub=np.full(len(rows), found.problem.relaxed_allowance),
+        b_ub=np.full(len(rows), optimum.problem.relaxed_allowance),
         bounds=[(low, 1) for low in floor],
     )
-    proven = bool(best.success) and -best.fun < found.utility - 10 * SOLVED
+    proven = bool(best.success) and -best.fun < optimum.utility - 10 * SOLVED
     return cell["published"] == "0" and proven
 
 

@@ -80,9 +80,9 @@ def _laws(sigma: float) -> dict[Histogram, np.ndarray]:
     return dict(zip(histograms(), gnmax_distribution(histograms(), sigma), strict=True))
 
 
-def divergence(one: np.ndarray, other: np.ndarray, order: float) -> float:
+def divergence(first: np.ndarray, second: np.ndarray, order: float) -> float:
     """Rényi divergence of two distributions of labels."""
-    return float(np.log((one**order * other ** (1 - order)).sum()) / (order - 1))
+    return float(np.log((first**order * second ** (1 - order)).sum()) / (order - 1))
 
 
 def _largest(ratio: Callable[[float, float], float]) -> float:
@@ -108,12 +108,12 @@ def converted_over_exact(cell: Cell) -> float:
 
 def missed_more_often(cell: Cell) -> float:
     """Proposition 7: histograms whose plurality is missed more often than the bound on it."""
-    found = 0
+    violations = 0
     for sigma, _ in CASES:
         bounds = np.exp(gnmax_log_q(histograms(), sigma))
         for (row, law), bound in zip(_laws(sigma).items(), bounds, strict=True):
-            found += 1 - law[int(np.argmax(row))] > bound * (1 + ROUNDING)
-    return float(found)
+            violations += 1 - law[int(np.argmax(row))] > bound * (1 + ROUNDING)
+    return float(violations)
 
 
 def independent_cost_used(cell: Cell) -> float:
@@ -143,12 +143,12 @@ def dependent_cost_used(cell: Cell) -> float:
 
 def falls_of_the_bound(cell: Cell) -> float:
     """Lemma 9: how often the bound falls on a grid of q up to where it is used."""
-    found = 0
+    falls = 0
     for sigma, order in CASES:
         curve = CostCurve(sigma, order, CLASSES)
         costs = curve.bound(-np.geomspace(700, -curve.log_q0(), 2000))
-        found += int((np.diff(costs) < -ROUNDING * curve.ceiling).sum())
-    return float(found)
+        falls += int((np.diff(costs) < -ROUNDING * curve.ceiling).sum())
+    return float(falls)
 
 
 def bound_of_theorem_6(q: float, sigma: float, order: float, mu1: float, mu2: float) -> float:
@@ -160,14 +160,14 @@ def bound_of_theorem_6(q: float, sigma: float, order: float, mu1: float, mu2: fl
 
 def better_moments(cell: Cell) -> float:
     """Proposition 10: how many of other moments give less than its own."""
-    found = 0
+    better = 0
     for sigma, order, q in ((40, 8.0, 1e-6), (100, 20.5, 1e-9), (10, 3.0, 1e-4)):
         best = sigma * math.sqrt(-math.log(q))
         least = bound_of_theorem_6(q, sigma, order, best + 1, best)
         for up, down in product((0.5, 0.8, 0.95, 1, 1.05, 1.25, 2), repeat=2):
             other = bound_of_theorem_6(q, sigma, order, 1 + best * up, best * down)
-            found += other < least * (1 - ROUNDING)
-    return float(found)
+            better += other < least * (1 - ROUNDING)
+    return float(better)
 
 
 def cost_of_clear_votes(cell: Cell) -> float:
@@ -190,30 +190,30 @@ def _sensitivities(sigma: float, order: float) -> dict[Histogram, SensitivityPro
 
 def moves_above_local_sensitivity(cell: Cell) -> float:
     """Proposition 13: moves that change the cost by more than Algorithm 3 allows."""
-    found = 0
+    violations = 0
     for sigma, order in CASES:
         costs = _by_histogram(gnmax_rdp(histograms(), sigma, order)[:, 0])
         for row, profile in _sensitivities(sigma, order).items():
             allowed = profile.at(0)[0] + ROUNDING * order / sigma**2
-            found += sum(abs(costs[row] - costs[x]) > allowed for x in moves(row))
-    return float(found)
+            violations += sum(abs(costs[row] - costs[x]) > allowed for x in moves(row))
+    return float(violations)
 
 
 def turns_of_local_sensitivity(cell: Cell) -> float:
     """Proposition 14: how often Algorithm 3 rises again after a fall, as q grows."""
-    found = 0
+    turns = 0
     for sigma, order in CASES:
         q = _q(sigma)
         profiles = _sensitivities(sigma, order)
         values = np.array([profiles[row].at(0)[0] for row in sorted(q, key=q.get)])
         steps = np.diff(values)[np.abs(np.diff(values)) > ROUNDING * order / sigma**2]
-        found += int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
-    return float(found)
+        turns += int(((steps[:-1] < 0) & (steps[1:] > 0)).sum())
+    return float(turns)
 
 
-def dominates(one: Histogram, other: Histogram) -> bool:
-    """Definition 15: whether all of one's gaps to its largest count, summed, are no smaller."""
-    gaps = (np.cumsum(max(row) - np.sort(row)[::-1]) for row in (one, other))
+def dominates(upper: Histogram, lower: Histogram) -> bool:
+    """Definition 15: whether all of upper's gaps to its largest count, summed, are no smaller."""
+    gaps = (np.cumsum(max(row) - np.sort(row)[::-1]) for row in (upper, lower))
     first, second = gaps
     return bool((first >= second).all())
 
@@ -226,13 +226,13 @@ def _reach(sigma: float, order: float) -> float:
 
 def dominating_and_less_certain(cell: Cell) -> float:
     """Proposition 16: pairs of which the dominating histogram has the larger q."""
-    found = 0
+    violations = 0
     for sigma, order in CASES:
         q, reach = _q(sigma), _reach(sigma, order)
         near = [row for row in histograms() if q[row] < reach]
         pairs = product(near, histograms())
-        found += sum(q[a] > q[b] + ROUNDING and dominates(a, b) for a, b in pairs)
-    return float(found)
+        violations += sum(q[a] > q[b] + ROUNDING and dominates(a, b) for a, b in pairs)
+    return float(violations)
 
 
 def _chain_links(sigma: float, order: float) -> Iterator[tuple[Histogram, Histogram]]:
@@ -246,12 +246,12 @@ def _chain_links(sigma: float, order: float) -> Iterator[tuple[Histogram, Histog
 
 def links_against_lemma_18(cell: Cell) -> float:
     """Lemma 18 as printed: n' dominates n and yet q(n) > q(n')."""
-    found = 0
+    violations = 0
     for sigma, order in CASES:
         q = _q(sigma)
         links = _chain_links(sigma, order)
-        found += sum(q[below] > q[above] + ROUNDING for above, below in links)
-    return float(found)
+        violations += sum(q[below] > q[above] + ROUNDING for above, below in links)
+    return float(violations)
 
 
 def lemma_18_is_turned_round(cell: Cell) -> bool:
@@ -269,7 +269,7 @@ def distances_underrated(cell: Cell) -> float:
 
     Beside the largest local sensitivity of all histograms within that distance.
     """
-    found = 0
+    violations = 0
     for sigma, order in CASES:
         profiles = _sensitivities(sigma, order)
         local = np.array([profile.at(0)[0] for profile in profiles.values()])
@@ -278,19 +278,19 @@ def distances_underrated(cell: Cell) -> float:
             far = np.maximum(rows - np.array(row), 0).sum(axis=1)
             for distance in range(TEACHERS + 1):
                 allowed = profile.at(distance)[0] + ROUNDING * order / sigma**2
-                found += local[far <= distance].max() > allowed
-    return float(found)
+                violations += local[far <= distance].max() > allowed
+    return float(violations)
 
 
 def neighbours_out_of_bounds(cell: Cell) -> float:
     """Proposition 21: moves that lead to a q outside of [B_L(q), B_U(q)]."""
-    found = 0
+    violations = 0
     for sigma, order in CASES:
         q, curve = _q(sigma), CostCurve(sigma, order, CLASSES)
         for row, here in q.items():
             low, high = float(curve.lower(here)), float(curve.upper(here))
-            found += sum(not low - ROUNDING <= q[x] <= high + ROUNDING for x in moves(row))
-    return float(found)
+            violations += sum(not low - ROUNDING <= q[x] <= high + ROUNDING for x in moves(row))
+    return float(violations)
 
 
 def conditions_violated(cell: Cell) -> float:
@@ -325,7 +325,7 @@ def totals_above_theorem_24(cell: Cell) -> float:
 
     Three queries; a teacher may change its vote on all of them.
     """
-    source, beta, found = np.random.default_rng(0), 0.2, 0
+    source, beta, violations = np.random.default_rng(0), 0.2, 0
     rows = histograms()
     for sigma, order in CASES:
         curve = CostCurve(sigma, order, CLASSES)
@@ -334,9 +334,9 @@ def totals_above_theorem_24(cell: Cell) -> float:
             there = [list(moves(row))[source.integers(len(list(moves(row))))] for row in here]
             totals = [gnmax_rdp(np.array(x), sigma, order).sum() for x in (here, there)]
             smooth = [SensitivityProfile(np.array(x), curve).smooth(beta) for x in (here, there)]
-            found += abs(totals[0] - totals[1]) > min(smooth) + ROUNDING
-            found += max(smooth) > math.exp(beta) * min(smooth) * (1 + ROUNDING)
-    return float(found)
+            violations += abs(totals[0] - totals[1]) > min(smooth) + ROUNDING
+            violations += max(smooth) > math.exp(beta) * min(smooth) * (1 + ROUNDING)
+    return float(violations)
 
 
 # Rules of thumb (appendix B.6) and settings ------------------------------------------------------

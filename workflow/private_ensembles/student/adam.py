@@ -18,9 +18,11 @@ class Adam:
     def __init__(self, parameters: Iterable[torch.Tensor], *, beta1: float = 0.9) -> None:
         self.parameters, self.beta1 = list(parameters), beta1
         self.state = {
-            "exp_avgs": [torch.zeros_like(one) for one in self.parameters],
-            "exp_avg_sqs": [torch.zeros_like(one) for one in self.parameters],
-            "state_steps": [torch.zeros((), device=one.device) for one in self.parameters],
+            "exp_avgs": [torch.zeros_like(parameter) for parameter in self.parameters],
+            "exp_avg_sqs": [torch.zeros_like(parameter) for parameter in self.parameters],
+            "state_steps": [
+                torch.zeros((), device=parameter.device) for parameter in self.parameters
+            ],
         }
 
     @torch.no_grad()
@@ -28,7 +30,7 @@ class Adam:
         """Move the parameters, each of which needs a gradient."""
         adam(
             self.parameters,
-            [one.grad for one in self.parameters],
+            [parameter.grad for parameter in self.parameters],
             **self.state,
             max_exp_avg_sqs=[],
             amsgrad=False,

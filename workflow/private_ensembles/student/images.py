@@ -162,7 +162,7 @@ class _Run:
         """Take up the training where `state` was taken."""
         self.model.load_state_dict(state["model"])
         self.optimizer.state = {
-            name: [one.to(self.device) for one in tensors]
+            name: [tensor.to(self.device) for tensor in tensors]
             for name, tensors in state["optimizer"].items()
         }
         for name, generator in self.generators.items():

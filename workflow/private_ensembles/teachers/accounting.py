@@ -131,7 +131,7 @@ def teacher_costs(schedule, noise_multiplier, Delta):
     with warnings.catch_warnings():
         # numerical chatter of both libraries about bounds that are pessimistic anyway
         warnings.simplefilter("ignore")
-        found = [
+        costs = [
             (
                 "epsilon_prv",
                 epsilon_prv(*setting),
@@ -165,7 +165,7 @@ def teacher_costs(schedule, noise_multiplier, Delta):
         ]
     return [
         Cost(quantity, ceil(epsilon * 1e9) / 1e9, Delta, adjacency, source)
-        for quantity, epsilon, adjacency, source in found
+        for quantity, epsilon, adjacency, source in costs
     ]
 
 

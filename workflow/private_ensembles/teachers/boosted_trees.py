@@ -131,13 +131,13 @@ def _leaves_of(shapes, columns):
     left = columns[[int(column) for column, _ in numbers]] <= single[:, None]
     most = max(len(features.split()) for features, *_ in shapes)
     masks = -left.view(np.uint8).astype(np.min_scalar_type(most), copy=False)  # all bits, or none
-    found = {}
+    leaves_of_shape = {}
     for shape in shapes:
         features, thresholds, *children = shape
         splits = zip(features.split(), thresholds.split(), strict=True)
         leaves = _leaves([masks[numbers[split]] for split in splits], *children)
-        found[shape] = np.broadcast_to(leaves, columns.shape[1:])
-    return found
+        leaves_of_shape[shape] = np.broadcast_to(leaves, columns.shape[1:])
+    return leaves_of_shape
 
 
 def _leaves(masks, left, right):
@@ -146,11 +146,11 @@ def _leaves(masks, left, right):
     below = [0] * len(masks)  # the leaf of each query below a split
     # The children of a split come after it; a leaf is called ~leaf as a child, which is negative.
     for node in reversed(range(len(masks))):
-        one, other = left[node], right[node]
-        one = below[one] if one >= 0 else ~one
-        other = below[other] if other >= 0 else ~other
-        chosen = masks[node] & (one ^ other)
-        below[node] = np.bitwise_xor(chosen, other, out=chosen)
+        smaller, larger = left[node], right[node]
+        smaller = below[smaller] if smaller >= 0 else ~smaller
+        larger = below[larger] if larger >= 0 else ~larger
+        chosen = masks[node] & (smaller ^ larger)
+        below[node] = np.bitwise_xor(chosen, larger, out=chosen)
     return below[0] if masks else 0
 
 

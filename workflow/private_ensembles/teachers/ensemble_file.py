@@ -39,18 +39,18 @@ def load_slices(paths):
     """
     states, facts = [], None
     for path in paths:
-        some, found = load_ensemble(path)
-        facts = facts or {key: value for key, value in found.items() if key != "slice"}
-        different = [key for key in SHARED if found.get(key) != facts.get(key)]
+        teachers, own_facts = load_ensemble(path)
+        facts = facts or {key: value for key, value in own_facts.items() if key != "slice"}
+        different = [key for key in SHARED if own_facts.get(key) != facts.get(key)]
         if different:
             raise ValueError(f"{os.fspath(path)}: {different[0]} is another than in {paths[0]}")
-        wanted = slice_members(found["K"], found.get("slice"))
-        if wanted != range(len(states), len(states) + len(some)):
+        wanted = slice_members(own_facts["K"], own_facts.get("slice"))
+        if wanted != range(len(states), len(states) + len(teachers)):
             raise ValueError(
-                f"{os.fspath(path)}: holds {len(some)} teachers from {wanted.start} on: "
+                f"{os.fspath(path)}: holds {len(teachers)} teachers from {wanted.start} on: "
                 f"must begin with teacher {len(states)}"
             )
-        states += some
+        states += teachers
     if len(states) != facts["K"]:
         raise ValueError(f"{os.fspath(paths[-1])}: is the last of {len(states)} of {facts['K']}")
     return states, facts

@@ -91,12 +91,12 @@ def _masks(trees, columns):
     """By the feature and threshold of a split: where queries go left, as `np.packbits` has it."""
     feature = np.concatenate([tree.feature for tree in trees])
     threshold = np.concatenate([tree.threshold for tree in trees])
-    found = {}
+    masks = {}
     for column in np.unique(feature[feature >= 0]).tolist():
         exact = np.unique(threshold[feature == column])
         packed = np.packbits(columns[column] <= single_below(exact)[:, None], axis=1)
-        found |= zip(((column, value) for value in exact.tolist()), packed, strict=True)
-    return found
+        masks |= zip(((column, value) for value in exact.tolist()), packed, strict=True)
+    return masks
 
 
 def _check(features, labels, shards, queries, n_classes):

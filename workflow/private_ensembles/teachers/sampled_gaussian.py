@@ -63,8 +63,8 @@ def step_curves(noise: float, rate: float, adjacency: str) -> list[Curve]:
         t = noise**2 * np.log((b + root) / (2 * rate)) + 0.5
         both = (1 - rate) * ndtr(-t / noise)
         first = both + rate * ndtr((1 - t) / noise)
-        found = first - np.exp(size) * (both + rate * ndtr((-1 - t) / noise))
-        return np.where(epsilon < 0, -np.expm1(epsilon) + np.exp(epsilon) * found, found)
+        delta = first - np.exp(size) * (both + rate * ndtr((-1 - t) / noise))
+        return np.where(epsilon < 0, -np.expm1(epsilon) + np.exp(epsilon) * delta, delta)
 
     return [replaced] if adjacency == "replace_one" else [removed, added]
 
@@ -82,11 +82,11 @@ def losses_of_steps(
     end = max(_largest_loss(curve) for curve in curves)
     points = min(_POINTS, math.ceil(end / _INTERVAL))
     grid = np.arange(-points, points + 1) * (end / points)
-    found = []
+    totals = []
     for curve in curves:
         deltas = np.clip(curve(grid) + _ERROR, 0.0, 1.0)
-        found.append(compose(np.minimum.accumulate(deltas), end / points, steps))
-    return tuple(found)
+        totals.append(compose(np.minimum.accumulate(deltas), end / points, steps))
+    return tuple(totals)
 
 
 def epsilon_of_steps(noise: float, rate: float, steps: int, Delta: float, adjacency: str) -> float:
@@ -94,8 +94,8 @@ def epsilon_of_steps(noise: float, rate: float, steps: int, Delta: float, adjace
 
     Within about an interval of one step's losses of the least, and a multiple of 1e-9.
     """
-    found = losses_of_steps(noise, rate, steps, adjacency)
-    return max((total.epsilon(Delta, 1e-9) for total in found), default=math.inf)
+    totals = losses_of_steps(noise, rate, steps, adjacency)
+    return max((total.epsilon(Delta, 1e-9) for total in totals), default=math.inf)
 
 
 def _largest_loss(curve: Curve) -> float:

@@ -26,8 +26,8 @@ def slice_members(K, name=None):
     """
     if name is None:
         return range(K)
-    found = re.fullmatch(r"([1-9]\d*)of([1-9]\d*)", name)
-    number, count = map(int, found.groups()) if found else (1, 0)
+    match = re.fullmatch(r"([1-9]\d*)of([1-9]\d*)", name)
+    number, count = map(int, match.groups()) if match else (1, 0)
     if not number <= count <= K:
         raise ValueError(f"slice = {name!r}: must be 1of2, 2of2 or the like, of at most K = {K}")
     return range((number - 1) * K // count, number * K // count)

@@ -148,10 +148,10 @@ class Gradients:
     def _clipped(self, max_grad_norm):
         """The gradient of one block, each record's clipped: DP-SGD's Algorithm 1, line 'clip'."""
 
-        def one(weights, image, label):
+        def loss_of_one(weights, image, label):
             return self._loss(weights, image[None], label[None], 1)
 
-        each = vmap(grad(one), (None, 0, 0))
+        each = vmap(grad(loss_of_one), (None, 0, 0))
 
         def block(row, images, labels, present):
             gradients = each(named(row, self.model), images, labels)

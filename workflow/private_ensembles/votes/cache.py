@@ -104,14 +104,14 @@ def counts(votes, n_classes):
     """
     votes = _whole("votes", votes, 2)
     _within("votes", votes, 0, n_classes - 1)
-    found = np.empty((len(votes), n_classes), np.int64)
+    histograms = np.empty((len(votes), n_classes), np.int64)
     step = max(1, _PIECE // max(1, votes.shape[1]))
     for start in range(0, len(votes), step):
         piece = votes[start : start + step].astype(np.int64)
         rows = np.arange(len(piece), dtype=np.int64)[:, None] * n_classes
         flat = np.bincount((piece + rows).ravel(), minlength=len(piece) * n_classes)
-        found[start : start + step] = flat.reshape(-1, n_classes)
-    return found
+        histograms[start : start + step] = flat.reshape(-1, n_classes)
+    return histograms
 
 
 def write_votes(path, votes):

@@ -178,5 +178,5 @@ def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def _extremes(matrix: np.ndarray) -> tuple[int, int]:
-    found = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
-    return min(low for low, _ in found), max(high for _, high in found)
+    extremes = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
+    return min(low for low, _ in extremes), max(high for _, high in extremes)

@@ -112,8 +112,8 @@ def _are_no_numbers(cells: list, names: tuple[str, str], n_classes: int, kind: s
 
 def _separator(line: str) -> str:
     """Return what separates the cells of a line: a comma unless it has only semicolons, or tabs."""
-    found = [each for each in ",;\t" if each in line]
-    return found[0] if len(found) == 1 else ","
+    separators = [each for each in ",;\t" if each in line]
+    return separators[0] if len(separators) == 1 else ","
 
 
 def _without_nul(lines: Iterable[str]) -> Iterator[str]:
@@ -150,13 +150,13 @@ def _header(header: list[str], kind: str) -> tuple[str, int | None, list[int] | 
             f"has a column called {_short(wrong)!r}: a header must name every column teacher..., "
             "or every column class..., and perhaps one label"
         )
-    (found,) = told
-    if kind not in ("auto", found):
-        raise ValueError(f"has a header of {found}, and votes_kind = {kind} is asked for")
+    (named,) = told
+    if kind not in ("auto", named):
+        raise ValueError(f"has a header of {named}, and votes_kind = {kind} is asked for")
     if len(set(others)) < len(others):
         twice = next(cell for cell in others if others.count(cell) > 1)
         raise ValueError(f"has two columns called {twice!r}: every name must be another one")
-    return found, at, _places(others) if found == "counts" else None
+    return named, at, _places(others) if named == "counts" else None
 
 
 def _told(cell: str) -> str | None:

@@ -43,20 +43,20 @@ def promised(path: str | Path) -> dict[str, Promised]:
     ValueError for a member that does not begin as an array does, or is packed as NumPy packs none,
     and for a damaged archive; OSError if it cannot be opened.
     """
-    found: dict[str, Promised] = {}
+    arrays: dict[str, Promised] = {}
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
-            return found
+            return arrays
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 name = info.filename.removesuffix(".npy")
                 if name in NAMES:
-                    both = [_of_member(archive, info, name), *filter(None, [found.get(name)])]
-                    found[name] = max(both, key=lambda each: each.n_bytes)
+                    both = [_of_member(archive, info, name), *filter(None, [arrays.get(name)])]
+                    arrays[name] = max(both, key=lambda each: each.n_bytes)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"not a readable npz file: {error}") from None
-    return found
+    return arrays
 
 
 def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Promised:

@@ -148,8 +148,8 @@ def labels_alone(
     epsilon, delta, width: about those of labels and counts together, width the standard deviation
     of their losses; they only choose the grid. Source: docs/confident-labels.md.
     """
-    given = {"fineness": fineness, "width": width}
-    grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **given)
+    resolution = {"fineness": fineness, "width": width}
+    grid, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, **resolution)
     return LabelsAlone(grid, values_of_labels(kernels, grid, labels, delta, slice(0, grid.size)))
 
 

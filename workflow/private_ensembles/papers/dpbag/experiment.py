@@ -165,7 +165,7 @@ def _costs(votes, settings, sizes, k_values):
         running.charge(start, place, most)
         if sizes[place] in k_values:
             counts.charge(start, k_values.index(sizes[place]), most)
-    return counts.found, running.largest
+    return counts.first_labels, running.largest
 
 
 def _conjectured(votes, settings, k_values, exceeding):

@@ -81,11 +81,11 @@ def _mean_and_sd(privacy: pd.DataFrame) -> dict[tuple[str, str], dict[str, tuple
     marks = (NOT_FOR_RELEASE, FREE, SANITIZED)
     if wrong := set(privacy["release"]) - set(marks):
         raise ValueError(f"privacy: release = {wrong.pop()!r}: must be one of {', '.join(marks)}")
-    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    statistics: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     grouped = privacy.groupby(["task", "aggregator", "quantity"], sort=False)["value"]
     for (task, aggregator, quantity), values in grouped:
-        found.setdefault((task, aggregator), {})[quantity] = (values.mean(), values.std())
-    return found
+        statistics.setdefault((task, aggregator), {})[quantity] = (values.mean(), values.std())
+    return statistics
 
 
 def _of(frame: pd.DataFrame, task: str, aggregator: str | None = None) -> pd.DataFrame:

@@ -153,13 +153,13 @@ def _growth_in_print(evidence: Evidence, item: str) -> Relation:
     )
 
 
-def _has_more(one: tuple, other: tuple) -> bool:
+def _has_more(more: tuple, fewer: tuple) -> bool:
     """Tell whether a place differs from another by more partitions alone."""
     return (
-        one[0] == other[0] == "dpbag"
-        and one[1] == other[1]
-        and one[3] == other[3]
-        and one[2] > other[2]
+        more[0] == fewer[0] == "dpbag"
+        and more[1] == fewer[1]
+        and more[3] == fewer[3]
+        and more[2] > fewer[2]
     )
 
 

@@ -53,9 +53,9 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
     rows = _rows(evidence, "table1", dataset)
     ours, missing = None, ""
     if rows is not None:
-        one, other = (rows.loc[_our_name(name, rows)] for name in (above, below))
-        if min(one["student_seeds"], other["student_seeds"]) > 1:
-            ours = _difference(one, other)
+        upper, lower = (rows.loc[_our_name(name, rows)] for name in (above, below))
+        if min(upper["student_seeds"], lower["student_seeds"]) > 1:
+            ours = _difference(upper, lower)
         else:
             missing = _ONE_STUDENT
     return Relation(
@@ -72,15 +72,15 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
     )
 
 
-def _difference(one: pd.Series, other: pd.Series) -> Estimate:
+def _difference(upper: pd.Series, lower: pd.Series) -> Estimate:
     """Return the difference of two students' means over seeds, in percent."""
     parts = [
         Part(
             (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
         )
-        for row in (one, other)
+        for row in (upper, lower)
     ]
-    gap = 100 * (one["student_accuracy"] - other["student_accuracy"])
+    gap = 100 * (upper["student_accuracy"] - lower["student_accuracy"])
     return Estimate(float(gap), *standard_error(parts))
 
 

@@ -116,17 +116,17 @@ def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
     )
 
 
-def _gap(one: pd.Series, other: pd.Series) -> Estimate:
+def _gap(upper: pd.Series, lower: pd.Series) -> Estimate:
     """Return the difference of two means over training seeds, in percent."""
     parts = [
         Part(
             (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
         )
-        for row in (one, other)
+        for row in (upper, lower)
     ]
     error, freedom = standard_error(parts)
     return Estimate(
-        100 * float(one["student_accuracy"] - other["student_accuracy"]), error, freedom
+        100 * float(upper["student_accuracy"] - lower["student_accuracy"]), error, freedom
     )
 
 

@@ -1,0 +1,25 @@
+"""What belongs together is one argument: no function takes ten of them."""
+
+import ast
+
+MOST = 9
+# The public function takes a task's numbers by name, as its page has them (docs/api.md); a row of
+# the ledger has as many columns.
+ALLOWED = {"api/planning.py plan", "ledger/row.py ledger_row"}
+
+
+def _arguments(function: ast.FunctionDef) -> int:
+    arguments = function.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return len(named) + (arguments.vararg is not None) + (arguments.kwarg is not None)
+
+
+def test_no_function_takes_ten_arguments(root):
+    package = root / "workflow" / "private_ensembles"
+    many = {
+        f"{path.relative_to(package).as_posix()} {node.name}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and _arguments(node) > MOST
+    }
+    assert many <= ALLOWED
