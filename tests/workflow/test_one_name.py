@@ -33,15 +33,12 @@ from private_ensembles.votes.cache import Votes
 RUNS = ("tiny", "tiny_pate", "tiny_nzc")
 # What mechanisms were called before each had one label.
 FORMER = (
-    *("GNMax (Gaussian)", "LNMax (Laplace)", "γ optimised", "improved conversion", "σ by ", "2/ε"),
-    *("scale by ", "σ as in the paper", "of its labels", "by the label", "noisy vote of bagged"),
-    *(
-        "immutable noisy ArgMax",
-        "Optimal label by",
-        "of private teachers, no noise",
-        ", subsampling",
-    ),
-    *("ladder on two", "mechanism on the counts", "flip on the counts"),
+    *("GNMax (Gaussian)", "GNMax, σ ", "GNMax, improved conversion", "GNMax, account", "GNMax by "),
+    *("LNMax (Laplace)", "LNMax, scale by", "LNMax, 2/ε", "LNMax, scale 2/ε", "LNMax, improved c"),
+    *("LNMax, δ of", "LNMax, exact for", "GNMax, exact for", "NMax, by the label"),
+    *("DaRRM, γ optimised", "DaRRM, subsampling", "NZC, immutable", "Exponential mechanism on"),
+    *("Permute-and-flip on", "ladder on two", "Optimal label by", "DPBag and SAA, noisy"),
+    *("Majority of private teachers, no noise", "Committee of private teachers, no noise"),
 )
 LABELS = {entry.label for entry in registry.ENTRIES}
 SHORT = {name for entry in registry.ENTRIES for name in names.short([entry.name])}
@@ -183,8 +180,9 @@ def check_page(page):
             assert words == registry.entry(title).label
         assert words not in IDENTIFIERS, words
         assert not re.fullmatch(r"(lnmax|nzc)-\w+", words), words
-        for side in words.split(" above "):  # a relation compares two
-            assert is_the_name(side) or not is_a_name(side), words
+        # A relation compares two; what does not apply is listed before the reason.
+        for part in re.split(" above | · |: ", words):
+            assert is_the_name(part) or not is_a_name(part), words
     seen = unescape(re.sub("<[^>]*>", " ", text))
     assert not [former for former in FORMER if former in seen]
     assert any(is_the_name(words) for _, words in cells)
