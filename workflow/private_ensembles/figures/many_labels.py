@@ -5,6 +5,7 @@ from matplotlib.ticker import PercentFormatter
 
 from private_ensembles.figures import names, style
 from private_ensembles.figures.planner import family
+from private_ensembles.mechanisms import registry
 
 # GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
@@ -26,7 +27,9 @@ def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) ->
         else:
             _votes(equal_budget, third)
         words.axis("off")
-        words.legend(*first.get_legend_handles_labels(), loc="center")
+        lines = {line.get_label(): line for axis in (first, second) for line in axis.lines}
+        labels = [style.label(name) for name in registry.entries() if style.label(name) in lines]
+        words.legend([lines[label] for label in labels], labels, loc="center")
         style.save(drawn, *paths)
 
 
@@ -52,7 +55,7 @@ def _right(study: pd.DataFrame, axis) -> None:
 def _ratios(study: pd.DataFrame, axis) -> None:
     for name in ACCOUNTS:
         part = study[study["mechanism"] == name]
-        axis.plot(part["labels"], part["ratio"], **style.look(name))
+        style.line(axis, part["labels"], part["ratio"], name)
     axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
     at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
@@ -68,6 +71,11 @@ def _votes(table: pd.DataFrame, axis) -> None:
     most = table.groupby("task")["queries"].transform("max")
     table = table[(table["queries"] == most) & table["mechanism"].isin(ACCOUNTS)]
     tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
+    # Words stand at the end where the tasks are further apart.
+    tops = table[table["task"].isin(tasks)].groupby(["epsilon", "task"])["accuracy"].max().unstack()
+    apart = (tops.max(axis=1) - tops.min(axis=1)).iloc[[0, -1]]
+    place_of_words = apart.iloc[::-1].idxmax()
+    side = "right" if place_of_words == apart.index[-1] else "left"
     for place, task in enumerate(tasks):
         rows = table[table["task"] == task].sort_values("epsilon")
         for name in ACCOUNTS:
@@ -75,13 +83,12 @@ def _votes(table: pd.DataFrame, axis) -> None:
             axis.plot(
                 part["epsilon"], part["accuracy"], **style.look(name) | {"alpha": 1 - 0.5 * place}
             )
-        last = rows[rows["epsilon"] == rows["epsilon"].max()]
-        delta = style.number(last["delta"].iloc[0])
-        words = f"{style.label(task)}, {last['queries'].iloc[0]:,} labels, δ = {delta}"
-        at = last["epsilon"].iloc[0], last["accuracy"].max()
+        delta = style.number(rows["delta"].iloc[0])
+        words = f"{style.label(task)}, {rows['queries'].iloc[0]:,} labels, δ = {delta}"
+        at = place_of_words, tops.loc[place_of_words, task]
         # Lines of the other task pass behind the words.
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
-        axis.annotate(words, at, (0, 6), textcoords="offset points", ha="right", bbox=box)
+        axis.annotate(words, at, (0, 6), textcoords="offset points", ha=side, bbox=box)
     axis.set(
         xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
     )

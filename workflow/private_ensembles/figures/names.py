@@ -155,13 +155,14 @@ def _power(match: re.Match) -> str:
 
 
 def column(name: str) -> str:
-    """Return the heading of a column: words for its parts, Greek letters for theirs.
+    """Return the heading of a column: words for its parts, Greek letters and mechanisms for theirs.
 
-    >>> column("epsilon_total_optimal"), column("printed sigma_ss"), column("accuracy_sd")
-    ('ε total optimal', 'printed σ ss', 'accuracy (sd)')
+    >>> column("epsilon_total_gnmax"), column("printed sigma_ss"), column("accuracy_sd")
+    ('ε total GNMax', 'printed σ ss', 'accuracy (sd)')
     """
-    parts = re.split(r"[_ ]", name)
-    words = [
-        _GREEK.get(part) or (_SHORT.get(part, part) if i else part) for i, part in enumerate(parts)
-    ]
+    first, *others = re.split(r"[_ ]", name)
+    words = [_GREEK.get(first, first)]
+    for part in others:
+        (short_name,) = short([part])
+        words.append(_GREEK.get(part) or _SHORT.get(part) or short_name)
     return " ".join(words)

@@ -18,6 +18,8 @@ from private_ensembles.page.cells import DIGITS, LONG, MORE_DIGITS, cell, number
 _TALL, _WIDE = 12, 11
 # Columns that tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method"]
+# Columns that may say why a mechanism is left out.
+_REASONS = ("not_applicable", "verdict")
 # CSS pixels to a figure's pixel.
 _SHOWN = 0.6
 # What a PNG begins with; its width and height are bytes 16 to 24.
@@ -70,6 +72,8 @@ def html_table(
     hides the rows without a text, and a button for every status. decimals: of the numbers in all
     columns of a setting ("ε = 2"), so that they can be compared at a glance.
     """
+    told = [name for name in _REASONS if name in table and table[name].notna().any()]
+    table = table.assign(**{name: table[name].map(names.reason, "ignore") for name in told})
     numeric = {
         name: pd.to_numeric(table[name].replace("", None), errors="coerce").notna().any()
         for name in table
