@@ -267,7 +267,7 @@ def test_the_python_on_the_page_runs(root):
     page = (root / "docs" / "command.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     example = runpy.run_path(str(root / "examples" / "randomized_response.py"))["labels"]
-    names = {"found": audit_function(example, 3, 2)}
+    names = {"audited": audit_function(example, 3, 2)}
     code = ast.parse(block)
     results = []
     for statement in code.body:
@@ -279,8 +279,8 @@ def test_the_python_on_the_page_runs(root):
     labels = names["label"].self_compose(100).get_epsilon_for_delta(1e-5)
     steps = names["sgd"].self_compose(1000).get_epsilon_for_delta(1e-5)
     assert max(labels, steps) < together < labels + steps
-    assert gaussian.noise_multiplier == pytest.approx(1 / names["found"].mu())
-    assert concentrated.rho == names["found"].rho()
+    assert gaussian.noise_multiplier == pytest.approx(1 / names["audited"].mu())
+    assert concentrated.rho == names["audited"].rho()
 
 
 # Stands before the package, and refuses what an audit must not need.
