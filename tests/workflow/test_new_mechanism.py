@@ -68,7 +68,12 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     warm = ("remembering.py", "warm_jobs.py", "warm_snakemake.py")
     for name in ("conftest.py", "rewriting.py", *warm):
         shutil.copy2(root / "tests" / name, extended / "tests")
-    files = ("test_registry.py", "test_claims.py", "test_every_mechanism.py", "test_may_be_released.py")
+    files = (
+        "test_registry.py",
+        "test_claims.py",
+        "test_every_mechanism.py",
+        "test_may_be_released.py",
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n0", "-k", NAME, *files],
         cwd=extended / "tests" / "mechanisms",
