@@ -1,6 +1,7 @@
 """What is compared with a threshold: the largest count, or its lead over what a student expects."""
 
 import numpy as np
+import pytest
 
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.checks.thresholds import plurality, student
@@ -20,3 +21,8 @@ def test_a_student_expects_the_same_of_every_query():
     whole = student(COUNTS, NOISE, True)
     assert whole.dtype == np.int64
     assert whole.tolist() == [4, 1, 2]
+
+
+def test_a_students_score_is_of_two_classes():
+    with pytest.raises(ValueError, match="^counts of 3 classes: a student's score is of two$"):
+        student(np.array([[3, 2, 2]]), NOISE, False)

@@ -23,7 +23,9 @@ def student(counts: NDArray, parameters: CheckedNoise, secure: bool) -> NDArray:
     """Return max_j (n_j - K p_j), for a student with the same scores on every query, two classes.
 
     K p_j is rounded if noise is secure. A label that is reinforced is the student's own, known
-    before, so that it says "no answer".
+    before, so that it says "no answer". Raises ValueError for more classes.
     """
+    if counts.shape[1] != 2:
+        raise ValueError(f"counts of {counts.shape[1]} classes: a student's score is of two")
     scores = np.array([1 - parameters.score, parameters.score])
     return student_excess(counts, np.broadcast_to(scores, counts.shape), whole=secure)
