@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from private_ensembles.audit import verdicts
 from private_ensembles.mechanisms import registry
@@ -27,7 +26,7 @@ def term(words):
 def pages():
     """Every page, caption and text that a reader sees but privacy.md, by name."""
     found = [ROOT / "README.md", ROOT / "results" / "README.md", *REPORT.glob("*.rst")]
-    found += [REPORT / "findings.yaml", REPORT / "sections.yaml", *(ROOT / "docs").glob("*.md")]
+    found += [REPORT / "sections.yaml", *(ROOT / "docs").glob("*.md")]
     for name in ("page", "figures"):
         found += (ROOT / "workflow" / "private_ensembles" / name).glob("*.py")
     return {
@@ -88,18 +87,16 @@ def slugs(path):
 
 
 def named():
-    """Pages that captions, findings and mechanisms name, each with an anchor or none."""
+    """Pages that captions and mechanisms name, each with an anchor or none."""
     for path in REPORT.glob("*.rst"):
         for page in re.findall(r"``(docs/[\w.-]+\.md)``", path.read_text(encoding="utf-8")):
             yield path.name, page, ""
-    for entry in yaml.safe_load((REPORT / "findings.yaml").read_text(encoding="utf-8")):
-        yield entry["name"], *entry["docs"].partition("#")[::2]
     for entry in registry.ENTRIES:
         page, _, anchor = entry.proof.partition("#")
         yield entry.name, f"docs/{page}", anchor
 
 
-def test_pages_that_captions_findings_and_mechanisms_name_exist():
+def test_pages_that_captions_and_mechanisms_name_exist():
     for who, page, anchor in named():
         assert (ROOT / page).is_file(), (who, page)
         assert not anchor or anchor in slugs(ROOT / page), (who, page, anchor)

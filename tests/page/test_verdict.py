@@ -64,7 +64,7 @@ def test_a_card_links_to_a_paper_that_is_shown_only():
 
 
 def test_a_finding_is_shown_with_its_page(tmp_path):
-    found = [Finding("nzc", "name", "A *title*", "``text``", "docs/no-such-page.md")]
+    found = [Finding("nzc", "A *title*", "``text``", "docs/no-such-page.md")]
     shown = verdict.findings_html(found, "nzc", tmp_path)
     assert "<strong>A <em>title</em>.</strong> <code>text</code>" in shown
     assert "<code>docs/no-such-page.md</code>" in shown

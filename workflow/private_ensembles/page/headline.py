@@ -17,7 +17,7 @@ def sentence(findings: Sequence[Finding], papers: int) -> str:
     """Return what came out in plain words; papers: how many the run covers.
 
     >>> from private_ensembles.page.findings import Finding
-    >>> findings = [Finding("nzc", "constant", "t", "t", "docs/nzc.md", "broken")]
+    >>> findings = [Finding("nzc", "t", "t", "docs/nzc.md", "broken")]
     >>> sentence(findings, 4)
     'Four papers on private teacher ensembles, recomputed. One claim is broken.'
     """

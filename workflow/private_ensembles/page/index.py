@@ -1,7 +1,7 @@
 """The page of results: one self-contained HTML file that opens without a network.
 
-A later part of the project adds its items to ``workflow/report/sections.yaml``, a caption and
-perhaps findings beside it; nothing here needs to change. All text from files is escaped. What
+A later part of the project adds its items to ``workflow/report/sections.yaml`` and a caption, and
+perhaps a function to `findings`; nothing here needs to change. All text from files is escaped. What
 differs between two runs by its nature is in the last section only, between the marks
 `run_facts.VARIES`.
 """
@@ -48,7 +48,7 @@ def build(
     folders its paper. Items that sections.yaml does not name are left out, sections without files
     as well. data: the configuration's switch. ledger: the privacy ledger (CSV), if there is one.
     config: of the run, to say what is not the default. Raises OSError for a missing file or
-    caption, ValueError for findings that cannot be read.
+    caption.
     """
     captions = Path(captions)
     root = Path(fidelity).parent
@@ -57,7 +57,7 @@ def build(
     paths = map(Path, [*tables, *figures, *teachers])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
     results = chapters.Results(root, files, compared, captions, config)
-    findings = read_findings(captions / "findings.yaml", root)
+    findings = read_findings(root)
     sections = read_sections(captions)
     ledgers = list(map(Path, ledger))
     if ledgers and _AUDIT.paper not in {section.paper for section in sections}:

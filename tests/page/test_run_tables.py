@@ -1,0 +1,47 @@
+"""Numbers of findings: which rows of a run's tables they are from, and how they are rounded."""
+
+import re
+
+import pytest
+
+from private_ensembles.page.run_tables import NotMadeError, RunTables, above, below, first, nearest
+
+TABLE = "dataset,a,b\ndigits,1,4\nadult,,5\ndigits,2,8\n"
+
+
+@pytest.fixture
+def tables(tmp_path):
+    (tmp_path / "table.csv").write_text(TABLE, encoding="utf-8")
+    return RunTables(tmp_path)
+
+
+def test_the_first_value_that_occurs_counts(tables):
+    assert list(tables.rows("table", dataset=("mnist", "digits"))["b"]) == [4, 8]
+    assert list(tables.rows("table", dataset="digits", b=8.0)["a"]) == [2]
+    assert first(tables.rows("table", b=(6, 8)), "a", over="b") == 0.25
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "column", "over"),
+    [
+        ("other", {}, "a", None),
+        ("table", {"dataset": "mnist"}, "a", None),
+        ("table", {"dataset": "mnist", "b": 4}, "a", None),
+        ("table", {"c": 4}, "a", None),
+        ("table", {}, "c", None),
+        ("table", {}, "a", "c"),
+        ("table", {"dataset": "adult"}, "a", None),
+    ],
+)
+def test_what_the_run_did_not_make_is_no_number(tables, name, wanted, column, over):
+    with pytest.raises(NotMadeError):
+        first(tables.rows(name, **wanted), column, over)
+
+
+@pytest.mark.parametrize("value", [0.12341, 18.9771, 1e-8 / 3])
+def test_bounds_in_words_still_hold(value):
+    low, near, high = (
+        float(re.sub(r"·10⁻⁹", "e-9", write(value, 4))) for write in (below, nearest, above)
+    )
+    assert low < value < high
+    assert abs(near - value) <= (high - low) / 2 * (1 + 1e-9)
