@@ -31,6 +31,7 @@ from private_ensembles.pate.sanitize import gnss_rdp
 from private_ensembles.teachers.dpsgd import poisson_batch
 from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
 
 # What draws random numbers; `beta` is a name of PATE's as well and is counted on generators only.
@@ -75,6 +76,7 @@ SECURE = (
 )
 SECURE_THRESHOLDS = f"{HERE}test_thresholds_with_secure_noise"
 DPSGD = f"{HERE}test_a_step_of_dp_sgd"
+BATCHES = f"{HERE}test_batches_hold_a_record_at_its_rate"
 PRIVATE = {
     "mechanisms/checks/checked.py check_and_label": AUDITED,
     "mechanisms/laws/bagging.py release": AUDITED,
@@ -96,8 +98,13 @@ PRIVATE = {
     ),
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
-    "teachers/dpsgd.py gaussian": DPSGD,
-    "teachers/dpsgd.py poisson_batch": f"{HERE}test_batches_hold_a_record_at_its_rate",
+    "teachers/dpsgd.py poisson_batch": BATCHES,
+    "teachers/dpsgd.py _private.CpuNoiseOptimizer.add_noise": DPSGD,
+    "teachers/dpsgd_ensemble.py _drawn.noise_of": DPSGD,
+    "teachers/sources.py SecureTensors.normal": DPSGD,
+    "teachers/sources.py SecureTensors.uniform": BATCHES,
+    "teachers/sources.py SeededTensors.normal": DPSGD,
+    "teachers/sources.py SeededTensors.uniform": BATCHES,
 }
 PUBLIC = "which records or queries: public"
 SIMULATED = "simulates data or an estimate; nothing private goes in"
@@ -131,6 +138,7 @@ OTHER = {
     "votes/synthetic.py synthetic_counts": SIMULATED,
     "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
+    "teachers/sources.py SeededTensors.permutation": TRAINING,
     "teachers/plain_ensemble.py _resumed": TRAINING,
     "teachers/plain_ensemble.py train_plain_ensemble": TRAINING,
 }
@@ -266,9 +274,10 @@ def test_a_step_of_dp_sgd(noise):
 
     def sampler(multiplier):
         def sample(label, size, stream):
-            seeds = [None] * size
+            sampling, noises = [SecureTensors()] * size, [SecureTensors()] * size
             if noise == "reproducible":
                 seeds = stream.integers(0, 2**62, (2, size)).tolist()
+                sampling, noises = ([SeededTensors(seed) for seed in row] for row in seeds)
             states = train_private_ensemble(
                 [model] * size,
                 ShardedRecords(
@@ -279,8 +288,8 @@ def test_a_step_of_dp_sgd(noise):
                     n_classes=2,
                 ),
                 PrivateTraining(multiplier, norm, batch_size=1, epochs=1, learning_rate=1.0),
-                noise_seeds=seeds[-1] if seeds[0] else seeds,
-                sampling_seeds=seeds[0] or seeds,
+                sampling=sampling,
+                noise=noises,
             )
             weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
             lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
@@ -294,7 +303,7 @@ def test_a_step_of_dp_sgd(noise):
 
 @pytest.mark.parametrize("noise", ["reproducible", "secure"])
 def test_batches_hold_a_record_at_its_rate(noise):
-    stream = torch.Generator().manual_seed(1) if noise == "reproducible" else None
+    stream = SeededTensors(1) if noise == "reproducible" else SecureTensors()
     runs, rate = 200_000, 1 / 32
     drawn = len(poisson_batch(runs, rate, stream))
     low, high = clopper_pearson(drawn, runs, 1e-6)

@@ -17,10 +17,11 @@ from private_ensembles.mechanisms.laws.gamma import release
 from private_ensembles.mechanisms.laws.gaussian import gnmax
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
-from private_ensembles.teachers.dpsgd import gaussian, poisson_batch, train_private_teacher
+from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import SecureTensors
 from private_ensembles.teachers.training import PrivateTraining, Randomness
 
 CHANCE = 1e-7
@@ -176,7 +177,7 @@ def test_no_seed_has_any_influence():
         "normal": lambda: secure.normal((10,)),
         "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, Secure()),
         "darrm": lambda: release(np.full(300, 2), gamma_subsampling(5, 3), Secure()),
-        "batch": lambda: poisson_batch(1000, 0.5, None),
+        "batch": lambda: poisson_batch(1000, 0.5, SecureTensors()),
     }
     for name, draw in draws.items():
         seed_everything()
@@ -202,13 +203,13 @@ def test_extreme_bits_stay_inside(monkeypatch):
 
 
 def test_gaussian_noise_of_training_is_standard_normal():
-    noise = gaussian(torch.Size((100, 100)), None, torch.float32)
+    noise = SecureTensors().normal(torch.Size((100, 100)), torch.float32)
     assert noise.dtype == torch.float32
     assert stats.kstest(noise.numpy().ravel(), "norm").pvalue > CHANCE
 
 
 def test_batches_are_drawn_at_the_sample_rate():
-    assert agrees(len(poisson_batch(20000, 0.03, None)), 20000, 0.03)
+    assert agrees(len(poisson_batch(20000, 0.03, SecureTensors())), 20000, 0.03)
 
 
 SOURCE = np.random.default_rng(0)
@@ -224,8 +225,8 @@ def test_private_teacher_trains_with_secure_noise_and_no_two_are_alike():
             build_model("linear", (8, 8), 2, 0),
             *(inputs, targets.long()),
             PrivateTraining(**DP, learning_rate=0.1),
-            sampling_seed=None,
-            noise_seed=None,
+            sampling=SecureTensors(),
+            noise=SecureTensors(),
         )["1.weight"]
         for _ in range(2)
     ]

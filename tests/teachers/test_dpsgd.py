@@ -9,6 +9,7 @@ from torch.nn.utils import parameters_to_vector
 
 from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
 from private_ensembles.teachers.models import build_model
+from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
 
 SETTINGS = {
@@ -32,8 +33,8 @@ def vector(state):
 
 def train(model, images, labels, noise_seed=2, **changes):
     training = PrivateTraining(**(SETTINGS | changes))
-    seeds = {"sampling_seed": 1, "noise_seed": noise_seed}
-    return vector(train_private_teacher(model, images, labels, training, **seeds))
+    sources = {"sampling": SeededTensors(1), "noise": SeededTensors(noise_seed)}
+    return vector(train_private_teacher(model, images, labels, training, **sources))
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "linear"])
@@ -117,7 +118,7 @@ def test_training_repeats_exactly_and_leaves_the_global_generator_alone(name):
 
 
 def test_batches_draw_every_record_independently_at_the_sample_rate():
-    source = torch.Generator().manual_seed(0)
+    source = SeededTensors(0)
     draws, n, rate = 4000, 50, 1 / 16
     drawn = torch.zeros(draws, n)
     for row in drawn:

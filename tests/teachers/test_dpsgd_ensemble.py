@@ -13,6 +13,7 @@ from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.schedule import poisson_schedule
 from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
 
 SETTINGS = {
@@ -43,14 +44,14 @@ def problem(name="linear", lengths=(13, 9, 20), shape=(8, 8)):
 
 
 def train(models, images, labels, shards, **changes):
-    seeds = {
-        "sampling_seeds": [10 + i for i in range(len(models))],
-        "noise_seeds": [20 + i for i in range(len(models))],
+    sources = {
+        "sampling": [SeededTensors(10 + i) for i in range(len(models))],
+        "noise": [SeededTensors(20 + i) for i in range(len(models))],
     }
     records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=3)
-    own = {name: changes.pop(name) for name in (*seeds, "blocks") if name in changes}
+    own = {name: changes.pop(name) for name in (*sources, "blocks") if name in changes}
     training = PrivateTraining(**(SETTINGS | changes))
-    return train_private_ensemble(models, records, training, **(seeds | own))
+    return train_private_ensemble(models, records, training, **(sources | own))
 
 
 def vector(state):
@@ -72,8 +73,8 @@ def test_teachers_are_those_that_opacus_trains_one_by_one(name, shape, shard_siz
             scaled(images[shard], 255),
             labels[shard],
             PrivateTraining(**SETTINGS, shard_size=shard_size),
-            sampling_seed=10 + i,
-            noise_seed=20 + i,
+            sampling=SeededTensors(10 + i),
+            noise=SeededTensors(20 + i),
         )
         assert list(alone) == list(together[i])
         assert (vector(alone) - vector(together[i])).abs().max() < 1e-5
@@ -86,8 +87,8 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
     for order in ([0, 1, 2], [2, 0], [1]):
         some = train(
             *([models[i] for i in order], images, labels, [shards[i] for i in order]),
-            sampling_seeds=[10 + i for i in order],
-            noise_seeds=[20 + i for i in order],
+            sampling=[SeededTensors(10 + i) for i in order],
+            noise=[SeededTensors(20 + i) for i in order],
             blocks=4,
         )
         for i, state in zip(order, some, strict=True):
@@ -135,9 +136,9 @@ def test_noise_is_scaled_by_the_clipping_norm_and_divided_by_the_expected_batch(
 def test_the_accountant_sees_the_sampling_that_was_done(monkeypatch):
     calls = []
 
-    def recorded(n_records, sample_rate, generator):
+    def recorded(n_records, sample_rate, source):
         calls.append((n_records, sample_rate))
-        return draw(n_records, sample_rate, generator)
+        return draw(n_records, sample_rate, source)
 
     draw = dpsgd_ensemble.poisson_batch
     monkeypatch.setattr(dpsgd_ensemble, "poisson_batch", recorded)
@@ -160,10 +161,10 @@ def test_no_bit_depends_on_the_threads_that_draw_noise():
     assert all(torch.equal(vector(a), vector(b)) for a, b in zip(*ends, strict=True))
 
 
-def test_secure_noise_needs_no_seed_and_repeats_nothing():
+def test_secure_noise_repeats_nothing():
     models, images, labels, shards = problem()
-    seeds = {"sampling_seeds": [None] * 3, "noise_seeds": [None] * 3}
-    one, two = (train(models, images, labels, shards, **seeds) for _ in range(2))
+    secure = {"sampling": [SecureTensors()] * 3, "noise": [SecureTensors()] * 3}
+    one, two = (train(models, images, labels, shards, **secure) for _ in range(2))
     assert not any(torch.equal(vector(a), vector(b)) for a, b in zip(one, two, strict=True))
 
 

@@ -5,6 +5,7 @@ import torch
 
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
+from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.training import PlainTraining
 
 SETTINGS = {"batch_size": 8, "epochs": 5, "learning_rate": 0.3}
@@ -21,7 +22,8 @@ def records(n=100):
 
 def train(model, images, labels, sampling_seed=1, **changes):
     training = PlainTraining(**(SETTINGS | changes))
-    return train_plain_teacher(model, images, labels, training, sampling_seed=sampling_seed)
+    sampling = SeededTensors(sampling_seed)
+    return train_plain_teacher(model, images, labels, training, sampling=sampling)
 
 
 def train_by_pytorch(model, images, labels, epochs, optimizer, schedule=None):

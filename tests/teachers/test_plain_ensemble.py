@@ -9,6 +9,7 @@ from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.training import PlainTraining
 
 SETTINGS = {"batch_size": 4, "epochs": 3, "learning_rate": 0.05}
@@ -25,11 +26,11 @@ def problem(name, lengths=(13, 8, 20)):
 
 
 def train(models, images, labels, shards, **changes):
-    seeds = changes.pop("sampling_seeds", [7 + i for i in range(len(models))])
+    sources = changes.pop("sampling", [SeededTensors(7 + i) for i in range(len(models))])
     blocks = changes.pop("blocks", None)
     records = ShardedRecords(images, labels, shards, pixel_max=255, n_classes=3)
     training = PlainTraining(**(SETTINGS | changes))
-    return train_plain_ensemble(models, records, training, sampling_seeds=seeds, blocks=blocks)
+    return train_plain_ensemble(models, records, training, sampling=sources, blocks=blocks)
 
 
 @pytest.mark.parametrize("name", ["darrm_cnn", "mlp"])
@@ -45,7 +46,7 @@ def test_teachers_are_those_that_are_trained_one_by_one(name, momentum, schedule
             scaled(images[shard], 255),
             labels[shard],
             PlainTraining(**SETTINGS, **how),
-            sampling_seed=7 + i,
+            sampling=SeededTensors(7 + i),
         )
         assert list(alone) == list(together[i])
         for key, value in alone.items():
@@ -58,7 +59,7 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
     for order in ([2, 1], [0]):
         some = train(
             *([models[i] for i in order], images, labels, [shards[i] for i in order]),
-            sampling_seeds=[7 + i for i in order],
+            sampling=[SeededTensors(7 + i) for i in order],
             blocks=4,
             momentum=0.9,
         )

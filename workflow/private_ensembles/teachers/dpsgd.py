@@ -10,8 +10,8 @@ import warnings
 import torch
 from torch.nn.functional import cross_entropy
 
-from private_ensembles.noise import secure as secure_noise
 from private_ensembles.teachers.schedule import check_finite
+from private_ensembles.teachers.sources import Source
 from private_ensembles.teachers.training import PrivateTraining
 
 
@@ -21,8 +21,8 @@ def train_private_teacher(
     labels,
     training: PrivateTraining,
     *,
-    sampling_seed,
-    noise_seed,
+    sampling: Source,
+    noise: Source,
     device="cpu",
 ):
     """Train `model` in place and return its state_dict on the CPU.
@@ -33,26 +33,24 @@ def train_private_teacher(
     deviation noise_multiplier * max_grad_norm to the sum (to an empty sum, too), and divides by the
     expected batch size. Nothing but the model depends on the drawn batches.
 
-    sampling_seed, noise_seed: independent seeds of private generators; both draw on the CPU, so
-    that a GPU sees the same batches and noise. None: from the system's entropy, for real data.
+    sampling, noise: independent sources of the batches and of the noise: `SecureTensors` for real
+    records, `SeededTensors` for what others should be able to repeat.
 
     (epsilon, Delta): teachers.accounting, with the same schedule. Seeded noise is not protected
-    against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; with
-    noise_seed None it is summed from four samples as there (see `noise.secure.normal`).
+    against attacks on its low bits (Mironov 2012), as in Opacus without secure_mode; secure noise
+    is summed from four samples as there (see `noise.secure.normal`).
     Raises ValueError for no record without a public shard_size, and for weights that are not finite
     at the end.
     """
     plan = training.schedule(len(labels))
     model = model.to(device).train()
     images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
-    wrapped, optimizer = _private(model, plan, training)
-    optimizer.generator = private_generator(noise_seed)
-    sampler = private_generator(sampling_seed)
+    wrapped, optimizer = _private(model, plan, training, noise)
     with warnings.catch_warnings():
         # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
         for _ in range(plan.steps):
-            batch = poisson_batch(len(labels), plan.sample_rate, sampler).to(device)
+            batch = poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
             optimizer.zero_grad(set_to_none=True)
             if len(batch):
                 cross_entropy(wrapped(images[batch]), labels[batch], reduction="sum").backward()
@@ -65,31 +63,12 @@ def train_private_teacher(
     return finite_state(model)
 
 
-def poisson_batch(n_records, sample_rate, generator):
-    """Indices of one batch, each of n_records drawn independently: int64, of random length.
-
-    generator None: drawn from the system's entropy.
-    """
-    if generator is None:
-        dice = torch.from_numpy(secure_noise.uniform(n_records))
-    else:
-        dice = torch.rand(n_records, generator=generator, dtype=torch.float64)
-    return (dice < sample_rate).nonzero()[:, 0]
+def poisson_batch(n_records, sample_rate, source: Source):
+    """Indices of one batch, each of n_records drawn independently: int64, of random length."""
+    return (source.uniform(n_records) < sample_rate).nonzero()[:, 0]
 
 
-def private_generator(seed):
-    """A generator of its own with this seed; None, the system's entropy, for None."""
-    return None if seed is None else torch.Generator().manual_seed(seed)
-
-
-def gaussian(shape, generator, dtype):
-    """Standard Gaussian noise on the CPU; generator None: `noise.secure.normal`."""
-    if generator is None:
-        return torch.from_numpy(secure_noise.normal(tuple(shape))).to(dtype)
-    return torch.randn(shape, generator=generator, dtype=dtype)
-
-
-def _private(model, plan, training):
+def _private(model, plan, training, noise):
     """Opacus' wrapper of the model, and its optimizer around plain SGD."""
     # late: a second of import that accounting and plain training can do without
     from opacus.grad_sample import GradSampleModule
@@ -102,8 +81,8 @@ def _private(model, plan, training):
             scale = self.noise_multiplier * self.max_grad_norm
             for parameter in self.params:
                 total = parameter.summed_grad
-                noise = gaussian(total.shape, self.generator, total.dtype)
-                parameter.grad = (total + scale * noise.to(total.device)).view_as(parameter)
+                drawn = noise.normal(total.shape, total.dtype)
+                parameter.grad = (total + scale * drawn.to(total.device)).view_as(parameter)
 
     wrapped = GradSampleModule(model, loss_reduction="sum")
     optimizer = CpuNoiseOptimizer(

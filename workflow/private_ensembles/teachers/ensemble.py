@@ -13,7 +13,7 @@ from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.training import Randomness, training_of
+from private_ensembles.teachers.training import SOURCES, Randomness, training_of
 
 # One teacher after the other, and all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}
@@ -64,7 +64,9 @@ def train_ensemble(
         )
         for i in members
     ]
-    seeds = [randomness.seeds(kind, i) for i in members]
+    sources = {
+        name: [randomness.source(kind, i, name) for i in members] for name in SOURCES[kind]
+    }
     device = torch.device(device)
     checkpoint = checkpoint or Checkpoint()
     train = _together if trains_together(backend, kind, device) else _one_by_one
@@ -73,7 +75,7 @@ def train_ensemble(
         models,
         records.tensors(device, members),
         training,
-        seeds,
+        sources,
         checkpoint,
         lambda line: progress(f"{len(members)} {kind} teachers: {line}"),
     )
@@ -81,15 +83,14 @@ def train_ensemble(
     return teachers
 
 
-def _together(kind, models, records, training, seeds, checkpoint, progress):
+def _together(kind, models, records, training, sources, checkpoint, progress):
     """State_dicts of teachers trained all at once."""
-    listed = {f"{name}s": [own[name] for own in seeds] for name in seeds[0]}
     return ENSEMBLE_TRAINERS[kind](
-        models, records, training, **listed, checkpoint=checkpoint, progress=progress
+        models, records, training, **sources, checkpoint=checkpoint, progress=progress
     )
 
 
-def _one_by_one(kind, models, records, training, seeds, checkpoint, progress):
+def _one_by_one(kind, models, records, training, sources, checkpoint, progress):
     """State_dicts of teachers trained one after the other."""
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
@@ -99,9 +100,10 @@ def _one_by_one(kind, models, records, training, seeds, checkpoint, progress):
     for i in range(len(teachers), len(models)):
         shard = records.shards[i].to(device)
         inputs = scaled(records.images[shard], records.pixel_max)
+        own = {name: of_all[i] for name, of_all in sources.items()}
         try:
             state = TRAINERS[kind](
-                models[i], inputs, records.labels[shard], training, **seeds[i], device=device
+                models[i], inputs, records.labels[shard], training, **own, device=device
             )
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):

@@ -6,6 +6,7 @@ from torch.optim.sgd import sgd
 
 from private_ensembles.teachers.device import channels_last
 from private_ensembles.teachers.dpsgd import finite_state
+from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.training import PlainTraining
 
 
@@ -15,15 +16,14 @@ def train_plain_teacher(
     labels,
     training: PlainTraining,
     *,
-    sampling_seed,
+    sampling: SeededTensors,
     device="cpu",
 ):
     """Train `model` in place and return its state_dict on the CPU.
 
     images: float32 (N, 1, height, width) in [0, 1]; labels: int64 (N,); both on `device`. Each
     epoch goes once through a fresh permutation of the records in batches of batch_size (the last
-    one may be smaller), with the mean cross-entropy as loss. sampling_seed: seed of the
-    permutations' private generator, on the CPU.
+    one may be smaller), with the mean cross-entropy as loss. sampling: source of the permutations.
 
     Raises ValueError for no record at all, and for weights that are not finite at the end.
     """
@@ -31,9 +31,8 @@ def train_plain_teacher(
     model = model.to(device).train()
     parameters = list(model.parameters())
     velocities = [None] * len(parameters)
-    sampler = torch.Generator().manual_seed(sampling_seed)
     for epoch in range(training.epochs):
-        order = torch.randperm(len(labels), generator=sampler).to(device)
+        order = sampling.permutation(len(labels)).to(device)
         first = epoch * (steps // training.epochs)
         for step, batch in enumerate(order.split(training.batch_size), first):
             model.zero_grad(set_to_none=True)

@@ -10,6 +10,7 @@ import torch
 from private_ensembles.jobs.checkpoint import Checkpoint
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.sharded_records import ShardedRecords
+from private_ensembles.teachers.sources import SeededTensors
 from private_ensembles.teachers.stacked import Gradients, finite_states, stack
 from private_ensembles.teachers.training import PlainTraining
 
@@ -19,7 +20,7 @@ def train_plain_ensemble(
     records: ShardedRecords,
     training: PlainTraining,
     *,
-    sampling_seeds,
+    sampling: list[SeededTensors],
     blocks=None,
     checkpoint=None,
     progress=lambda message: None,
@@ -27,7 +28,7 @@ def train_plain_ensemble(
     """One state_dict on the CPU for each of `models`, all of one architecture.
 
     records, blocks, checkpoint, progress: as in `dpsgd_ensemble.train_private_ensemble`. training,
-    and sampling_seeds for each model: as in `plain.train_plain_teacher`.
+    and sampling for each model: as in `plain.train_plain_teacher`.
 
     Raises ValueError for a shard without records, and for weights that are not finite at the end.
     """
@@ -44,24 +45,23 @@ def train_plain_ensemble(
         blocks=blocks,
     )
     velocity = torch.zeros_like(parameters)
-    samplers = [torch.Generator().manual_seed(seed) for seed in sampling_seeds]
     first = 0
     if (saved := checkpoint.load()) is not None:
         first, parameters = saved["step"], saved["parameters"].to(parameters)
         velocity = saved["velocity"].to(parameters)
     orders = [
-        _resumed(sampler, len(shard), min(first, own), batch_size)
-        for sampler, shard, own in zip(samplers, shards, steps, strict=True)
+        _resumed(source, len(shard), min(first, own), batch_size)
+        for source, shard, own in zip(sampling, shards, steps, strict=True)
     ]
     last = max(steps)
     meter = Meter(last, "steps", say=progress, log=progress, done=first)
     for step in range(first, last):
         active = [i for i, own in enumerate(steps) if step < own]
         batches = []
-        # A loop over teachers, because each has a generator and an order of its own.
+        # A loop over teachers, because each has a source and an order of its own.
         for i in active:
             if not len(orders[i]):
-                orders[i] = torch.randperm(len(shards[i]), generator=samplers[i])
+                orders[i] = sampling[i].permutation(len(shards[i]))
             batches.append(shards[i][orders[i][:batch_size]])
             orders[i] = orders[i][batch_size:]
         mine = parameters[active]
@@ -77,11 +77,11 @@ def train_plain_ensemble(
     return finite_states(parameters, models[0])
 
 
-def _resumed(sampler, n_records, steps, batch_size):
+def _resumed(source, n_records, steps, batch_size):
     """What is left of a teacher's current permutation after `steps` steps; drawn as in training."""
     batches = -(-n_records // batch_size)
     order = torch.empty(0, dtype=torch.int64)
     for _ in range(-(-steps // batches)):
-        order = torch.randperm(n_records, generator=sampler)
+        order = source.permutation(n_records)
     # after the last batch of an epoch nothing is left
     return order[(steps - 1) % batches * batch_size + batch_size :] if steps else order

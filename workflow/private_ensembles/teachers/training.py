@@ -9,6 +9,7 @@ from private_ensembles import checks
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.streams import torch_seed
 from private_ensembles.teachers.schedule import LEARNING_RATES, Schedule, poisson_schedule
+from private_ensembles.teachers.sources import SecureTensors, SeededTensors, Source
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class PlainTraining:
 
 
 TRAININGS = {"private": PrivateTraining, "plain": PlainTraining}
+# What a teacher draws while it is trained, each from a source of its own.
+SOURCES = {"private": ("sampling", "noise"), "plain": ("sampling",)}
 
 
 def training_of(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraining:
@@ -126,11 +129,8 @@ class Randomness:
         """Return the seed of a teacher's first weights."""
         return torch_seed(self.seed, *self.path, kind, teacher, "initialisation")
 
-    def seeds(self, kind: str, teacher: int) -> dict[str, int | None]:
-        """Return the seeds of a teacher's training by name; None for the system's entropy."""
-        names = {"sampling_seed": "sampling"}
-        if kind == "private":
-            names["noise_seed"] = "noise"
-        secure = kind == "private" and self.noise == "secure"
-        path = (self.seed, *self.path, kind, teacher)
-        return {name: None if secure else torch_seed(*path, of) for name, of in names.items()}
+    def source(self, kind: str, teacher: int, name: str) -> Source:
+        """Return a fresh source of a teacher's batches (`sampling`) or of its `noise`."""
+        if kind == "private" and self.noise == "secure":
+            return SecureTensors()
+        return SeededTensors(torch_seed(self.seed, *self.path, kind, teacher, name))

@@ -1,0 +1,62 @@
+"""Where the batches and the noise of a training come from: a seed, or the system's entropy.
+
+As `noise.sources` for labels: whoever draws asks a source and does not care which it is. All draws
+are made on the CPU, so that a GPU sees the same numbers.
+"""
+
+import torch
+
+from private_ensembles.noise import secure
+
+
+class SeededTensors:
+    """Draws that can be repeated, from a private generator with this seed.
+
+    >>> SeededTensors(1).permutation(4).equal(SeededTensors(1).permutation(4))
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def uniform(self, number: int) -> torch.Tensor:
+        """Return independent uniform numbers in [0, 1): float64 (number,)."""
+        return torch.rand(number, generator=self._generator, dtype=torch.float64)
+
+    def normal(self, shape: torch.Size, dtype: torch.dtype) -> torch.Tensor:
+        """Return independent standard Gaussians of this shape and type."""
+        return torch.randn(shape, generator=self._generator, dtype=dtype)
+
+    def permutation(self, number: int) -> torch.Tensor:
+        """Return 0..number-1 in a uniformly drawn order: int64 (number,)."""
+        return torch.randperm(number, generator=self._generator)
+
+    def state(self) -> torch.Tensor:
+        """Return what the next draws depend on, uint8, for a checkpoint."""
+        return self._generator.get_state()
+
+    def restore(self, state: torch.Tensor) -> None:
+        """Draw from here on as after `state`."""
+        self._generator.set_state(state.clone())  # of a row, PyTorch would read the first one
+
+
+class SecureTensors:
+    """Draws from the system's entropy, which nobody can repeat; for teachers of real records."""
+
+    def uniform(self, number: int) -> torch.Tensor:
+        """Return independent uniform numbers in (0, 1): float64 (number,)."""
+        return torch.from_numpy(secure.uniform(number))
+
+    def normal(self, shape: torch.Size, dtype: torch.dtype) -> torch.Tensor:
+        """Return independent standard Gaussians, each from four samples (`secure.normal`)."""
+        return torch.from_numpy(secure.normal(tuple(shape))).to(dtype)
+
+    def state(self) -> torch.Tensor:
+        """Return nothing, uint8 (0,): there is no state."""
+        return torch.empty(0, dtype=torch.uint8)
+
+    def restore(self, state: torch.Tensor) -> None:
+        """Do nothing: there is no state."""
+
+
+Source = SeededTensors | SecureTensors
