@@ -16,7 +16,7 @@ from private_ensembles.configuration import check as module
 from private_ensembles.configuration.check import ConfigError, check, check_or_exit
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.json"
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 PAPER = "darrm.datasets.mnist"
 
@@ -357,7 +357,7 @@ def test_what_passes_our_check_passes_the_schema_for_others_too(path, value):
 @cache
 def validator():
     """The schema, read once for all configurations."""
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     return kind(schema)

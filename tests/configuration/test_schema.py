@@ -1,6 +1,7 @@
 """The JSON schema: made from the models, complete, and what config.yaml holds to."""
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 
@@ -9,28 +10,26 @@ import numpy as np
 import pytest
 import yaml
 
-from private_ensembles.configuration import strict_yaml
-from private_ensembles.configuration.schema import schema as made
-from private_ensembles.configuration.schema import text
+from private_ensembles.configuration import schema, strict_yaml
 from private_ensembles.student.forest import train_forest
 from private_ensembles.student.training import Training
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+PATH = ROOT / "workflow" / "schemas" / "config.schema.json"
+SCHEMA = schema.schema()
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 # Parameters of students, whose code has defaults (compared below).
 PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters", ".nzc.student")
 
 
 def test_default_configuration_is_valid_for_any_json_schema_validator():
-    schema = made()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(DEFAULT, schema)
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(DEFAULT, SCHEMA)
 
 
 def _resolved(rule):
-    rule = rule["anyOf"][0] if "anyOf" in rule else rule  # a section or null
-    return made()["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
+    rule = rule["anyOf"][0] if "anyOf" in rule else rule  # something or null
+    return SCHEMA["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
 
 
 def _named(rule):
@@ -50,24 +49,30 @@ def _keys(rule, path=""):
 
 
 def test_file_is_what_the_models_say():
-    assert SCHEMA.read_text(encoding="utf-8") == text()  # else: see the module's docstring
-    assert yaml.safe_load(text()) == made()
+    written = json.loads(PATH.read_text(encoding="utf-8"))
+    assert written == SCHEMA  # else: see the module's docstring
+
+
+def test_editors_find_the_schema_from_the_configuration():
+    first, _, _ = (ROOT / "config.yaml").read_text(encoding="utf-8").partition("\n")
+    assert ROOT / first.partition("$schema=")[2] == PATH
 
 
 def test_every_whole_number_has_a_least_and_a_most():
-    for path, rule in _keys(made()):
-        if "integer" in np.atleast_1d(rule.get("type", "object")):
-            assert "minimum" in rule, path
-            assert {"maximum", "exclusiveMaximum"} & set(rule), path
+    numbers = [(path, _resolved(rule)) for path, rule in _keys(SCHEMA)]
+    numbers = [(path, rule) for path, rule in numbers if rule.get("type") == "integer"]
+    assert len(numbers) > 100
+    for path, rule in numbers:
+        assert "minimum" in rule, path
+        assert {"maximum", "exclusiveMaximum"} & set(rule), path
 
 
 def test_no_key_is_defined_twice():
-    for path in (SCHEMA, ROOT / "config.yaml"):
-        strict_yaml.read(path)
+    strict_yaml.read(ROOT / "config.yaml")
 
 
 def test_every_key_is_explained_and_no_mapping_lets_unknown_keys_through():
-    found = dict(_keys(made()))
+    found = dict(_keys(SCHEMA))
     assert len(found) > 400
     for path, rule in found.items():
         assert path == "" or path.endswith("*") or rule.get("description"), path
@@ -76,8 +81,6 @@ def test_every_key_is_explained_and_no_mapping_lets_unknown_keys_through():
 
 
 def test_every_key_of_the_schema_is_in_the_default_configuration():
-    schema = made()
-
     def walk(rule, value, path):
         rule = _resolved(rule)
         for key, below in rule.get("properties", {}).items():
@@ -101,11 +104,11 @@ def test_every_key_of_the_schema_is_in_the_default_configuration():
                 if item is not None:
                     walk(below, item, f"{path}.{key}")
 
-    walk(schema, DEFAULT, "")
+    walk(SCHEMA, DEFAULT, "")
 
 
 def test_schema_knows_the_parameters_of_students_and_no_others():
-    kinds = made()["$defs"]
+    kinds = SCHEMA["$defs"]
     network = {field.name for field in dataclasses.fields(Training)}
     assert set(kinds["NetworkStudent"]["properties"]) == {*network, "method"}
     with pytest.raises(ValueError, match="must be one of") as error:

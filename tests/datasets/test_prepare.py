@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import struct
 import subprocess
@@ -175,10 +176,8 @@ def test_prepare_refuses_an_unknown_format():
 
 
 def test_every_format_of_the_schema_can_be_prepared(root):
-    schema = yaml.safe_load(
-        (root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
-    )
-    (dataset,) = schema["properties"]["datasets"]["patternProperties"].values()
+    schema = json.loads((root / "workflow/schemas/config.schema.json").read_text(encoding="utf-8"))
+    dataset = schema["$defs"]["Dataset"]
     formats = dataset["properties"]["format"]
     assert formats["enum"] == list(FORMATS)
     assert set(FORMATS) == set(ROLES)

@@ -356,7 +356,7 @@ FILES = {
     "published/nzc.yaml": END,
     "report/accuracy.rst": {"build_index"},
     "rules/darrm.smk": NOTHING,
-    "schemas/config.schema.yaml": NOTHING,
+    "schemas/config.schema.json": NOTHING,
 }
 
 

@@ -209,14 +209,17 @@ def _path(where: tuple, start: str = "", end: str = "") -> str:
 
 
 def _rule(where: tuple) -> dict:
-    """Return the part of the JSON schema for the value at `where`, without references."""
+    """Return the part of the JSON schema for the value at `where`, without references.
+
+    "null" says that it may be null.
+    """
     from private_ensembles.configuration.schema import schema  # only a mistake needs it
 
     whole = schema()
 
     def resolve(rule: dict) -> dict:
-        if "anyOf" in rule:  # a section or null
-            return resolve(rule["anyOf"][0]) | {"type": ["object", "null"]}
+        if "anyOf" in rule:  # something or null
+            return resolve(rule["anyOf"][0]) | {"null": True}
         return whole["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
 
     rule = whole
@@ -233,12 +236,11 @@ def _rule(where: tuple) -> dict:
 
 def _describe(rule: dict) -> str:
     """Say in words what a rule of the schema allows."""
-    kind = rule["type"]
-    kind, or_null = (kind[0], " or null") if isinstance(kind, list) else (kind, "")
-    if "enum" in rule:
-        values = [str(value) for value in rule["enum"] if value is not None]
-        return f"one of {', '.join(values)}{or_null}"
-    words = _TYPES[kind]
+    or_null = " or null" if rule.get("null") else ""
+    if "enum" in rule or "const" in rule:
+        words = rule["enum"] if "enum" in rule else [rule["const"]]
+        return f"one of {', '.join(words)}{or_null}"
+    words = _TYPES[rule["type"]]
     if "not" in rule:
         words = words.replace("an integer", "an odd integer")
     limits = [f"{sign} {rule[limit]}" for limit, sign in _LIMITS.items() if limit in rule]
