@@ -99,7 +99,7 @@ PRIVATE = {
     "noise/secure.py _gaussian": SECURE_THRESHOLDS,
     "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py poisson_batch": BATCHES,
-    "teachers/dpsgd.py _private.CpuNoiseOptimizer.add_noise": DPSGD,
+    "teachers/dpsgd.py train_private_teacher": DPSGD,
     "teachers/dpsgd_ensemble.py _drawn.noise_of": DPSGD,
     "teachers/sources.py SecureTensors.normal": DPSGD,
     "teachers/sources.py SecureTensors.uniform": BATCHES,

@@ -1,8 +1,9 @@
-"""Train one private teacher by DP-SGD (Abadi et al. 2016) with Opacus' clipping and noise.
+"""Train one private teacher by DP-SGD (Abadi et al. 2016) on Opacus' per-record gradients.
 
 PrivacyEngine is left out: its data loader costs more than the training here, and it seeds sampling
-and noise from two different places. What remains of Opacus is what privacy rests on, per-record
-gradients (GradSampleModule) and clip, sum, noise, scale (DPOptimizer).
+and noise from two different places. So is DPOptimizer, whose noise comes from the device or from a
+package for secure noise that is no longer available. What is left to do is little: clip, sum, add
+noise, divide.
 """
 
 import warnings
@@ -12,6 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from private_ensembles.teachers.schedule import check_finite
 from private_ensembles.teachers.sources import Source
+from private_ensembles.teachers.stacked import SMALL
 from private_ensembles.teachers.training import PrivateTraining
 
 
@@ -42,58 +44,50 @@ def train_private_teacher(
     Raises ValueError for no record without a public shard_size, and for weights that are not finite
     at the end.
     """
+    from opacus.grad_sample import GradSampleModule  # late: a second that plain training can spare
+
     plan = training.schedule(len(labels))
     model = model.to(device).train()
     images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
-    wrapped, optimizer = _private(model, plan, training, noise)
+    wrapped = GradSampleModule(model, loss_reduction="sum")
+    parameters = list(model.parameters())
+    deviation = training.noise_multiplier * training.max_grad_norm
     with warnings.catch_warnings():
         # Opacus' hooks on the first layer: its input, the images, rightly needs no gradient.
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
         for _ in range(plan.steps):
             batch = poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
-            optimizer.zero_grad(set_to_none=True)
+            # An empty batch must look like any other: a sum of no gradients, plus noise.
+            sums = [torch.zeros_like(parameter) for parameter in parameters]
             if len(batch):
+                wrapped.zero_grad(set_to_none=True)
                 cross_entropy(wrapped(images[batch]), labels[batch], reduction="sum").backward()
-            else:
-                # An empty batch must look like any other: a sum of no gradients, plus noise.
-                for parameter in model.parameters():
-                    parameter.grad_sample = parameter.new_zeros((0, *parameter.shape))
-            optimizer.step()
+                sums = clipped_sums([p.grad_sample for p in parameters], training.max_grad_norm)
+            with torch.no_grad():
+                for parameter, total in zip(parameters, sums, strict=True):
+                    drawn = noise.normal(total.shape, total.dtype).to(device)
+                    descent = (total + deviation * drawn) / plan.expected_batch_size
+                    parameter.add_(descent, alpha=-training.learning_rate)
     wrapped.to_standard_module()
     return finite_state(model)
+
+
+def clipped_sums(gradients, max_grad_norm):
+    """Sum over records of their gradients, each clipped to a norm: a tensor for each parameter.
+
+    gradients: a tensor (records, ...) for each parameter; a record's norm is over all of them. The
+    numbers are those of Opacus' DPOptimizer, bit for bit.
+    """
+    norms = torch.stack([each.flatten(1).norm(2, dim=1) for each in gradients], dim=1).norm(
+        2, dim=1
+    )
+    factors = (max_grad_norm / (norms + SMALL)).clamp(max=1.0)
+    return [torch.einsum("i,i...", factors, each) for each in gradients]
 
 
 def poisson_batch(n_records, sample_rate, source: Source):
     """Indices of one batch, each of n_records drawn independently: int64, of random length."""
     return (source.uniform(n_records) < sample_rate).nonzero()[:, 0]
-
-
-def _private(model, plan, training, noise):
-    """Opacus' wrapper of the model, and its optimizer around plain SGD."""
-    # late: a second of import that accounting and plain training can do without
-    from opacus.grad_sample import GradSampleModule
-    from opacus.optimizers import DPOptimizer
-
-    class CpuNoiseOptimizer(DPOptimizer):
-        """DPOptimizer whose noise is drawn on the CPU, the same numbers for any device."""
-
-        def add_noise(self):
-            scale = self.noise_multiplier * self.max_grad_norm
-            for parameter in self.params:
-                total = parameter.summed_grad
-                drawn = noise.normal(total.shape, total.dtype)
-                parameter.grad = (total + scale * drawn.to(total.device)).view_as(parameter)
-
-    wrapped = GradSampleModule(model, loss_reduction="sum")
-    optimizer = CpuNoiseOptimizer(
-        torch.optim.SGD(model.parameters(), lr=training.learning_rate),
-        noise_multiplier=training.noise_multiplier,
-        max_grad_norm=training.max_grad_norm,
-        expected_batch_size=plan.expected_batch_size,
-        # the loss is a sum, so gradients are per record as they are; scale_grad then divides
-        loss_reduction="mean",
-    )
-    return wrapped, optimizer
 
 
 def finite_state(model):

@@ -64,9 +64,7 @@ def train_ensemble(
         )
         for i in members
     ]
-    sources = {
-        name: [randomness.source(kind, i, name) for i in members] for name in SOURCES[kind]
-    }
+    sources = {name: [randomness.source(kind, i, name) for i in members] for name in SOURCES[kind]}
     device = torch.device(device)
     checkpoint = checkpoint or Checkpoint()
     train = _together if trains_together(backend, kind, device) else _one_by_one
