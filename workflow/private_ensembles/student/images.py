@@ -10,10 +10,8 @@ import torch
 from torch.nn.functional import cross_entropy, log_softmax
 
 from private_ensembles.jobs.checkpoint import Checkpoint, identity_of
-from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student.adam import Adam
 from private_ensembles.student.augmentation import distort
 from private_ensembles.student.networks import student_cnn
 from private_ensembles.student.training import Conditions, Training
@@ -65,7 +63,7 @@ def train_network(
     identity = identity_of(
         {
             "training": asdict(training),
-            "optimizer": "adam",
+            "optimizer": "torch.optim.Adam",
             "n_classes": n_classes,
             "unlabelled": unlabelled,
             "pixel_max": pixel_max,
@@ -78,7 +76,6 @@ def train_network(
         labels,
     )
     stored = Checkpoint(conditions.checkpoint, identity)
-    keep_memory()
     try:
         run = _Run(images, index, labels, n_classes, training, unlabelled, pixel_max, device)
         run.start(conditions.seed, conditions.path)
@@ -140,7 +137,7 @@ class _Run:
             seed=torch_seed(seed, *path, "initialisation"),
         ).to(self.device)
         self.model.train()
-        self.optimizer = Adam(self.model.parameters())
+        self.optimizer = torch.optim.Adam(self.model.parameters(), fused=True)
         self.generators = {
             name: torch.Generator().manual_seed(torch_seed(seed, *path, name))
             for name in ("batches", "distortions", "perturbations")
@@ -152,7 +149,7 @@ class _Run:
         """All that training on from here depends on."""
         return {
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state,
+            "optimizer": self.optimizer.state_dict(),
             "generators": {name: g.get_state() for name, g in self.generators.items()},
             "epoch": self.epoch,
             "observed": list(self.observed),
@@ -161,10 +158,7 @@ class _Run:
     def restore(self, state):
         """Take up the training where `state` was taken."""
         self.model.load_state_dict(state["model"])
-        self.optimizer.state = {
-            name: [tensor.to(self.device) for tensor in tensors]
-            for name, tensors in state["optimizer"].items()
-        }
+        self.optimizer.load_state_dict(state["optimizer"])
         for name, generator in self.generators.items():
             generator.set_state(state["generators"][name])
         self.epoch = state["epoch"]
@@ -187,7 +181,9 @@ class _Run:
             self.model.zero_grad(set_to_none=True)
             loss = self._loss(labelled, others)
             loss.backward()
-            self.optimizer.step(self.training.learning_rate * min(1.0, 2 * (1 - progress)))
+            rate = self.training.learning_rate * min(1.0, 2 * (1 - progress))
+            self.optimizer.param_groups[0]["lr"] = rate
+            self.optimizer.step()
             losses.append(loss.detach())
             seen += len(labelled) + len(others)
         self.epoch += 1

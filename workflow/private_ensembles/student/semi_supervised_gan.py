@@ -20,7 +20,6 @@ from torch.nn.functional import cross_entropy, linear, softplus
 
 from private_ensembles import checks
 from private_ensembles.noise.streams import torch_seed
-from private_ensembles.student.adam import Adam
 from private_ensembles.student.images import channels_first, network_scores
 from private_ensembles.student.training import Conditions
 
@@ -147,7 +146,10 @@ def train_gan(
         model = Discriminator(pixels, settings.widths, n_classes)
         creator = _generator(settings.codes, settings.generator_widths, pixels)
     networks = model, creator
-    optimizers = [Adam(network.parameters(), beta1=settings.momentum) for network in networks]
+    optimizers = [
+        torch.optim.Adam(network.parameters(), betas=(settings.momentum, 0.999), fused=True)
+        for network in networks
+    ]
     batches, noise, codes = (
         torch.Generator().manual_seed(torch_seed(*path, name))
         for name in ("batches", "noise", "codes")
@@ -184,7 +186,8 @@ def train_gan(
                     network.zero_grad(set_to_none=True)
                 loss = loss_of(images[part])
                 loss.backward()
-                optimizer.step(rate)
+                optimizer.param_groups[0]["lr"] = rate
+                optimizer.step()
                 losses.append(loss.detach())
         mean = float(torch.stack(losses).mean())
         if not math.isfinite(mean):

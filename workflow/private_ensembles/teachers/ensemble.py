@@ -4,7 +4,6 @@ import torch
 
 from private_ensembles import checks
 from private_ensembles.jobs.checkpoint import Checkpoint
-from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.teachers.device import first_line, is_out_of_memory, scaled
 from private_ensembles.teachers.dpsgd import train_private_teacher
@@ -93,7 +92,6 @@ def _one_by_one(kind, models, records, training, sources, checkpoint, progress):
     saved = checkpoint.load()
     teachers = [] if saved is None else saved["teachers"]
     device = records.images.device
-    keep_memory()
     meter = Meter(len(models), "teachers", say=progress, log=progress, done=len(teachers))
     for i in range(len(teachers), len(models)):
         shard = records.shards[i].to(device)

@@ -14,7 +14,6 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d, cross_entropy, linear, pad
 
-from private_ensembles.jobs.memory import keep_memory
 from private_ensembles.teachers.device import scaled
 from private_ensembles.teachers.stacked import SMALL, named
 
@@ -56,7 +55,6 @@ class LayerwiseGradients:
     def __init__(self, model, images, labels, *, pixel_max, max_grad_norm):
         self.model, self.pixel_max, self.max_grad_norm = model, pixel_max, max_grad_norm
         self.images, self.labels = images, labels
-        keep_memory()
 
     def __call__(self, parameters, batches):
         """Matrix (K, D) of sums. parameters: (K, D); batches: K int64 tensors of record indices."""

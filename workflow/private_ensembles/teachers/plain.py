@@ -2,7 +2,6 @@
 
 import torch
 from torch.nn.functional import cross_entropy
-from torch.optim.sgd import sgd
 
 from private_ensembles.teachers.device import channels_last
 from private_ensembles.teachers.dpsgd import finite_state
@@ -29,25 +28,15 @@ def train_plain_teacher(
     """
     steps = training.steps(len(labels))
     model = model.to(device).train()
-    parameters = list(model.parameters())
-    velocities = [None] * len(parameters)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=training.learning_rate, momentum=training.momentum
+    )
     for epoch in range(training.epochs):
         order = sampling.permutation(len(labels)).to(device)
         first = epoch * (steps // training.epochs)
         for step, batch in enumerate(order.split(training.batch_size), first):
-            model.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             cross_entropy(model(channels_last(images[batch])), labels[batch]).backward()
-            # torch.optim.SGD's step, without what the class imports: a second at every start.
-            with torch.no_grad():
-                sgd(
-                    parameters,
-                    [parameter.grad for parameter in parameters],
-                    velocities,
-                    lr=training.rate(step, steps),
-                    momentum=training.momentum,
-                    weight_decay=0.0,
-                    dampening=0.0,
-                    nesterov=False,
-                    maximize=False,
-                )
+            optimizer.param_groups[0]["lr"] = training.rate(step, steps)
+            optimizer.step()
     return finite_state(model)
