@@ -9,16 +9,16 @@ least, and raises an alarm where that is above what is claimed.
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks import machine
+from benchmarks.measuring import describe, least, with_machine
+from benchmarks.writing import chapter, table
 from private_ensembles.accounting.root import bisect
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.audit.labels import Audited
@@ -178,92 +178,80 @@ def subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
             yield Subject(mechanism.name, n_classes, True, claimed, twin)
 
 
-def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
-    """A row for each subject, auditor and number of draws. quick: few draws; full: the same."""
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """A row for each subject, auditor and number of draws. quick: few draws."""
+    machine = describe("numpy", "scipy")
     rows = []
     for subject in subjects():
         facts = {name: getattr(subject, name) for name in ("name", "n_classes", "twin", "claimed")}
-        print(facts, file=sys.stderr, flush=True)
-        start = time.process_time()
-        worst = subject.audited.worst(DELTA)
-        exact = {"exact": worst.epsilon, "exact_seconds": time.process_time() - start}
+        timing, worst = least(partial(subject.audited.worst, DELTA))
+        exact = {"exact": worst.epsilon, "exact_seconds": timing["seconds"]}
         for draws in DRAWS[:1] if quick else DRAWS:
             given = worst.first, worst.second, subject.audited.names, draws
             pair = Pair(subject.audited.draw, *given)
             for auditor, bound in AUDITORS.items():
                 stream = generator(0, "auditors", subject.name, subject.n_classes, auditor, draws)
-                start = time.process_time()
-                found = bound(pair, stream)
-                seconds = time.process_time() - start
-                seen = {"auditor": auditor, "draws": draws, "bound": found, "seconds": seconds}
-                rows.append(facts | exact | seen)
-    data = pd.DataFrame(rows)
-    data["alarm"] = data["bound"] > data["claimed"] * (1 + 1e-9)
-    machine.attach(data, machine.describe("numpy", "scipy"))
-    return data
+                timing, found = least(partial(bound, pair, stream))
+                seen = {"auditor": auditor, "draws": draws, "bound": found}
+                rows.append(facts | exact | seen | {"seconds": timing["seconds"]})
+    data = with_machine(rows, machine)
+    return data.assign(alarm=data["bound"] > data["claimed"] * (1 + 1e-9))
 
 
-def page(data: pd.DataFrame) -> str:
-    """The results as a page in Markdown."""
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
     unsound = data["exact"] > data["claimed"] * (1 + 1e-6)
     facts = data.drop_duplicates(["name", "n_classes", "twin"])
-    broken = unsound[facts.index]
-    lines = [
-        "# Auditors side by side",
-        "",
-        "Made by `python benchmarks/run.py auditors --output docs`; numbers behind it: "
-        "[auditors.csv](auditors.csv). One label of every mechanism that the exact audit can list "
+    broken, twins = unsound[facts.index], facts["twin"].astype(bool)
+    seen = data.assign(
+        alarm=data["alarm"].astype(bool),
+        sound=~unsound,
+        unsound=unsound,
+        share=(data["bound"] / data["exact"]).where(data["twin"].astype(bool)),
+    )
+    seen["false_alarm"] = seen["alarm"] & seen["sound"]
+    seen["missed"] = ~seen["alarm"] & seen["unsound"]
+    counted = ["false_alarm", "sound", "missed", "unsound"]
+    groups = seen.groupby(["auditor", "draws"], sort=False)
+    summary = groups[counted].sum().join(groups[["share", "seconds"]].median()).reset_index()
+    columns = {
+        "auditor": "{auditor}",
+        "draws": "{draws:,}",
+        "false alarms": "{false_alarm} of {sound}",
+        "violations missed": "{missed} of {unsound}",
+        "bound, share of exact": "{share:.2f}",
+        "seconds": "{seconds:.2g}",
+    }
+    most = data[data["draws"] == data["draws"].max()].pivot_table(
+        index=["name", "n_classes", "twin", "claimed", "exact"], columns="auditor", values="bound"
+    )
+    most = most.reset_index().assign(noise=lambda rows: np.where(rows["twin"], "half", "all"))
+    bounds = {"mechanism": "`{name}`", "classes": "{n_classes}", "noise": "{noise}"}
+    bounds |= {"claimed": "{claimed:.3f}", "exact": "{exact:.3f}"}
+    bounds |= {auditor: f"{{{auditor}:.3f}}" for auditor in AUDITORS}
+    return chapter(
+        "Auditors side by side",
+        "auditors",
+        "One label of every mechanism that the exact audit can list "
         f"({BUDGET['K']} teachers, {' and '.join(map(str, CLASSES))} classes), and of its twin "
         f"with half the noise, at δ = {DELTA:g}. What is claimed of both is the exact ε of the "
-        "sound one. The exact audit ([audit.md](audit.md)) looks at all neighbouring votes. The "
+        "sound one. The exact audit ([audit.md](../audit.md)) looks at all neighbouring votes. The "
         "others only see draws, at the two inputs that the exact audit found; they bound ε from "
         f"below with confidence {CONFIDENCE:g} and raise an alarm if the bound is above the "
         "claim. *Events*: the project's own, for samplers. *Histogram*: the hockey-stick of both "
         "histograms, as in dp-auditorium, less its deviation. *DP-Sniper*: Bichsel et al. 2021. "
         "The latter two were written from the papers, because neither could be installed as a "
         "package.",
-        "",
-        f"The exact audit finds more than the claim for {(broken & facts['twin']).sum()} of "
-        f"{facts['twin'].sum()} twins and for {(broken & ~facts['twin']).sum()} of "
-        f"{(~facts['twin']).sum()} others (NZC, whose own claim is false), in "
-        f"{facts['exact_seconds'].median():.2g} s (median).",
-        "",
-        "| auditor | draws | false alarms | violations missed | bound, share of exact | seconds |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for (auditor, draws), rows in data.groupby(["auditor", "draws"], sort=False):
-        wrong = unsound[rows.index]
-        share = (rows["bound"] / rows["exact"])[rows["twin"]].median()
-        lines.append(
-            f"| {auditor} | {draws:,} | {(rows['alarm'] & ~wrong).sum()} of {(~wrong).sum()} | "
-            f"{(~rows['alarm'] & wrong).sum()} of {wrong.sum()} | "
-            f"{share:.2f} | {rows['seconds'].median():.2g} |"
-        )
-    most = data[data["draws"] == data["draws"].max()].pivot_table(
-        index=["name", "n_classes", "twin", "claimed", "exact"], columns="auditor", values="bound"
-    )
-    lines += [
-        "",
+        data,
+        f"The exact audit finds more than the claim for {(broken & twins).sum()} of {twins.sum()} "
+        f"twins and for {(broken & ~twins).sum()} of {(~twins).sum()} others (NZC, whose own claim "
+        f"is false), in {facts['exact_seconds'].median():.2g} s (median).",
+        table(columns, summary, words=1),
         f"Bounds from {data['draws'].max():,} draws:",
-        "",
-        "| mechanism | classes | noise | claimed | exact | " + " | ".join(AUDITORS) + " |",
-        "| --- | ---: | --- | ---: | ---: |" + " ---: |" * len(AUDITORS),
-    ]
-    for (name, n_classes, twin, claimed, exact), row in most.iterrows():
-        bounds = " | ".join(f"{row[auditor]:.3f}" for auditor in AUDITORS)
-        lines.append(
-            f"| `{name}` | {n_classes} | {'half' if twin else 'all'} | {claimed:.3f} | "
-            f"{exact:.3f} | {bounds} |"
-        )
-    lines += [
-        "",
+        table(bounds, most, words=1),
         "Where sampling wins: it needs no table of probabilities, so it can look at an "
         "implementation as it runs, at outcomes that are not finite (noisy counts, weights of a "
         "teacher), and at inputs of any kind. Where it loses: it has to be told the inputs, its "
         "bound is too low by what the number of draws leaves open, and an event that is rare on "
         "both sides is never seen. It can prove a violation, at its confidence, but never privacy.",
-        "",
-        *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
-        "",
-    ]
-    return "\n".join(lines)
+    )

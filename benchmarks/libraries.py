@@ -10,22 +10,21 @@ scikit-learn older than 1.6, which it needs.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks import machine
+from benchmarks.measuring import describe, with_machine
+from benchmarks.writing import chapter, table
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.audit import exact_delta
 from private_ensembles.audit.finite import FiniteMechanism
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.audit.sampler import clopper_pearson
@@ -95,7 +94,7 @@ def neighbours(shifts: tuple[int, ...]) -> tuple[NDArray, NDArray]:
 
 def subjects() -> list[Subject]:
     """OpenDP's, and diffprivlib's where it is installed."""
-    return _opendp() + (_diffprivlib() if _installed("diffprivlib") else [])
+    return _opendp() + (_diffprivlib() if find_spec("diffprivlib") else [])
 
 
 def _opendp() -> list[Subject]:
@@ -191,26 +190,6 @@ def of_another_law() -> list[dict]:
     ]
 
 
-def by_floats() -> list[dict]:
-    """diffprivlib's exponential mechanism as its floats have it, far apart: delta at its epsilon.
-
-    It compares a uniform multiple of 2^-53 with rounded sums of probabilities, so that each
-    candidate's probability is a whole number of 2^-53, which is counted here.
-    """
-    if not _installed("diffprivlib"):
-        return []
-    from diffprivlib.mechanisms import Exponential
-
-    def chances(utility: list[float]) -> NDArray:
-        made = Exponential(epsilon=EPSILON, sensitivity=1, utility=utility)
-        ends = [min(math.floor(Fraction(end) * 2**53) + 1, 2**53) for end in made._probabilities]
-        return np.diff(ends, prepend=0) / 2**53
-
-    far, near = chances([74.0, 0.0]), chances([73.0, 1.0])
-    delta = exact_delta([far, near], [(0, 1)], EPSILON, side="lower")
-    return [{"mechanism": "Exponential, scores 74 and 0 or 73 and 1", "exact": delta}]
-
-
 def compositions() -> list[dict]:
     """A hundred labels of the exponential mechanism by what each account knows of it."""
     from dp_accounting.pld import privacy_loss_distribution as pld
@@ -234,80 +213,59 @@ def compositions() -> list[dict]:
     ]
 
 
-def _installed(library: str) -> bool:
-    try:
-        metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
-    """All rows as a tidy frame. quick, full: the same."""
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """All rows as a tidy frame. quick: the same."""
     found = subjects()
     parts = {
         "claim": [audit(subject) for subject in found],
         "another law": of_another_law(),
-        "floats": by_floats(),
         "composition": compositions(),
     }
-    data = pd.DataFrame([{"part": part} | row for part, rows in parts.items() for row in rows])
-    machine.attach(data, machine.describe("numpy", "scipy"))
-    return data
+    rows = [{"part": part} | row for part, rows in parts.items() for row in rows]
+    return with_machine(rows, describe("numpy", "scipy"))
 
 
-def page(data: pd.DataFrame) -> str:
-    """The results as a page in Markdown."""
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
     part = dict(list(data.groupby("part")))
-    lines = [
-        "# Other libraries' selections, audited exactly",
-        "",
-        "Made by `python benchmarks/run.py libraries --output docs` with the versions below; "
-        "numbers behind it: [libraries.csv](libraries.csv). Each mechanism selects one of three "
-        f"candidates by integer scores from 0 to {HIGHEST}. It claims an ε of pure DP or a ρ of "
-        "zCDP for neighbouring scores. Beside the claim is the exact value over all neighbours "
-        "among these scores, by the law that its documentation states ([command.md](command.md)). "
-        "Whether it draws from this law is tested on "
-        f"{len(LOOKED_AT)} × {DRAWS:,} of its own draws: each frequency must be within the law's "
-        "bounds, and the test must tell permute-and-flip from the exponential mechanism, which "
-        f"differ there (errors of probability {ERROR:g}).",
-        "",
-        "| library | mechanism | neighbours | claim | exact | drawn | verdict |",
-        "| --- | --- | --- | ---: | ---: | --- | --- |",
-    ]
-    for row in part["claim"].itertuples():
-        symbol = {"epsilon": "ε", "rho": "ρ"}[row.measure]
-        law = "as stated" if row.law_fits and row.other_law_excluded else "NOT as stated"
-        lines.append(
-            f"| {row.library} {row.version} | {row.mechanism} | {row.neighbours} | "
-            f"{symbol} = {row.claimed:.4g} | {row.exact:.4g} | {law} | "
-            f"{'holds' if row.holds else 'FAILS'} |"
-        )
+    claims = part["claim"]
+    as_stated = claims["law_fits"].astype(bool) & claims["other_law_excluded"].astype(bool)
+    claims = claims.assign(
+        symbol=claims["measure"].map({"epsilon": "ε", "rho": "ρ"}),
+        drawn=np.where(as_stated, "as stated", "NOT as stated"),
+        verdict=np.where(claims["holds"].astype(bool), "holds", "FAILS"),
+    )
+    columns = {
+        "library": "{library} {version}",
+        "mechanism": "{mechanism}",
+        "neighbours": "{neighbours}",
+        "drawn": "{drawn}",
+        "verdict": "{verdict}",
+        "claim": "{symbol} = {claimed:.4g}",
+        "exact": "{exact:.4g}",
+    }
     (other,) = part["another law"]["exact"]
-    lines += [
-        "",
-        "- OpenDP's issue 2911 (26 August 2026, of 0.15.1) says that `make_noisy_max` draws by "
+    note = (
+        "OpenDP's issue 2911 (26 August 2026, of 0.15.1) says that `make_noisy_max` draws by "
         f"permute-and-flip under zCDP, too. The claim of ρ = {EPSILON**2 / 8:g} would then be "
         f"{8 * other / EPSILON**2:.3g} times too small: permute-and-flip has ρ = {other:.4g}. But "
-        f"that is not what {metadata.version('opendp')} does, nor what 0.15.1 did when it was run "
-        "here: under zCDP both draw by the exponential mechanism.",
-    ]
-    for row in part.get("floats", data[:0]).itertuples():
-        lines.append(
-            "- diffprivlib's exponential mechanism compares a multiple of 2⁻⁵³ with rounded sums. "
-            f"With scores of 74 and 0, whose neighbours are 73 and 1, δ is {row.exact:.2g} at its "
-            "ε, not 0. So its claim holds except for probabilities that no test will see."
-        )
-    lines += [
-        "",
+        "that is neither what the version in the table does, nor what 0.15.1 did when it was run "
+        "here: under zCDP both draw by the exponential mechanism."
+    )
+    return chapter(
+        "Other libraries' selections, audited exactly",
+        "libraries",
+        "Each mechanism selects one of three candidates by integer scores from 0 to "
+        f"{HIGHEST}. It claims an ε of pure DP or a ρ of zCDP for neighbouring scores. Beside the "
+        "claim is the exact value over all neighbours among these scores, by the law that its "
+        "documentation states ([command.md](../command.md)). Whether it draws from this law is "
+        f"tested on {len(LOOKED_AT)} × {DRAWS:,} of its own draws: each frequency must be within "
+        "the law's bounds, and the test must tell permute-and-flip from the exponential mechanism, "
+        f"which differ there (errors of probability {ERROR:g}).",
+        data,
+        table(columns, claims, words=5),
+        note,
         f"{LABELS} labels of the exponential mechanism, {LABEL_EPSILON:g}-DP each (two classes, "
         f"{TEACHERS} teachers), at δ = {DELTA:g}:",
-        "",
-        "| account | ε |",
-        "| --- | ---: |",
-        *(f"| {row.mechanism} | {row.exact:.3f} |" for row in part["composition"].itertuples()),
-        "",
-        *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
-        "",
-    ]
-    return "\n".join(lines)
+        table({"account": "{mechanism}", "ε": "{exact:.3f}"}, part["composition"], words=1),
+    )

@@ -9,14 +9,14 @@ is found by its mechanism, beside the noise that its labels need by another proo
 from __future__ import annotations
 
 import math
-import sys
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from benchmarks import machine, process
+from benchmarks.measuring import describe, in_a_process, least, peak, with_machine
+from benchmarks.writing import chapter, table
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
@@ -61,10 +61,8 @@ def measure_calibration(classes: int, teachers: int, labels: int) -> dict:
     """Seconds and memory of finding sigma; sigma; bounds on epsilon there."""
     counts = analytic(labels)
     find = partial(family, classes, teachers)
-    timing, scale = process.least(
-        "", lambda: least_scale(find, labels, EPSILON, DELTA, 0.82 * counts)
-    )
-    memory = process.peak()
+    timing, scale = least(lambda: least_scale(find, labels, EPSILON, DELTA, 0.82 * counts))
+    memory = peak()
     found = adaptive_epsilon(find(scale), labels, DELTA)
     ends = {"lower": found.lower, "upper": found.upper}
     return timing | {"peak_mib": memory, "scale": scale, "analytic": counts} | ends
@@ -80,86 +78,70 @@ def measure_share(law: str, teachers: int, labels: int) -> dict:
         label_curve.cache_clear()
         return least_share.__wrapped__(mechanism.account, mechanism.law, task, start)
 
-    timing, share = process.least("", calibrate)
-    memory = process.peak()
+    timing, share = least(calibrate)
+    memory = peak()
     found = mechanism.law.pairs(task, mechanism.law.less_noise(start, share))
     bounds = adaptive_epsilon(found, labels, DELTA)
     ends = {"lower": bounds.lower, "upper": bounds.upper}
     return timing | {"peak_mib": memory, "ratio": share} | ends
 
 
-def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
-    """All measurements as a tidy frame, a calibration a row, each in a process of its own.
-
-    quick: two small ones. full: nothing more than without.
-    """
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """All measurements as a tidy frame, a calibration a row. quick: a few small ones."""
+    facts = describe("numpy", "scipy")
     rows = []
     for case in QUICK if quick else CASES:
         arguments = dict(zip(("classes", "teachers", "labels"), case, strict=True))
-        print(arguments, file=sys.stderr, flush=True)
-        found = process.in_a_process("many_labels", "measure_calibration", **arguments)
-        rows.append({**arguments, **found, "ratio": found["scale"] / found["analytic"]})
-        rows[-1]["law"] = "gnmax_exact"
+        found = in_a_process(measure_calibration, **arguments)
+        ratio = found["scale"] / found["analytic"]
+        rows.append({"law": "gnmax_exact", **arguments, **found, "ratio": ratio})
     for case in QUICK_OTHERS if quick else OTHERS:
         arguments = dict(zip(("law", "teachers", "labels"), case, strict=True))
-        print(arguments, file=sys.stderr, flush=True)
-        found = process.in_a_process("many_labels", "measure_share", **arguments)
+        found = in_a_process(measure_share, **arguments)
         rows.append({**arguments, **found, "classes": 10})
-    data = pd.DataFrame(rows)
-    machine.attach(data, machine.describe("numpy", "scipy"))
-    return data
+    return with_machine(rows, facts)
 
 
-def page(data: pd.DataFrame) -> str:
-    """The results as a page in Markdown."""
-    facts = machine.attached(data)
-    lines = [
-        "# Benchmark: what many labels cost",
-        "",
-        "Made by `python benchmarks/run.py many_labels --write-docs`; numbers behind it: "
-        "[many_labels.csv](many_labels.csv). The σ that "
-        f"`accounting.adaptive.scales.least_scale` finds for GNMax at ({EPSILON:g}, {DELTA:g}), "
-        "beside the σ that the noisy counts need (analytic). Seconds are processor time on one "
-        "thread, memory is the whole process, with NumPy and SciPy. ε is what σ costs, between a "
-        "lower and an upper bound. In more than two classes the upper bound holds for any number "
-        "of them, so the gap is wider: an adversary gains nothing from classes that have no "
-        "votes. Theorems: "
-        "[many-labels.md](../many-labels.md).",
-        "",
-        *(f"- {name}: {value}" for name, value in facts.items()),
-        "",
-        "| classes | teachers | labels | σ | analytic σ | ratio | ε between | seconds | MiB |",
-        "|" + " ---: |" * 9,
-    ]
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
     gaussian = data[data["law"] == "gnmax_exact"]
-    for row in gaussian.itertuples():
-        lines.append(
-            f"| {row.classes} | {row.teachers:,} | {row.labels:,} | {row.scale:.2f} | "
-            f"{row.analytic:.2f} | {row.ratio:.3f} | {row.lower:.3f} and {row.upper:.3f} | "
-            f"{row.seconds:.2g} | {row.peak_mib:.0f} |"
-        )
-    lines += [
-        "",
-        "Other laws, ten classes. The ratio is that of the noise to what the labels need by the "
-        "best of the other proofs: composition of noisy counts for LNMax, of bounded range for the "
-        "exponential mechanism, of pure labels for permute-and-flip. If it is above 1, that "
-        "other proof is the better one.",
-        "",
-        "| mechanism | teachers | labels | ratio | ε between | seconds | MiB |",
-        "| --- |" + " ---: |" * 6,
-    ]
-    for row in data[data["law"] != "gnmax_exact"].itertuples():
-        lines.append(
-            f"| {row.law} | {row.teachers:,} | {row.labels:,} | {row.ratio:.3f} | "
-            f"{row.lower:.3f} and {row.upper:.3f} | {row.seconds:.2g} | {row.peak_mib:.0f} |"
-        )
-    lines += ["", "Targets (DESIGN 6):", ""]
-    for case, (seconds, memory, ratio) in TARGETS.items():
-        place = (gaussian["classes"] == case[0]) & (gaussian["teachers"] == case[1])
-        for row in gaussian[place & (gaussian["labels"] == case[2])].itertuples():
+    others = data[data["law"] != "gnmax_exact"]
+    size = {"teachers": "{teachers:,}", "labels": "{labels:,}"}
+    found = {
+        "ratio": "{ratio:.3f}",
+        "ε between": "{lower:.3f} and {upper:.3f}",
+        "seconds": "{seconds:.2g}",
+        "MiB": "{peak_mib:.0f}",
+    }
+    scales = {"σ": "{scale:.2f}", "analytic σ": "{analytic:.2f}"}
+    targets = []
+    for (classes, teachers, labels), (seconds, memory, ratio) in TARGETS.items():
+        place = (gaussian["classes"] == classes) & (gaussian["teachers"] == teachers)
+        for row in gaussian[place & (gaussian["labels"] == labels)].itertuples():
             kept = row.seconds <= seconds and row.peak_mib < memory and row.ratio <= ratio
-            lines.append(
-                f"- {case[0]} classes, {case[1]} teachers, {case[2]:,} labels: {seconds} s, "
+            targets.append(
+                f"- {classes} classes, {teachers} teachers, {labels:,} labels: {seconds} s, "
                 f"{memory} MiB, ratio {ratio}: {'kept' if kept else 'MISSED'}"
             )
-    return "\n".join([*lines, ""])
+    blocks = [table({"classes": "{classes}"} | size | scales | found, gaussian)]
+    if len(others):
+        blocks += [
+            "Other laws, ten classes. The ratio is that of the noise to what the labels need by "
+            "the best of the other proofs: composition of noisy counts for LNMax, of bounded range "
+            "for the exponential mechanism, of pure labels for permute-and-flip. If it is above 1, "
+            "that other proof is the better one.",
+            table({"mechanism": "{law}"} | size | found, others, words=1),
+        ]
+    return chapter(
+        "What many labels cost",
+        "many_labels",
+        "The σ that `accounting.adaptive.scales.least_scale` finds for GNMax at "
+        f"({EPSILON:g}, {DELTA:g}), beside the σ that the noisy counts need (analytic). Memory is "
+        "the whole process, with NumPy and SciPy. ε is what σ costs, between a lower and an upper "
+        "bound. In more than two classes the upper bound holds for any number of them, so the gap "
+        "is wider: an adversary gains nothing from classes that have no votes. Theorems: "
+        "[many-labels.md](../many-labels.md).",
+        data,
+        *blocks,
+        "\n".join(["Targets:", "", *targets]),
+    )

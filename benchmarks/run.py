@@ -1,11 +1,12 @@
 """Run a benchmark and show, or write, its results.
 
-python benchmarks/run.py gamma                        show the tables
-python benchmarks/run.py gamma --write-docs           and write docs/benchmarks/gamma.{md,csv}
-python benchmarks/run.py gamma --output FOLDER        or write them elsewhere
+python benchmarks/run.py gamma                        show the results
+python benchmarks/run.py gamma --write-docs           write docs/benchmarks/gamma.csv and the page
+python benchmarks/run.py gamma --output FOLDER        or write both elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
-python benchmarks/run.py gamma_points --against COMMIT    old code and new in turns, in one run
-python benchmarks/run.py teachers ...                 likewise: see BENCHMARKS below
+python benchmarks/run.py page                         write the page again from the files there
+
+The page, README.md of the folder, has a section for each benchmark whose numbers are there.
 """
 
 import argparse
@@ -17,56 +18,67 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
+DOCS = ROOT / "docs" / "benchmarks"
 
+# In the order of the page.
 BENCHMARKS = (
     "gamma",
     "gamma_points",
-    "smooth_sensitivity",
-    "accounting",
     "many_labels",
     "best_label",
+    "smooth_sensitivity",
     "dpbag",
-    "dpbag_noise",
     "teachers",
-    "teacher_epochs",
     "students",
-    "trainings",
     "embedded",
     "auditors",
     "libraries",
 )
+OPENING = """# Benchmarks
+
+How fast the parts of this project are, and what they are measured against. Each section is written
+by the command that it names, from the file of numbers beside it. Unless it says otherwise, seconds
+are processor time on one thread, which a busy machine changes less than the time of a clock.
+"""
+
+
+def write_page(folder: Path) -> None:
+    """Write README.md of a folder from the numbers in it."""
+    import pandas as pd
+
+    sections = [OPENING]
+    for name in BENCHMARKS:
+        numbers = folder / f"{name}.csv"
+        if numbers.is_file():
+            benchmark = import_module(f"benchmarks.{name}")
+            sections.append(benchmark.section(pd.read_csv(numbers)))
+    (folder / "README.md").write_text("\n".join(sections), encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", choices=BENCHMARKS)
-    parser.add_argument("--output", type=Path, help="folder for NAME.md and NAME.csv")
+    parser.add_argument("name", choices=(*BENCHMARKS, "page"))
+    parser.add_argument("--output", type=Path, help="folder for NAME.csv and README.md")
     parser.add_argument("--write-docs", action="store_true", help="--output docs/benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--full", action="store_true", help="everything with every solver")
-    parser.add_argument("--against", metavar="COMMIT", help="gamma_points, trainings, embedded")
-    parser.add_argument("--minutes", type=float, help="gamma_points: begin no point after so many")
-    parser.add_argument(
-        "--resume", action="store_true", help="gamma_points: keep what earlier runs measured"
-    )
     parser.add_argument("--only", choices=("cpu", "cuda"), help="teachers: on this device alone")
-    parser.add_argument("--model", help="teachers, dpbag_noise: this one alone")
+    parser.add_argument("--model", help="teachers: this one alone")
     options = parser.parse_args()
+    folder = DOCS if options.write_docs else options.output
+    if options.name == "page":
+        write_page(folder or DOCS)
+        return
     benchmark = import_module(f"benchmarks.{options.name}")
-    some = {
-        name: getattr(options, name) for name in ("against", "minutes", "resume", "only", "model")
-    }
-    some = {name: value for name, value in some.items() if value}
-    data = benchmark.measure(quick=options.quick, full=options.full, **some)
-    page = benchmark.page(data)
-    print(page)
-    folder = ROOT / "docs" / "benchmarks" if options.write_docs else options.output
+    chosen = {"only": options.only, "model": options.model}
+    chosen = {name: value for name, value in chosen.items() if value}
+    data = benchmark.measure(quick=options.quick, **chosen)
+    print(benchmark.section(data))
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         data.to_csv(folder / f"{options.name}.csv", index=False)
-        (folder / f"{options.name}.md").write_text(page, encoding="utf-8")
+        write_page(folder)
 
 
 if __name__ == "__main__":

@@ -8,22 +8,20 @@ and is then extrapolated in proportion to the number of queries, which it handle
 
 from __future__ import annotations
 
-import functools
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import machine, process
+from benchmarks.measuring import describe, forget, in_a_process, least, peak, with_machine
 from benchmarks.smooth_sensitivity_by_query import ByQuery
+from benchmarks.writing import chapter, table
 from private_ensembles.noise import streams as randomness
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.smooth_sensitivity import smooth_sensitivity
 
 REPETITIONS = 5
-_in_a_process = functools.partial(process.in_a_process, "smooth_sensitivity")
 
 
 @dataclass(frozen=True)
@@ -62,27 +60,22 @@ def votes(name: str, queries: int | None = None) -> np.ndarray:
     return draw.multinomial(case.teachers, shares / shares.sum(axis=1, keepdims=True))
 
 
-# What one process measures: each returns a row of the table. -------------------------------------
-
-
 def measure_array(name: str, queries: int | None = None) -> dict:
     """The array code, caches emptied before every repetition."""
     case, counts = CASES[name], votes(name, queries)
 
     def run():
-        process.forget()
+        forget()
         return smooth_sensitivity(
             counts, CostCurve(case.sigma2, case.order, case.classes), case.beta
         )
 
-    before = process.peak()
     run()  # imports
-    timing, value = process.least("", run, REPETITIONS)
+    timing, value = least(run, REPETITIONS)
     return {
         **timing,
         "smooth_sensitivity": value,
-        "memory_mib": process.peak(),
-        "memory_before_mib": before,
+        "memory_mib": peak(),
     }
 
 
@@ -91,7 +84,7 @@ def measure_record(name: str, queries: int | None = None) -> dict:
     case, counts = CASES[name], votes(name, queries)
 
     def run():
-        process.forget()
+        forget()
         return confident_gnmax_privacy(
             counts,
             case.threshold,
@@ -102,11 +95,11 @@ def measure_record(name: str, queries: int | None = None) -> dict:
             formula="paper",
         )
 
-    timing, record = process.least("", run)
+    timing, record = least(run)
     return {
         **timing,
         "smooth_sensitivity": record.smooth_sensitivity,
-        "memory_mib": process.peak(),
+        "memory_mib": peak(),
     }
 
 
@@ -115,8 +108,8 @@ def measure_reference(name: str, sample: int) -> dict:
     case, counts = CASES[name], votes(name)[:sample]
     curve = CostCurve(case.sigma2, case.order, case.classes)
     slow = ByQuery(case.sigma2, case.order, case.classes, curve.log_q0())
-    timing, value = process.least(
-        "", lambda: slow.smooth_sensitivity(counts.tolist(), np.ones(len(counts)), case.beta)
+    timing, value = least(
+        lambda: slow.smooth_sensitivity(counts.tolist(), np.ones(len(counts)), case.beta)
     )
     fast = smooth_sensitivity(counts, curve, case.beta)
     return {
@@ -127,27 +120,26 @@ def measure_reference(name: str, sample: int) -> dict:
     }
 
 
-# The whole benchmark. ----------------------------------------------------------------------------
-
-
-def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
+def measure(*, quick: bool = False) -> pd.DataFrame:
     """All measurements as a tidy frame: part (array, record, reference), name and the rest.
 
-    quick: without the records, the reference on 20 queries; full: the reference on ten times as
-    many queries of Glyph.
+    quick: without the records, the reference on 20 queries.
     """
     rows = []
-    facts = machine.describe("numpy", "scipy")
+    facts = describe("numpy", "scipy")
     for name, case in CASES.items():
-        sample = 20 if quick else case.sample * (10 if full and case.sample < case.queries else 1)
-        parts = [("array", {}), ("reference", {"sample": sample})]
-        for part, arguments in parts if quick else [*parts, ("record", {})]:
-            print(f"{part}: {name}", file=sys.stderr, flush=True)
-            result = _in_a_process(f"measure_{part}", name=name, **arguments)
-            rows.append({"part": part, "name": name, "queries": case.queries, **result})
-    data = pd.DataFrame(rows)
-    machine.attach(data, facts)
-    return data
+        sample = 20 if quick else case.sample
+        found = {
+            "array": in_a_process(measure_array, name=name),
+            "reference": in_a_process(measure_reference, name=name, sample=sample),
+        }
+        if not quick:
+            found["record"] = in_a_process(measure_record, name=name)
+        rows += [
+            {"part": part, "name": name, "queries": case.queries, **result}
+            for part, result in found.items()
+        ]
+    return with_machine(rows, facts)
 
 
 def speedup(data: pd.DataFrame, name: str) -> float:
@@ -157,61 +149,60 @@ def speedup(data: pd.DataFrame, name: str) -> float:
     return slow["seconds"] * slow["queries"] / slow["sample"] / part.loc["array", "seconds"]
 
 
-def page(data: pd.DataFrame) -> str:
-    """The results as a page in Markdown."""
-    facts = machine.attached(data)
-    lines = [
-        "# Benchmark: smooth sensitivity",
-        "",
-        "Made by `python benchmarks/run.py smooth_sensitivity --write-docs`; numbers behind it: "
-        "[smooth_sensitivity.csv](smooth_sensitivity.csv). Seconds are processor time on one "
-        f"thread, the least of {REPETITIONS} runs with empty caches (reference and whole rows: one "
-        "run); clock time is in the CSV file. Votes are synthetic, of the sizes of PATE's Table 2, "
-        "with the σ, λ and β printed there, every query counted with weight 1.",
-        "",
-        *(f"- {name}: {value}" for name, value in facts.items()),
-        "",
-        "## One smooth sensitivity",
-        "",
-        "The reference is Algorithms 3–5 of PATE in plain Python on scalars, one query at a time "
-        "(`benchmarks/smooth_sensitivity_by_query.py`).",
-        "",
-        "| votes like | queries × classes | teachers | array code (s) | query by query (s) "
-        "| times faster | largest relative difference | memory (MiB) |",
-        "| --- |" + " ---: |" * 7,
-    ]
-    for name, case in CASES.items():
-        part = data[data["name"] == name].set_index("part")
-        ours, slow = part.loc["array"], part.loc["reference"]
-        seconds = slow["seconds"] * slow["queries"] / slow["sample"]
-        note = "" if slow["sample"] == slow["queries"] else f" (from {int(slow['sample'])} queries)"
-        lines.append(
-            f"| {name} | {case.queries:,} × {case.classes} | {case.teachers:,} | "
-            f"{ours['seconds']:.3g} | {seconds:.3g}{note} | {speedup(data, name):,.0f} | "
-            f"{slow['relative_difference']:.1e} | {ours['memory_mib']:.0f} |"
-        )
-    lines += [
-        "",
-        "“From n queries”: **extrapolated**, not measured, in proportion to the number of queries. "
-        "The difference is between the two values on the queries that the reference saw. Memory is "
-        "the process's largest, of which "
-        f"{data['memory_before_mib'].median():.0f} MiB are Python, its libraries and the votes.",
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
+    parts = {name: part.set_index("name") for name, part in data.groupby("part")}
+    slow = parts["reference"]
+    compared = parts["array"].assign(
+        name=list(CASES),
+        size=[f"{case.queries:,} × {case.classes}" for case in CASES.values()],
+        teachers=[case.teachers for case in CASES.values()],
+        by_query=slow["seconds"] * slow["queries"] / slow["sample"],
+        sample=slow["sample"],
+        relative_difference=slow["relative_difference"],
+        faster=[speedup(data, name) for name in CASES],
+    )
+    columns = {
+        "votes like": "{name}",
+        "queries × classes": "{size}",
+        "teachers": "{teachers:,}",
+        "array code (s)": "{seconds:.3g}",
+        "query by query (s)": "{by_query:.3g}",
+        "from so many queries": "{sample:.0f}",
+        "times faster": "{faster:,.0f}",
+        "largest relative difference": "{relative_difference:.1e}",
+        "memory (MiB)": "{memory_mib:.0f}",
+    }
+    blocks = [
+        table(columns, compared, words=1),
+        "From fewer queries than there are the time is **extrapolated**, in proportion to them. "
+        "The difference is between the two values on the queries that the reference saw.",
     ]
     whole = data[data["part"] == "record"]
     if len(whole):
-        lines += [
-            "",
-            "## A whole row of Table 2",
-            "",
-            "`confident_gnmax_privacy(..., conversion='classic', formula='paper')`: expected cost "
-            "at 240 orders, conditions C5 and C6 at each, β and σ_SS by the paper's search.",
-            "",
-            "| votes like | seconds | memory (MiB) |",
-            "| --- | ---: | ---: |",
-            *(
-                f"| {row['name']} | {row['seconds']:.3g} | {row['memory_mib']:.0f} |"
-                for _, row in whole.iterrows()
+        blocks += [
+            "**A whole row of Table 2**: `confident_gnmax_privacy(..., conversion='classic', "
+            "formula='paper')`, the expected cost at 240 orders, conditions C5 and C6 at each, β "
+            "and σ_SS by the paper's search.",
+            table(
+                {
+                    "votes like": "{name}",
+                    "seconds": "{seconds:.3g}",
+                    "memory (MiB)": "{memory_mib:.0f}",
+                },
+                whole,
+                words=1,
             ),
-            f"| together | {whole['seconds'].sum():.3g} | {whole['memory_mib'].max():.0f} |",
+            f"Together {whole['seconds'].sum():.3g} s (target: 15 s) and "
+            f"{whole['memory_mib'].max():.0f} MiB (target: 1 GiB).",
         ]
-    return "\n".join([*lines, ""])
+    return chapter(
+        "Smooth sensitivity",
+        "smooth_sensitivity",
+        f"The least of {REPETITIONS} runs with empty caches (reference and whole rows: one run). "
+        "Votes are synthetic, of the sizes of PATE's Table 2, with the σ, λ and β printed there, "
+        "every query counted with weight 1. The reference is Algorithms 3–5 of PATE in plain "
+        "Python on scalars, one query at a time (`benchmarks/smooth_sensitivity_by_query.py`).",
+        data,
+        *blocks,
+    )

@@ -8,12 +8,12 @@ are evaluated on the last 1,000. Seconds are processor time on one thread.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks import machine
+from benchmarks.measuring import ROOT, describe, with_machine
+from benchmarks.writing import chapter, table
 
 FOLDERS = ("../shared/data", "data/raw")
 LABELS = (100, 1000)
@@ -24,14 +24,13 @@ WIDTHS = {"widths": (500, 250, 250, 250), "generator_widths": (300, 300)}
 SHOWN = 10  # rows of each training, at equal distances
 
 
-def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
+def measure(*, quick: bool = False) -> pd.DataFrame:
     """All measurements as a tidy frame: student, labels, wrong_labels, epoch, accuracy, seconds.
 
-    full: as many epochs and units as Salimans et al. (2016), hours. Raises ValueError where the
-    files of MNIST or of the labels are not at hand.
+    Raises ValueError where the files of MNIST or of the labels are not at hand.
     """
     images, truth, released, queries = read()
-    facts = machine.describe("numpy", "torch")
+    facts = describe("numpy", "torch")
     rows = []
     for n in LABELS[:1] if quick else LABELS:
         drawn = np.random.default_rng(0).permutation(len(released))[:n]
@@ -41,10 +40,8 @@ def measure(*, quick: bool = False, full: bool = False) -> pd.DataFrame:
             wrong = int((released[index] != truth[index]).sum())
             row = {"student": student, "labels": n, "wrong_labels": wrong}
             data = images, truth, index, released[index]
-            rows += [row | point for point in train(student, *data, epochs, full=full)]
-    data = pd.DataFrame(rows)
-    machine.attach(data, facts)
-    return data
+            rows += [row | point for point in train(student, *data, epochs)]
+    return with_machine(rows, facts)
 
 
 def read() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -52,8 +49,7 @@ def read() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from private_ensembles.datasets.idx import read_images, read_labels
     from private_ensembles.datasets.released import load_released_labels
 
-    root = Path(__file__).resolve().parents[1]
-    for folder in (root / name for name in FOLDERS):
+    for folder in (ROOT / name for name in FOLDERS):
         theirs, mnist = folder / "pate-2017", folder / "mnist"
         if theirs.is_dir() and mnist.is_dir():
             found = load_released_labels(
@@ -68,7 +64,7 @@ def read() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     raise ValueError(f"mnist/ and pate-2017/ must be in one of {', '.join(FOLDERS)}")
 
 
-def train(student, images, truth, index, labels, epochs, *, full=False) -> list[dict]:
+def train(student, images, truth, index, labels, epochs) -> list[dict]:
     """Epochs, accuracies beyond the pool and processor seconds of one training."""
     from private_ensembles.student.images import train_network
     from private_ensembles.student.semi_supervised_gan import FeatureMatching, train_gan
@@ -84,7 +80,7 @@ def train(student, images, truth, index, labels, epochs, *, full=False) -> list[
     conditions = Conditions(seed=0, path=("benchmark", student), observe=observe)
     data = images[:pool], index, labels, 10
     if student == "gan":
-        settings = FeatureMatching() if full else FeatureMatching(epochs=epochs, **WIDTHS)
+        settings = FeatureMatching(epochs=epochs, **WIDTHS)
         _, observed = train_gan(*data, settings, conditions, pixel_max=255)
     else:
         settings = Training(epochs=epochs)
@@ -96,27 +92,22 @@ def train(student, images, truth, index, labels, epochs, *, full=False) -> list[
     ]
 
 
-def page(data: pd.DataFrame) -> str:
-    """The measurements as a page of Markdown."""
+def section(data: pd.DataFrame) -> str:
+    """The results in Markdown."""
     ends = data.groupby(["labels", "student"], sort=False).tail(1)
-    lines = [
-        "# Benchmark: students of MNIST on few labels",
-        "",
-        "Made by `python benchmarks/run.py students --write-docs`; numbers behind it, epoch by "
-        "epoch: [students.csv](students.csv). Seconds are processor time on one thread.",
-        "",
-        *(f"- {name}: {value}" for name, value in machine.attached(data).items()),
-        "",
+    columns = {
+        "labels (wrong)": "{labels:,} ({wrong_labels})",
+        "student": "{student}",
+        "epochs": "{epoch}",
+        "accuracy": "{accuracy:.1%}",
+        "seconds": "{seconds:.0f}",
+    }
+    return chapter(
+        "Students of MNIST on few labels",
+        "students",
         "Labels that PATE 2017's ensemble released, some of them wrong; accuracy on the last 1,000 "
         "test images. vat: virtual adversarial training, the workflow's student. gan: feature "
         "matching after Salimans et al. (2016), the paper's kind of student, at half its width.",
-        "",
-        "| labels (wrong) | student | epochs | accuracy | seconds |",
-        "| ---: | --- | ---: | ---: | ---: |",
-    ]
-    for row in ends.to_dict("records"):
-        lines.append(
-            f"| {row['labels']:,} ({row['wrong_labels']}) | {row['student']} | {row['epoch']} | "
-            f"{100 * row['accuracy']:.1f} % | {row['seconds']:.0f} |"
-        )
-    return "\n".join([*lines, ""])
+        data,
+        table(columns, ends, words=2),
+    )

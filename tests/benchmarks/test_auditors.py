@@ -56,25 +56,14 @@ def test_every_twin_is_unsound_and_nothing_else_but_nzc():
         assert broken == (one.twin or one.name == "nzc"), one
 
 
-def test_the_page_counts_alarms_and_misses():
+def test_the_section_counts_alarms_and_misses():
+    facts = {"name": "coin", "n_classes": 2, "claimed": 1.0, "exact_seconds": 0.1, "draws": 10}
     rows = [
-        {
-            "name": "coin",
-            "n_classes": 2,
-            "twin": twin,
-            "claimed": 1.0,
-            "exact": 2.0 if twin else 1.0,
-            "exact_seconds": 0.1,
-            "auditor": auditor,
-            "draws": 10,
-            "bound": bound,
-            "seconds": 0.1,
-            "alarm": bound > 1,
-        }
-        for twin in (False, True)
+        {"twin": twin, "exact": exact, "auditor": auditor, "bound": bound, "alarm": bound > 1}
+        for twin, exact in ((False, 1.0), (True, 2.0))
         for auditor, bound in zip(AUDITORS, (0.5, 1.5, 0.0), strict=True)
     ]
-    page = auditors.page(pd.DataFrame(rows))
-    assert "| events | 10 | 0 of 1 | 1 of 1 |" in page
-    assert "| histogram | 10 | 1 of 1 | 0 of 1 |" in page
-    assert "for 1 of 1 twins and for 0 of 1 others" in page
+    section = auditors.section(pd.DataFrame(rows).assign(seconds=0.1, **facts))
+    assert "| events | 10 | 0 of 1 | 1 of 1 |" in section
+    assert "| histogram | 10 | 1 of 1 | 0 of 1 |" in section
+    assert "for 1 of 1 twins and for 0 of 1 others" in section

@@ -1,4 +1,4 @@
-"""The benchmark of DPBag runs, at toy sizes, and its page says what was measured."""
+"""The benchmark of DPBag runs, at toy sizes, and its section says what was measured."""
 
 import pytest
 
@@ -6,14 +6,9 @@ from benchmarks import dpbag
 
 
 @pytest.fixture(scope="module")
-def measured():
-    patch = pytest.MonkeyPatch()
-    patch.setattr(dpbag, "FOLDERS", ())
-    patch.setattr(dpbag, "GRID", ((250, 1),))
-    patch.setattr(dpbag, "SAMPLE", 10)
-    patch.setattr(dpbag, "DENSE", 16)
-    yield dpbag.measure(quick=True)
-    patch.undo()
+def measured(toy):
+    with toy(dpbag, FOLDERS=(), GRID=((250, 1),), SAMPLE=10):
+        yield dpbag.measure(quick=True)
 
 
 def test_fits_are_closer_to_the_optimum_than_scikit_learn_s(measured):
@@ -23,8 +18,8 @@ def test_fits_are_closer_to_the_optimum_than_scikit_learn_s(measured):
     assert row["fits"] == 250
 
 
-def test_page_labels_what_is_extrapolated_and_names_the_records(measured):
-    page = dpbag.page(measured)
-    assert "**extrapolated**" in page
-    assert "- records: drawn at random, of UCI Adult's shape" in page
-    assert "| 250 | 1 | 250 |" in page
+def test_section_names_the_records(measured):
+    section = dpbag.section(measured)
+    assert "records: drawn at random, of UCI Adult's shape" in section
+    assert "| 250 | 1 | 250 |" in section
+    assert "1,000 records at 1,000 queries" in section

@@ -1,4 +1,4 @@
-"""The benchmark of many labels calibrates, and its page says what was found and aimed at."""
+"""The benchmark of many labels calibrates, and its section says what was found and aimed at."""
 
 import pandas as pd
 import pytest
@@ -6,19 +6,13 @@ import pytest
 from benchmarks import many_labels
 
 
-def here(module, what, **arguments):
-    return getattr(many_labels, what)(**arguments)
-
-
 @pytest.fixture(scope="module")
-def data():
-    """What the quick cases measure, in this process."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(many_labels.process, "in_a_process", here)
+def data(toy):
+    with toy(many_labels):
         return many_labels.measure(quick=True)
 
 
-def test_small_calibrations_stand_on_the_page(data):
+def test_small_calibrations_are_shown(data):
     gaussian = data["law"] == "gnmax_exact"
     assert (data.loc[gaussian, "ratio"] < 0.9).all()
     assert set(data.loc[~gaussian, "law"]) == set(many_labels.LAWS)
@@ -29,10 +23,10 @@ def test_small_calibrations_stand_on_the_page(data):
     ).all()
     assert (data["upper"] <= many_labels.EPSILON * 1.001).all()
     assert (data["lower"] <= data["upper"]).all()
-    page = many_labels.page(data)
-    assert "| 2 | 51 | 10 |" in page
-    assert "| 10 | 51 | 10 |" in page
-    assert "| lnmax_exact | 51 | 10 |" in page
+    section = many_labels.section(data)
+    assert "| 2 | 51 | 10 |" in section
+    assert "| 10 | 51 | 10 |" in section
+    assert "| lnmax_exact | 51 | 10 |" in section
 
 
 def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch):
@@ -41,7 +35,7 @@ def test_targets_are_among_the_cases_and_a_missed_one_is_named(data, monkeypatch
     case = tuple(data[["classes", "teachers", "labels"]].iloc[0])
     for ratio, word in ((1.0, "kept"), (0.5, "MISSED")):
         monkeypatch.setattr(many_labels, "TARGETS", {case: (1000, 10**6, ratio)})
-        assert many_labels.page(data).splitlines()[-1].endswith(word)
+        assert f"ratio {ratio}: {word}\n" in many_labels.section(data)
 
 
 def test_the_noise_that_counts_need_keeps_the_budget():

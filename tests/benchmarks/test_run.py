@@ -1,22 +1,25 @@
-"""Every benchmark that can be named has what the runner asks of it."""
-
-from importlib import import_module
-from inspect import signature
-
-import pytest
+"""The runner: what it writes, and that the page in docs is written from the numbers there."""
 
 from benchmarks import run
 
 
-@pytest.mark.parametrize("name", run.BENCHMARKS)
-def test_every_benchmark_can_measure_and_write_its_page(name):
-    benchmark = import_module(f"benchmarks.{name}")
-    assert {"quick", "full"} <= set(signature(benchmark.measure).parameters)
-    assert callable(benchmark.page)
+def test_a_run_writes_its_numbers_and_a_page_of_all_that_are_there(monkeypatch, tmp_path, capsys):
+    (tmp_path / "students.csv").write_text((run.DOCS / "students.csv").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr("benchmarks.best_label.QUICK", (11, (0.15,), 10))
+    monkeypatch.setattr("sys.argv", ["run.py", "best_label", "--quick", "--output", str(tmp_path)])
+    run.main()
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / "best_label.csv").is_file()
+    assert capsys.readouterr().out.strip() in page
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## One label of many votes",
+        "## Students of MNIST on few labels",
+    ]
 
 
-def test_an_unknown_benchmark_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["run.py", "no_such_benchmark"])
-    with pytest.raises(SystemExit):
-        run.main()
-    assert "invalid choice" in capsys.readouterr().err
+def test_the_page_in_docs_says_what_the_numbers_beside_it_say(tmp_path):
+    for numbers in run.DOCS.glob("*.csv"):
+        (tmp_path / numbers.name).write_bytes(numbers.read_bytes())
+    run.write_page(tmp_path)
+    written, kept = ((folder / "README.md").read_text("utf-8") for folder in (tmp_path, run.DOCS))
+    assert written == kept

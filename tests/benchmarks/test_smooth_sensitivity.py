@@ -1,4 +1,4 @@
-"""The benchmark of smooth sensitivity runs, at toy sizes, and its page says what was measured."""
+"""The benchmark of smooth sensitivity at toy sizes, and its section."""
 
 import dataclasses
 
@@ -7,26 +7,20 @@ import pytest
 from benchmarks import smooth_sensitivity as benchmark
 
 
+def small(case, sample):
+    """Fewer queries and teachers; less noise asks for a lower order, or condition C6 fails."""
+    sizes = {"queries": 30, "teachers": case.teachers // 5, "classes": min(case.classes, 10)}
+    return dataclasses.replace(case, **sizes, sample=sample, sigma2=case.sigma2 / 5, order=4.0)
+
+
 @pytest.fixture(scope="module")
-def measured():
-    patch = pytest.MonkeyPatch()
-    small = {
-        name: dataclasses.replace(case, queries=30, teachers=case.teachers // 5, sample=sample)
-        for (name, case), sample in zip(benchmark.CASES.items(), (30, 30, 30, 5), strict=True)
-    }
-    small["Glyph"] = dataclasses.replace(small["Glyph"], classes=5)
-    for name, case in small.items():
-        # Less noise asks for a lower order, or condition C6 fails and the two ways may differ.
-        small[name] = dataclasses.replace(case, sigma2=case.sigma2 / 5, order=4.0)
-    patch.setattr(benchmark, "CASES", small)
-    patch.setattr(
-        benchmark, "_in_a_process", lambda what, **facts: getattr(benchmark, what)(**facts)
-    )
-    patch.setattr(
-        benchmark, "measure_record", lambda name: {"seconds": 2.0, "memory_mib": 90.0}
-    )  # the library's own tests cover it
-    yield benchmark.measure()
-    patch.undo()
+def measured(toy):
+    samples = zip(benchmark.CASES.items(), (30, 30, 30, 5), strict=True)
+    cases = {name: small(case, sample) for (name, case), sample in samples}
+    # The library's own tests cover it.
+    record = lambda name: {"seconds": 2.0, "memory_mib": 90.0}  # noqa: E731
+    with toy(benchmark, CASES=cases, measure_record=record):
+        yield benchmark.measure()
 
 
 def test_both_ways_agree(measured):
@@ -50,16 +44,15 @@ def test_speedup_is_extrapolated_from_the_sample(measured):
     )
 
 
-def test_page_labels_what_is_extrapolated(measured):
-    page = benchmark.page(measured)
-    assert "(from 5 queries)" in page
-    assert "**extrapolated**, not measured" in page
-    assert "- processor:" in page
-    assert "| together | 8 |" in page
+def test_section_labels_what_is_extrapolated(measured):
+    section = benchmark.section(measured)
+    assert "| 5 |" in next(line for line in section.splitlines() if line.startswith("| Glyph"))
+    assert "**extrapolated**" in section
+    assert "Together 8 s" in section
 
 
 def test_votes_are_always_the_same(measured):
     assert (benchmark.votes("MNIST") == benchmark.votes("MNIST")).all()
     assert (benchmark.votes("MNIST", 3) == benchmark.votes("MNIST")[:3]).all()
-    assert benchmark.votes("Glyph").shape == (30, 5)
+    assert benchmark.votes("Glyph").shape == (30, 10)
     assert set(benchmark.votes("Adult").sum(axis=1)) == {50}

@@ -1,4 +1,4 @@
-"""The benchmark of students, at toy sizes: same labels for both, a page that says what was done."""
+"""The benchmark of students, at toy sizes: same labels for both, and the section."""
 
 import numpy as np
 import pytest
@@ -27,11 +27,11 @@ def test_both_students_have_the_same_labels_and_every_epoch_has_its_time(measure
         assert rows["accuracy"].between(0, 1).all()
 
 
-def test_page_shows_where_each_training_ended(measured):
-    page = students.page(measured)
+def test_section_shows_where_each_training_ended(measured):
+    section = students.section(measured)
     for row in measured.groupby(["labels", "student"]).tail(1).to_dict("records"):
-        shown = f"| {row['student']} | {row['epoch']} | {100 * row['accuracy']:.1f} % |"
-        assert shown in page
+        shown = f"| {row['student']} | {row['epoch']} | {row['accuracy']:.1%} |"
+        assert shown in section
 
 
 def test_without_the_files_it_says_where_they_must_be(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def overhead(root):
-    spec = importlib.util.spec_from_file_location("overhead", root / "benchmarks/overhead.py")
+    spec = importlib.util.spec_from_file_location("overhead", root / "benchmarks/embedded.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,0 +1,93 @@
+"""Measuring: a process of its own, the least of several times, and what machine it was on."""
+
+from __future__ import annotations
+
+import datetime
+import multiprocessing
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def least(call: Callable[[], object], repetitions: int = 1) -> tuple[dict[str, float], object]:
+    """Return the least processor and wall-clock seconds of some calls, and the last result."""
+    processor, wall = [], []
+    for _ in range(repetitions):
+        started = time.process_time(), time.perf_counter()
+        result = call()
+        processor.append(time.process_time() - started[0])
+        wall.append(time.perf_counter() - started[1])
+    return {"seconds": min(processor), "wall_seconds": min(wall)}, result
+
+
+def peak() -> float:
+    """Return the largest resident memory of this process so far, MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def in_a_process(call: Callable, **arguments):
+    """Call a function of a module in a fresh Python: its peak memory is then its own.
+
+    Raises what the function raises.
+    """
+    shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    print(f"{call.__name__}: {shown}", file=sys.stderr, flush=True)
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=fresh) as pool:
+        return pool.submit(call, **arguments).result()
+
+
+def forget() -> None:
+    """Empty the caches of the library, so that every repetition does all of the work."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("private_ensembles"):
+            for value in list(vars(module).values()):
+                for cached in (value, *(vars(value).values() if isinstance(value, type) else ())):
+                    if hasattr(cached, "cache_clear"):
+                        cached.cache_clear()
+
+
+def describe(*packages: str) -> dict[str, str]:
+    """Return date, processor, cores, load, memory and versions, as text by name."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": _field("/proc/cpuinfo", "model name") or platform.processor() or "unknown",
+        "cores": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f} (last minute, before the start)",
+        "memory": _field("/proc/meminfo", "MemTotal") or "unknown",
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def with_machine(rows: list[dict], facts: dict[str, str]) -> pd.DataFrame:
+    """Return the rows as a frame, with a column `machine_...` for each fact of `describe`."""
+    return pd.DataFrame(rows).assign(**{f"machine_{name}": fact for name, fact in facts.items()})
+
+
+def machine_of(data: pd.DataFrame) -> dict[str, str]:
+    """Return the facts of `with_machine`; where runs differ, all that they had, in their order."""
+    return {
+        name.removeprefix("machine_"): ", ".join(dict.fromkeys(map(str, data[name].dropna())))
+        for name in data.columns
+        if name.startswith("machine_")
+    }
+
+
+def _field(path: str, name: str) -> str | None:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), None)

@@ -1,0 +1,37 @@
+"""Writing what was measured: tables and sections in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from benchmarks import measuring
+
+
+def table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
+    """Return a table of a frame's rows.
+
+    columns: heading -> how a row is shown there, such as "{seconds:.3g} s". words: so many of the
+    first columns are text, the others are numbers.
+
+    >>> print(table({"who": "{who}", "s": "{seconds:.1f}"}, pd.DataFrame(
+    ...     {"who": ["ours"], "seconds": [2]}), words=1))
+    | who | s |
+    | --- | ---: |
+    | ours | 2.0 |
+    """
+    lines = [list(columns), ["---"] * words + ["---:"] * (len(columns) - words)]
+    for row in data.to_dict("records"):
+        lines.append([shown.format_map(row) for shown in columns.values()])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def chapter(title: str, name: str, text: str, data: pd.DataFrame, *blocks: str) -> str:
+    """Return the section of a benchmark: how it was made, on which machine, and its blocks."""
+    made = (
+        f"Made by `python benchmarks/run.py {name} --write-docs`; numbers behind it: "
+        f"[{name}.csv]({name}.csv). {text}"
+    )
+    facts = "; ".join(f"{fact}: {value}" for fact, value in measuring.machine_of(data).items())
+    return "\n\n".join([f"## {title}", made, *blocks, f"*Measured on: {facts}.*"]) + "\n"
