@@ -124,7 +124,7 @@ def test_rounds_that_run_out_leave_a_certified_gamma_and_an_honest_gap(monkeypat
 
 
 # Rounds, each one solution of the program, that the hardest points take at most; half as many again
-# as when they were measured (docs/benchmarks/gamma_points.md).
+# as when they were measured (docs/benchmarks/README.md).
 HARDEST = (
     ((1001, 3, 3.0, 1e-3, "uniform:0.5,1"), 24),
     ((1001, 1, 1.0, 1e-3, "common:0.5,1"), 55),

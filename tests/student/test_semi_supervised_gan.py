@@ -98,7 +98,7 @@ def test_bad_settings_are_named(change, message):
 
 
 def test_on_the_same_labels_the_gan_is_behind_and_slower(root):
-    """What was measured (docs/benchmarks/students.md), where the workflow's student is VAT."""
+    """What was measured (docs/benchmarks/README.md), where the workflow's student is VAT."""
     table = pd.read_csv(root / "docs" / "benchmarks" / "students.csv")
     ends = table.groupby(["labels", "student"]).tail(1).set_index(["labels", "student"])
     for labels in (100, 1000):

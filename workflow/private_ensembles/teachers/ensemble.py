@@ -24,7 +24,7 @@ def trains_together(backend, kind, device):
     """Whether one of BACKENDS trains all teachers together; raises ValueError for another name.
 
     `opacus` trains one teacher after the other. `auto` does so with plain teachers on a CPU, which
-    one teacher keeps busy (docs/benchmarks/teachers.md); all others are faster together.
+    one teacher keeps busy (docs/benchmarks); all others are faster together.
     """
     checks.one_of(BACKENDS, backend=backend)
     return backend == "auto" and (kind, torch.device(device).type) != ("plain", "cpu")
