@@ -5,7 +5,11 @@
 
 prints a line for each certificate and ends with 0 if all hold, with 1 at the first file that says
 what is not proven, and with 2 if something could not be checked. Theorems and the format:
-docs/certificates.md. Integers are fixed point: x is x / ONE.
+docs/certificates.md.
+
+Read it as a proof. There is a function for each theorem, and its docstring says what it rests on.
+All is computed with integers and fractions, and every rounding goes against the claim. An integer
+in ONE is fixed point: it stands for x / ONE. Bounds come as pairs, (below, above).
 """
 
 import argparse
@@ -18,19 +22,22 @@ import sys
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from math import ceil, comb, floor, isqrt, prod
+from math import ceil, comb, floor, isqrt
 from operator import mul
 
 BITS = 128
 ONE = 1 << BITS
-GUARD = 1 << 256  # working precision of the elementary functions, and of chances of labels
+GUARD = 1 << 256  # precision of the elementary functions, and of chances of labels
 SLACK = 1 << 28  # what a kernel may be short of, in ONE
-WIDE = 34  # bytes of a product of two masses, and of sums of such
+BYTES_OF_A_PRODUCT = 34  # of two masses, and of sums of such
 ROOT_OF_PI = Fraction(1772453850905516027298167483341145182797549456122387128213807789, 10**63)
 
 # What is read at all: bytes of a file, digits of a number, a count, kinds of noise. More is not
 # checked, nor what takes more work than is allowed.
-LARGEST_FILE, MOST_DIGITS, LARGEST_COUNT, MOST_KINDS = 1 << 23, 600, 99999, 20
+LARGEST_FILE = 1 << 23
+MOST_DIGITS = 600
+LARGEST_COUNT = 99999
+MOST_KINDS = 20
 MILLION = 10**6
 LONGEST_LINE = 4000
 
@@ -59,28 +66,43 @@ class Steps:
 
     def allow(self, limit):
         """Begin a file."""
-        self.limit, self.of_file = limit, 10 * limit
+        self.limit = limit
+        self.left_of_file = 10 * limit
         self.restart()
 
     def restart(self):
         """Begin a certificate."""
-        self.left = min(self.limit, self.of_file)
+        self.left = min(self.limit, self.left_of_file)
 
     def take(self, number):
-        needed, allowed = -(-(self.limit - self.left + number) // MILLION), self.limit // MILLION
-        text = (
-            f"it needs {needed} million steps or more, and {allowed} million are allowed (--limit)"
-        )
-        if number > self.left == self.of_file:
-            self.of_file = 0
-        within(number <= self.left, text)
-        self.left, self.of_file = self.left - number, self.of_file - number
+        """Charge so many multiplications."""
+        if number > self.left:
+            if self.left == self.left_of_file:
+                self.left_of_file = 0  # the file's work is used up, and not this certificate's
+            needed = divided_up(self.limit - self.left + number, MILLION)
+            allowed = self.limit // MILLION
+            raise NotImplementedError(
+                f"it needs {needed} million steps or more, and {allowed} million are allowed "
+                "(--limit)"
+            )
+        self.left -= number
+        self.left_of_file -= number
+
+
+def divided_up(x, y):
+    """x / y, rounded up to an integer."""
+    return -(-x // y)
+
+
+def shifted_up(x, bits):
+    """x / 2^bits, rounded up to an integer."""
+    return -(-x >> bits)
 
 
 steps = Steps(20 * MILLION)
 
 
-# ---- Numbers -------------------------------------------------------------------------------------
+# ---- What a certificate says ---------------------------------------------------------------------
 HEXADECIMAL = r"-?0x[01]\.[0-9a-f]{1,13}p([+-](\d{1,3}|10[01]\d|102[0-2])|\+1023)"
 
 
@@ -108,58 +130,71 @@ def count(value):
 def real(value):
     """A number as JSON has them, exactly what its float is."""
     need(type(value) in (int, float), f"{value!r}: not a number")
-    need(type(value) is int or math.isfinite(value), f"{value!r}: not a finite number")
-    return number(value if type(value) is int else value.hex())
+    if type(value) is int:
+        return number(value)
+    need(math.isfinite(value), f"{value!r}: not a finite number")
+    return number(value.hex())
 
 
 def words(value):
+    """A text."""
     need(type(value) is str, f"{value!r}: not a text")
     return value
 
 
+def anything(value):
+    """A value that somebody else looks at."""
+    return value
+
+
 def several(values, kind, length=None):
+    """A list, each of whose values is of this kind."""
     need(type(values) is list, f"{values!r}: not a list")
-    need(length in (None, len(values)), f"a list of {len(values)}: must have {length}")
+    need(length is None or len(values) == length, f"a list of {len(values)}: must have {length}")
     return [kind(value) for value in values]
 
 
-def fields(record, spec, optional=""):
-    """The values of exactly these fields, by the ends of their names: "name" is a number, "name#" a
-    count, "name~" a number of JSON, "name$" a text, and "name*" anything.
+def fields(record, required, optional=None):
+    """The values of an object that has these fields and no other.
 
-    Optional ones follow, None where they are missing.
+    required and optional name each field's kind, such as `number`. The values are in the order of
+    required, then of optional: None where one of these is missing.
     """
-    kinds = {"#": count, "~": real, "$": words, "*": lambda value: value}
-    names, further = (
-        {name.rstrip("#~$*"): kinds.get(name[-1], number) for name in text.split()}
-        for text in (spec, optional)
-    )
+    optional = optional or {}
     need(type(record) is dict, f"{record!r}: not an object")
-    for name in names:
+    for name in required:
         need(name in record, f"there is no field {name!r}")
     for name in record:
-        need(name in names or name in further, f"nobody checks a field {name!r}: it must not be")
-        need(name in names or record[name] is not None, f"{name!r} is empty")
-    values = [kind(record[name]) for name, kind in names.items()]
-    return values + [kind(record[x]) if x in record else None for x, kind in further.items()]
+        known = name in required or name in optional
+        need(known, f"nobody checks a field {name!r}: it must not be")
+        need(name in required or record[name] is not None, f"{name!r} is empty")
+    values = [kind(record[name]) for name, kind in required.items()]
+    for name, kind in optional.items():
+        values.append(kind(record[name]) if name in record else None)
+    return values
 
 
+# ---- Elementary functions, between bounds --------------------------------------------------------
 @lru_cache(1 << 14)
 def exp(x):
-    """Fractions below and above e^x."""
+    """Fractions below and above e^x: the Taylor sum of x / 2^20, squared twenty times."""
     if x < -2000:
         return Fraction(0), exp(Fraction(-2000))[1]
     if x < 0:
-        return tuple(1 / bound for bound in reversed(exp(-x)))
+        below, above = exp(-x)
+        return 1 / above, 1 / below
     within(x <= 2000, "an exponent is above 2000")
-    over, under = x.numerator, x.denominator << 20  # below 2^-9; the result is squared 20 times
-    low = high = below = above = GUARD
+    numerator, denominator = x.numerator, x.denominator << 20  # the quotient is below 2^-9
+    low = high = term_below = term_above = GUARD
     for n in range(1, 40):
-        below, above = below * over // (n * under), -(-above * over // (n * under))
-        low, high = low + below, high + above
-    high += above  # all further terms together are less than the last one
+        term_below = term_below * numerator // (n * denominator)
+        term_above = divided_up(term_above * numerator, n * denominator)
+        low += term_below
+        high += term_above
+    high += term_above  # all further terms together are less than the last one
     for _ in range(20):
-        low, high = low * low // GUARD, -(-high * high // GUARD)
+        low = low * low // GUARD
+        high = divided_up(high * high, GUARD)
     return Fraction(low, GUARD), Fraction(high, GUARD)
 
 
@@ -168,29 +203,35 @@ def erfc(y):
     """Fractions below and above erfc(y) = 1 - erf(y); for y >= 0, erf(y) is
     2 y / sqrt(pi) e^(-y^2) times the sum over n of 2^n y^(2n) / (1 * 3 * ... * (2n + 1))."""
     if y < 0:
-        return tuple(2 - bound for bound in reversed(erfc(-y)))
+        below, above = erfc(-y)
+        return 2 - above, 2 - below
     if y > 12:  # erfc(y) <= e^(-y^2), which falls
         return Fraction(0), exp(Fraction(-144))[1]
-    over, under = 2 * y.numerator**2, y.denominator**2
-    low = high = below = above = GUARD
+    numerator, denominator = 2 * y.numerator**2, y.denominator**2
+    low = high = term_below = term_above = GUARD
     for n in range(1, 1000):
-        below = below * over // ((2 * n + 1) * under)
-        above = -(-above * over // ((2 * n + 1) * under))
-        low, high = low + below, high + above
-        if above == 1 and 2 * over < (2 * n + 1) * under:
+        term_below = term_below * numerator // ((2 * n + 1) * denominator)
+        term_above = divided_up(term_above * numerator, (2 * n + 1) * denominator)
+        low += term_below
+        high += term_above
+        if term_above == 1 and 2 * numerator < (2 * n + 1) * denominator:
             break  # from here on each term is less than half of the one before
-    least, most = (2 * y * bound / GUARD for bound in exp(-y * y))
-    low, high = low * least / (ROOT_OF_PI + Fraction(1, 10**63)), (high + above) * most / ROOT_OF_PI
-    return max(1 - high, Fraction(0)), 1 - low
+    high += term_above
+    bell_below, bell_above = exp(-y * y)
+    erf_below = 2 * y * low * bell_below / GUARD / (ROOT_OF_PI + Fraction(1, 10**63))
+    erf_above = 2 * y * high * bell_above / GUARD / ROOT_OF_PI
+    return max(1 - erf_above, Fraction(0)), 1 - erf_below
 
 
 # ---- What is printed -----------------------------------------------------------------------------
 def in_decimals(x, digits, rounding):
+    """A fraction as a decimal of so many digits, and as text."""
     limits = {"Emax": decimal.MAX_EMAX, "Emin": decimal.MIN_EMIN}
     context = decimal.Context(prec=digits, rounding=rounding, **limits)
     value = context.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
     value = value.normalize(context)
-    return value, (format(value, "f") if -5 < value.adjusted() < 15 else str(value)).lower()
+    text = format(value, "f") if -5 < value.adjusted() < 15 else str(value)
+    return value, text.lower()
 
 
 def at_most(x):
@@ -199,6 +240,7 @@ def at_most(x):
 
 
 def at_least(x):
+    """A lower bound in decimals, rounded down."""
     return in_decimals(x, 10, decimal.ROUND_FLOOR)[1]
 
 
@@ -211,8 +253,9 @@ def near(x):
 def plain(text):
     """No longer than a line, and nothing in it that a terminal would obey."""
     text = str(text)
-    short = text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in short)
+    if len(text) > LONGEST_LINE:
+        text = text[:LONGEST_LINE] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 # ---- DaRRM's noise function: privacy -------------------------------------------------------------
@@ -221,105 +264,163 @@ def plain(text):
 # teachers at corners (p, p') of a region: (0,0), (1,1), (0,D), (D,0), (1-D,1), (1,1-D), (h,1-h),
 # (1-h,h), h = (e^epsilon + D) / (e^epsilon + 1). [DaRRM, Lemmas 3.4 and 5.1] A smaller C is safe,
 # as G(p) + 1 - 2 delta <= C (1 + G(p')), and a larger region, as f is linear in each (p, p').
+SETTING = {"K": count, "m": number, "epsilon": number, "Delta": number, "delta": number}
+
+
 def setting(body, further):
-    K, m, epsilon, Delta, delta, *rest = fields(body, "K# m epsilon Delta delta " + further)
+    """K, m, epsilon, Delta and delta of a certificate of gamma, then its further fields."""
+    K, m, epsilon, Delta, delta, *rest = fields(body, SETTING | further)
     right = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
     need(right, "K must be odd, 1 <= m <= K, epsilon > 0, Delta in [0, 1/2), delta in [0, 1)")
     return K, m, epsilon, Delta, delta, *rest
 
 
 def teachers(K, m, epsilon, Delta):
+    """Whose votes a certificate of gamma is about."""
     return f"K = {K} teachers, each ({near(epsilon)}, {near(Delta)})-DP, 2 classes, m = {near(m)}"
 
 
 def gamma_privacy(body, worst_cost=None):
-    """V[i][b] is G with i of t teachers at h, t - i at 1 - h, b at 1, a = n - b at 0; p' has t - i.
-    To first order in D each of the a + b others makes the better of its moves. Second differences
-    bound the further orders; where that is too much all moves are tried.
+    """darrm_lemma_3.4: f is at most C - 1 + 2 delta wherever K teachers stand on the eight corners.
+
+    t of them are at H = (h, 1 - h) or opposite, i and t - i; of the other n = K - t, b are at 1 and
+    a at 0, each of which may move by D. V[i][b] is G(p) then, before any move; G(p') has t - i at
+    H. P and Q are these two lines, over b.
 
     worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
     """
-    K, m, epsilon, Delta, delta, gamma = setting(body, "gamma*")
+    K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": anything})
     gamma = several(gamma, number, K + 1)
     right = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
     need(right, "gamma must be symmetric around K/2, and lie in [0, 1]")
     steps.take((K + 1) ** 3)
-    V = [[floor(ONE * value) * (1 if 2 * l > K else -1) for l, value in enumerate(gamma)]]
-    D, C, growth = ceil(ONE * Delta), floor(ONE * exp(m * epsilon)[0]), exp(epsilon)[1]
-    h, weights = ceil(ONE * (growth + Fraction(D, ONE)) / (growth + 1)), [[ONE]]
-    for _ in range(K):  # Pr[Bin(a, D) = r], rounded down, without what is 0 then
-        row = mean([0, *weights[-1], 0], ONE - D)
-        weights.append(row if row[-1] else row[:-1])
-    lost = max(ONE - sum(row) for row in weights)  # rounding moves G by one for each teacher, too
+    # A larger region and a smaller C.
+    D = ceil(ONE * Delta)
+    C = floor(ONE * exp(m * epsilon)[0])
+    growth = exp(epsilon)[1]
+    h = ceil(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
+    chances = chances_of_moves(K, D)
+    # What rounding may take off f: G loses one for each teacher, and what the chances lack of 1.
+    lost = max(ONE - sum(row) for row in chances)
     rounding = (ONE + C) * (K + 1 + 2 * lost + 2)
     allowed = (C - ONE) * ONE + floor(2 * delta * ONE**2) - rounding
     exceeded = allowed + 9 * rounding  # whatever h, D and C were rounded to
-    stated, undecided = exceeded, False
+    stated = exceeded
     if worst_cost is not None:
         stated = floor(worst_cost * ONE**2) + (ONE + C) * (ONE >> 44) - rounding
-    limit = min(allowed, stated)
+    undecided = False
+    V = [[floor(ONE * value) * (1 if 2 * l > K else -1) for l, value in enumerate(gamma)]]
     for t in range(K + 1):
-        n, step = K - t, Fraction(2 * D, ONE)
-        further = ceil(ONE * ((1 + step) ** n - 1 - n * step) / 4)
+        n = K - t
+        share = share_of_further_orders(n, D)
         for i in range(t + 1):
-            L, R = V[i], V[t - i]
-            sides = ((v[k : k + 3], s) for v, s in ((L, ONE), (R, C)) for k in range(n - 1))
-            bent = max((abs(x - 2 * y + z) * s for (x, y, z), s in sides), default=0)
+            P, Q = V[i], V[t - i]
+            further = largest_second_difference(P, Q, C) * share
             for b in range(n + 1):
-                a, f = n - b, L[b] * ONE - C * R[b]
-                zeros = max(0, (L[b + 1] - L[b]) * ONE, C * (R[b] - R[b + 1])) if a else 0
-                ones = max(0, (L[b - 1] - L[b]) * ONE, C * (R[b] - R[b - 1])) if b else 0
-                moved = (a * zeros + b * ones) * D + bent * further
-                if f - (-moved >> BITS) > limit:
-                    f = all_moves(L, R, b, a, C, weights)
+                f = P[b] * ONE - C * Q[b]
+                moved = first_order_of_moves(P, Q, b, n - b, C) * D + further
+                if f + shifted_up(moved, BITS) > min(allowed, stated):
+                    f = cost_of_all_moves(P, Q, b, n - b, C, chances)
                     place = f"{i} teachers at H, {t - i} opposite, {b} at 1"
                     need(f <= exceeded, f"not private: {place}")
                     need(f <= stated, f"f is above worst_cost: {place}")
-                    undecided |= f > allowed
-        V = [mean(V[0], ONE - h)] + [mean(v, h) for v in V]
+                    undecided = undecided or f > allowed
+        # One teacher more stands at H or opposite.
+        V = [one_teacher_more(V[0], ONE - h)] + [one_teacher_more(line, h) for line in V]
     within(not undecided, "costs what is allowed, and no rounding can tell whether more")
     claim = f"({at_most(m * epsilon)}, {at_most(delta)})-DP"
     return f"{teachers(K, m, epsilon, Delta)}: a label by DaRRM with this gamma is {claim}"
 
 
-def mean(line, h):
-    """G with one more teacher who says 1 with probability h / ONE, rounded down."""
+def one_teacher_more(line, h):
+    """Means over one more teacher, who says 1 with probability h / ONE, rounded down."""
     return [((ONE - h) * x + h * y) >> BITS for x, y in pairwise(line)]
 
 
-def all_moves(L, R, b, a, C, weights):
+def chances_of_moves(K, D):
+    """For n = 0..K, Pr[Bin(n, D) = r] at r = 0, 1, ..., rounded down, up to where it is 0 then."""
+    rows = [[ONE]]
+    for _ in range(K):
+        row = one_teacher_more([0, *rows[-1], 0], ONE - D)
+        if row[-1] == 0:
+            row.pop()
+        rows.append(row)
+    return rows
+
+
+def first_order_of_moves(P, Q, b, a, C):
+    """What moves by D of a zeros and b ones add to f at most, to first order, over D. Each teacher
+    makes the better of its moves, on the side of p or of p'."""
+    zeros = ones = 0
+    if a:
+        zeros = max(0, (P[b + 1] - P[b]) * ONE, C * (Q[b] - Q[b + 1]))
+    if b:
+        ones = max(0, (P[b - 1] - P[b]) * ONE, C * (Q[b] - Q[b - 1]))
+    return a * zeros + b * ones
+
+
+def largest_second_difference(P, Q, C):
+    """The largest |D^2 P| or C |D^2 Q|, in ONE * ONE."""
+    largest = 0
+    for line, scale in ((P, ONE), (Q, C)):
+        for x, y, z in zip(line, line[1:], line[2:], strict=False):
+            largest = max(largest, abs(x - 2 * y + z) * scale)
+    return largest
+
+
+def share_of_further_orders(n, D):
+    """The moves of n teachers add to f, beyond first order, at most this share of the largest
+    second difference: ((1 + 2 D)^n - 1 - 2 n D) / 4, as a difference of order s is at most 2^(s-2)
+    times one of order 2."""
+    step = Fraction(2 * D, ONE)
+    return ceil(ONE * ((1 + step) ** n - 1 - n * step) / 4)
+
+
+def cost_of_all_moves(P, Q, b, a, C, chances):
     """The largest f = P(x, y) - C Q(x', y') if x of a zeros and y of b ones move on the side of p,
     x' and y' on that of p', x + x' <= a and y + y' <= b."""
-    starts = [b - s for s in range(min(b + 1, len(weights[-1])))]
-    width = len(weights[-1])
+    starts = [b - s for s in range(min(b + 1, len(chances[-1])))]
+    width = len(chances[-1])
     steps.take((a + 1) * (2 * (len(starts) + b + 1) * width + 9 * (b + 1)) // 2)
 
-    def moved(line):
-        for few in weights[: a + 1]:
-            near = [sum(map(mul, few, line[start:])) >> BITS for start in starts]
-            yield [sum(map(mul, row, near)) for row in weights[: b + 1]]
+    def means(line):
+        """G after x zeros and y ones have moved, for all x and y."""
+        for zeros in chances[: a + 1]:
+            after_zeros = [sum(map(mul, zeros, line[start:])) >> BITS for start in starts]
+            yield [sum(map(mul, ones, after_zeros)) for ones in chances[: b + 1]]
 
-    P, Q = list(moved(L)), [[-C * (v >> BITS) for v in row] for row in moved(R)]
-    for row, low in zip(Q, [Q[0], *Q], strict=False):  # the largest for at most x' and at most y'
-        row[:] = accumulate(map(max, row, low), max)
-    pairs = (zip(row, rest[::-1], strict=True) for row, rest in zip(P, Q[::-1], strict=True))
-    return max(p + q for pair in pairs for p, q in pair)
+    gained = list(means(P))
+    spared = []  # the largest -C Q for at most x' and at most y' moves
+    for row in means(Q):
+        row = [-C * (value >> BITS) for value in row]
+        if spared:
+            row = map(max, row, spared[-1])
+        spared.append(list(accumulate(row, max)))
+    return max(gained[x][y] + spared[a - x][b - y] for x in range(a + 1) for y in range(b + 1))
 
 
 # ---- DaRRM's noise function: no private one is better --------------------------------------------
 def gamma_utility(body):
-    """Weak duality: a private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may
-    be, so its utility is at most y . right + sum over l of max(0, c - y . rows) for all y >= 0."""
-    K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, "prior* rows* utility")
+    """weak_duality: a private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may
+    be, so its utility is at most y . right + sum over l of max(0, c - y . rows) for all y >= 0.
+
+    Everything is in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
+    """
+    further = {"prior": anything, "rows": anything, "utility": number}
+    K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, further)
     need(type(rows) is list, "rows must be a list")
     steps.take((len(rows) + 1) * K * (K + 10))
-    C, (p, q) = ceil(ONE * exp(m * epsilon)[1]), corners(Delta, epsilon)
-    # Everything below is in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
-    left, total = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)], 0
-    for counts, y in several(rows, lambda row: fields(row, "teachers* multiplier")):
+    C = ceil(ONE * exp(m * epsilon)[1])
+    p, q = corners(Delta, epsilon)
+    left = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)]  # c - y . rows
+    total = 0  # of the multipliers y
+    for row in rows:
+        counts, multiplier = fields(row, {"teachers": anything, "multiplier": number})
         counts = several(counts, count, 8)
-        need(sum(counts) == K and y >= 0, "a row places K teachers, with a multiplier >= 0")
-        P, Q, y = pmf(counts, p), pmf(counts, q), floor(y * GUARD)
+        right = sum(counts) == K and multiplier >= 0
+        need(right, "a row places K teachers, with a multiplier >= 0")
+        P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+        y = floor(multiplier * GUARD)
         for k, l in enumerate(range(K // 2 + 1, K + 1)):
             left[k] -= y * (ONE * (P[l] - P[K - l]) - C * (Q[l] - Q[K - l]))
         total += y
@@ -328,130 +429,173 @@ def gamma_utility(body):
     bound += sum(max(0, value + total * K * (ONE + C)) for value in left)
     bound = Fraction(bound, ONE**2 * GUARD)
     need(bound <= claim, f"the multipliers prove no less than {at_most(bound)}")
-    kind, *ends = fields(prior, "kind* low high")
-    prior = f"{kind} prior on [{', '.join(map(near, ends))}]"
-    about = f"{teachers(K, m, epsilon, Delta)}, delta {near(delta)}, {prior}"
+    kind, low, high = fields(prior, PRIOR)
+    about = f"{teachers(K, m, epsilon, Delta)}, delta {near(delta)}"
+    about += f", {kind} prior on [{near(low)}, {near(high)}]"
     return f"{about}: no private gamma has a utility above {at_most(claim)}"
 
 
 def corners(Delta, epsilon):
     """(p, p') of the eight corners, in ONE, as sequences of p and of p'; inside of the region."""
-    D, growth = floor(ONE * Delta), exp(epsilon)[0]
+    D = floor(ONE * Delta)
+    growth = exp(epsilon)[0]
     h = floor(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
-    first = [0, ONE, 0, D, ONE - D, ONE, h, ONE - h]
-    return first, [0, ONE, D, 0, ONE, ONE - D, ONE - h, h]
+    p = [0, ONE, 0, D, ONE - D, ONE, h, ONE - h]
+    q = [0, ONE, D, 0, ONE, ONE - D, ONE - h, h]
+    return p, q
 
 
-def pmf(counts, chances):
+def chances_of_ones(counts, chances):
     """Pr[l teachers say 1], l = 0..K, rounded down by at most one for each teacher."""
     row = [ONE]
     for size, p in zip(counts, chances, strict=True):
         for _ in range(size):
-            row = mean([0, *row, 0], ONE - p)
+            row = one_teacher_more([0, *row, 0], ONE - p)
     return row
 
 
+PRIOR = {"kind": anything, "low": number, "high": number}
 CLOSED_FORMS = ("uniform", "common")
 
 
 def objective(K, prior):
     """The utility is the sum of c(l) gamma(l) over l > K/2, c(l) = E[Pr[l say 1] - Pr[K - l say 1]]
     over teachers' p in [low, high]: every c(l), rounded up to a multiple of 1 / GUARD."""
-    kind, low, high = fields(prior, "kind* low high")
+    kind, low, high = fields(prior, PRIOR)
     need(0 <= low < high <= 1, "a prior's probabilities are 0 <= low < high <= 1")
     within(kind in CLOSED_FORMS, f"the utility of prior {kind!r} has no closed form")
     steps.take(K * K * max(x.denominator.bit_length() for x in (low, high)) // 20)
-
-    def binomial(n, p):
-        """Chances of 0..n in common units, and the unit."""
-        yes, no = p.numerator, p.denominator - p.numerator
-        ways = [comb(n, l) * yes**l * no ** (n - l) for l in range(n + 1)]
-        return ways, p.denominator**n
-
-    def lead(values, unit):
-        """values[l] - values[K - l], rounded up."""
-        upper = range(K // 2 + 1, K + 1)
-        return [-(-(values[l] - values[K - l]) * GUARD // unit) for l in upper]
-
     if kind == "uniform":  # independent teachers: only the mean counts
         ways, unit = binomial(K, (low + high) / 2)
-        return [Fraction(x, GUARD) for x in lead(ways, unit)]
+        return [Fraction(lead, GUARD) for lead in leads(ways, unit)]
     # One p for all, by the incomplete beta integral: a difference of tails.
     ways, unit = binomial(K + 1, low)
-    first = lead(list(accumulate(ways)), unit)
+    first = leads(list(accumulate(ways[:-1])), unit)
     ways, unit = binomial(K + 1, high)
-    second = lead([-x for x in accumulate(ways)], unit)
+    second = leads([-tail for tail in accumulate(ways[:-1])], unit)
     width = (K + 1) * (high - low)
     return [Fraction(ceil((x + y) / width), GUARD) for x, y in zip(first, second, strict=True)]
 
 
+def binomial(n, p):
+    """Pr[Bin(n, p) = l], l = 0..n, in a common unit, and this unit."""
+    yes, no = p.numerator, p.denominator - p.numerator
+    return [comb(n, l) * yes**l * no ** (n - l) for l in range(n + 1)], p.denominator**n
+
+
+def leads(values, unit):
+    """values[l] - values[K - l], l > K/2, of values at 0..K in a unit: in GUARD, rounded up."""
+    K = len(values) - 1
+    upper = range(K // 2 + 1, K + 1)
+    return [divided_up((values[l] - values[K - l]) * GUARD, unit) for l in upper]
+
+
 # ---- One label -----------------------------------------------------------------------------------
-def label(body, epsilon, delta, denied):
-    """One label is (epsilon, delta)-DP, or it is denied that it is."""
-    (law,) = fields(body, "law*")
+def hockey_stick(body, epsilon):
+    """hockey_stick and counterexample: the least delta of a label is the largest sum of
+    max(0, P - e^epsilon P') over the labels, of all neighbours in both orders."""
+    (law,) = fields(body, {"law": anything})
     pairs = neighbours(law)
-    most, least = (Fraction(stick(pairs, epsilon, up), GUARD**2) for up in (1, 0))
-    proven, refuted = most <= delta, least > delta
-    if denied:
-        proven, refuted = refuted, proven
-    need(not refuted, f"delta is about {at_most(most)}")
-    within(proven, f"delta is {at_least(least)} to {at_most(most)}: nobody can tell")
-    return f"one label of {described(law)}"
+    return stick_from_below(pairs, epsilon), stick_from_above(pairs, epsilon)
 
 
-def stick(pairs, x, up=1):
-    """The largest sum of max(0, P - e^x P') over the labels, from above or from below."""
-    growth = floor(exp(x)[0] * GUARD) if up else ceil(exp(x)[1] * GUARD)
-    return max(sum(max(0, GUARD * p[up] - growth * q[1 - up]) for p, q in pair) for pair in pairs)
+def stick_from_above(pairs, x):
+    """The largest sum of max(0, P - e^x P') over the labels, at its most."""
+    growth = floor(exp(x)[0] * GUARD)
+    sums = (sum(max(0, GUARD * p[1] - growth * q[0]) for p, q in pair) for pair in pairs)
+    return Fraction(max(sums), GUARD**2)
+
+
+def stick_from_below(pairs, x):
+    """The same at its least."""
+    growth = ceil(exp(x)[1] * GUARD)
+    sums = (sum(max(0, GUARD * p[0] - growth * q[1]) for p, q in pair) for pair in pairs)
+    return Fraction(max(sums), GUARD**2)
 
 
 def neighbours(law):
     """Neighbouring inputs in both orders: bounds on both probabilities of each label, in GUARD."""
-    name, pairs = name_of(law), [(0, 1)]
+    name = name_of(law)
     if name == "table":
-        rows, pairs, *_ = table(law)
-    elif name == "response":  # whatever is (epsilon, delta)-DP loses no more
-        _, epsilon, delta = fields(law, "name* epsilon delta")
-        need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
-        true, false = ([(1 - delta) / (1 + y) for y in exp(x)[::-1]] for x in (-epsilon, epsilon))
-        rows = [[true, false, (delta, delta), (0, 0)], [false, true, (0, 0), (delta, delta)]]
-    else:  # two classes, K teachers, of whom `moved` vote alike and change their votes
-        _, K, moved, scale = fields(law, "name* teachers# moved# scale")
-        need(1 <= moved <= K and scale > 0, "moved must be 1 to teachers, and scale positive")
-        steps.take(K * (500 if name == "gaussian" else 200))
-        few = [minority(name, abs(2 * l - K) / scale) for l in range(K + 1)]
-        rows = [[x, [1 - y for y in x[::-1]]][:: 1 if 2 * l > K else -1] for l, x in enumerate(few)]
-        pairs = [(l, l + moved) for l in range(K + 1 - moved)]
+        rows, pairs, _ = table(law)
+    elif name == "response":
+        rows, pairs = dominating_response(law)
+    else:
+        rows, pairs = votes_for_two_classes(law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
     for row in rows:
-        low, high = map(sum, zip(*row, strict=True))
-        right = low <= GUARD <= high and all(0 <= x <= y for x, y in row)
+        least, most = (sum(bounds) for bounds in zip(*row, strict=True))
+        right = least <= GUARD <= most and all(0 <= low <= high for low, high in row)
         need(right and len(row) == len(rows[0]), "a row is no distribution")
     need(pairs, "there is no pair of neighbours")
     steps.take(40 * len(pairs) * len(rows[0]))
-    both = ((rows[i], rows[j]) for x in pairs for i, j in (x, x[::-1]))
-    return sorted({tuple(sorted(zip(*pair, strict=True))) for pair in both})
+    different = set()
+    for i, j in pairs:
+        different.add(tuple(sorted(zip(rows[i], rows[j], strict=True))))
+        different.add(tuple(sorted(zip(rows[j], rows[i], strict=True))))
+    return sorted(different)
 
 
 def name_of(law):
+    """Which kind of law it is."""
     need(type(law) is dict, "a law is an object")
     return words(law.get("name"))
+
+
+def dominating_response(law):
+    """The label that loses most of all (epsilon, delta)-DP ones. [Kairouz, Oh and Viswanath 2017,
+    Theorem 3.3]"""
+    cost = {"epsilon": number, "delta": number}
+    _, epsilon, delta = fields(law, {"name": anything} | cost)
+    need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
+
+    def share(x):
+        """(1 - delta) / (1 + e^x)."""
+        below, above = exp(x)
+        return (1 - delta) / (1 + above), (1 - delta) / (1 + below)
+
+    true, false, never, leak = share(-epsilon), share(epsilon), (0, 0), (delta, delta)
+    return [[true, false, leak, never], [false, true, never, leak]], [(0, 1)]
+
+
+def votes_for_two_classes(law):
+    """K teachers, of whom `moved` vote alike and change their votes; a row for each number of
+    ones."""
+    name, K, moved, scale = fields(
+        law, {"name": anything, "teachers": count, "moved": count, "scale": number}
+    )
+    need(1 <= moved <= K and scale > 0, "moved must be 1 to teachers, and scale positive")
+    steps.take(K * (500 if name == "gaussian" else 200))
+    rows = []
+    for ones in range(K + 1):
+        low, high = minority(name, abs(2 * ones - K) / scale)
+        few, many = (low, high), (1 - high, 1 - low)
+        rows.append([few, many] if 2 * ones > K else [many, few])
+    return rows, [(ones, ones + moved) for ones in range(K + 1 - moved)]
 
 
 def minority(name, x):
     """Bounds on the chance of the label that lacks `scale` times x votes."""
     if name == "gaussian":  # normal noise on both counts; scale: its standard deviation
-        return [bound / 2 for bound in erfc(x / 2)]
+        below, above = erfc(x / 2)
+        return below / 2, above / 2
     if name == "exponential":  # a class of n votes weighs e^(n / scale)
-        return [1 / (1 + bound) for bound in exp(x)[::-1]]
-    # noise of density e^(-|z| / scale) / (2 scale)
+        below, above = exp(x)
+        return 1 / (1 + above), 1 / (1 + below)
     within(name in ("laplace", "permute_and_flip"), f"no law {name!r} is known here")
-    return [bound * (1 + x / 2 if name == "laplace" else 1) / 2 for bound in exp(-x)]
+    below, above = exp(-x)
+    if name == "laplace":  # noise of density e^(-|z| / scale) / (2 scale)
+        return below * (1 + x / 2) / 2, above * (1 + x / 2) / 2
+    return below / 2, above / 2
+
+
+TABLE = {"name": anything, "rows": anything, "pairs": anything}
+INPUTS_OF_A_TABLE = {"histograms": anything, "moved": count}
 
 
 def table(law):
     """Rows of intervals, the pairs of them that are compared, and what is said of these."""
-    _, rows, pairs, histograms, moved = fields(law, "name* rows* pairs*", "histograms* moved#")
+    _, rows, pairs, histograms, moved = fields(law, TABLE, INPUTS_OF_A_TABLE)
     need(rows and type(rows) is list, "a table has rows")
     steps.take(40 * sum(len(row) if type(row) is list else 1 for row in rows))
     rows = several(rows, lambda row: several(row, lambda x: several(x, number, 2)))
@@ -464,11 +608,11 @@ def table(law):
         return rows, pairs, f"{size}, only for the {len(pairs)} pairs of inputs that it lists"
     histograms = several(histograms, lambda x: tuple(several(x, count)), len(rows))
     K, classes = sum(histograms[0]), len(histograms[0])
-    alike = all((sum(x), len(x)) == (K, classes) for x in histograms)
+    alike = all(sum(x) == K and len(x) == classes for x in histograms)
     need(alike and len(set(histograms)) == len(rows), "histograms differ, and are of as many votes")
     need(moved is not None and 1 <= moved <= K, "moved must be 1 to the number of votes")
     steps.take(len(rows) * classes**2 * (10 + classes))
-    every = set(moves(histograms, moved))
+    every = pairs_of_neighbours(histograms, moved)
     listed = {frozenset(pair) for pair in pairs}
     need(listed <= every, "a pair is not of neighbours")
     votes = f"{K} teachers, {classes} classes, {moved} moved"
@@ -477,16 +621,19 @@ def table(law):
     return rows, pairs, f"{size}, only for {len(listed)} of the pairs of neighbours: {votes}"
 
 
-def moves(histograms, moved):
+def pairs_of_neighbours(histograms, moved):
     """The pairs of these histograms between which so many votes go from one class to another."""
-    place = {histogram: row for row, histogram in enumerate(histograms)}
-    for histogram, row in place.items():
-        for source, votes in enumerate(histogram):
+    row_of = {histogram: row for row, histogram in enumerate(histograms)}
+    pairs = set()
+    for histogram, row in row_of.items():
+        for source in range(len(histogram)):
             for target in range(len(histogram)):
                 other = list(histogram)
-                other[source], other[target] = votes - moved, other[target] + moved
-                if source != target and tuple(other) in place:
-                    yield frozenset((row, place[tuple(other)]))
+                other[source] -= moved
+                other[target] += moved
+                if source != target and tuple(other) in row_of:
+                    pairs.add(frozenset((row, row_of[tuple(other)])))
+    return pairs
 
 
 def described(law):
@@ -495,122 +642,199 @@ def described(law):
     if name == "table":
         return table(law)[2]
     if name == "response":
-        cost = ", ".join(near(number(law[x])) for x in ("epsilon", "delta"))
-        return f"any mechanism whose label is ({cost})-DP"
+        epsilon, delta = near(number(law["epsilon"])), near(number(law["delta"]))
+        return f"any mechanism whose label is ({epsilon}, {delta})-DP"
     scale = near(number(law["scale"]))
     return f"{law['teachers']} teachers, 2 classes, {law['moved']} moved, {name}, scale {scale}"
 
 
 # ---- Many labels with fresh noise, whose inputs an adversary chooses as the labels come ----------
-def noisy(body, epsilon, delta, theorem):
-    """Noise on counts, each so many `times`, that a neighbour moves by the root of `squared`."""
-    rows, *order = fields(body, "releases* order" if theorem == "renyi" else "releases*")
-    rows = several(rows, lambda row: fields(row, "noise* times# squared scale"))
-    noises = ("gaussian", "laplace") if theorem == "renyi" else (theorem,)
-    need(rows, "there is no release")
-    within(len(rows) <= MOST_KINDS, f"there are more than {MOST_KINDS} kinds of release")
-    for noise, _, squared, scale in rows:
-        need(noise in noises and squared > 0 and scale > 0, f"wanted is noise of {noises}, above 0")
-    if theorem == "laplace":  # n releases of cost c^2 each lose n c
-        ((_, times, squared, scale), *more) = rows
-        need(not more, "Laplace noise is of one kind")
-        least = Fraction(times**2 * squared / scale**2 > epsilon**2)
-    else:
-        unit = GUARD**2  # delta rises with rho, which is rounded up
-        costs = (ceil(times * squared * unit / scale**2) for _, times, squared, scale in rows)
-        rho = Fraction(sum(costs), 2 * unit)
-        least = by_order(rho, epsilon, *order) if order else by_curve(rho, epsilon)
-    need(least <= delta, f"delta is about {at_most(least)}")
-    words = [
-        f"{times} times {noise} noise of scale {near(scale)} on what moves by the root of "
-        f"{near(squared)}"
-        for noise, times, squared, scale in rows
-    ]
-    return "noisy counts: " + ", ".join(words) + (f", by order {near(order[0])}" if order else "")
+def laplace_noise(body, epsilon):
+    """laplace_noise: n releases of cost c are (n c, 0)-DP. [Dwork and Roth 2014, Theorem 3.6]"""
+    (releases,) = fields(body, {"releases": anything})
+    releases = releases_of_noise(releases, ("laplace",))
+    need(len(releases) == 1, "Laplace noise is of one kind")
+    _, times, squared, scale = releases[0]
+    delta = Fraction(0 if times**2 * squared / scale**2 <= epsilon**2 else 1)
+    return delta, delta
 
 
-def by_order(rho, epsilon, order):
-    """delta of what is rho-zCDP, by Renyi divergences of one order above 1."""
+def gaussian_noise(body, epsilon):
+    """gaussian_noise: releases compose to a single one with rho = mu^2 / 2 [Dong, Roth and Su 2022,
+    Corollary 3.3]; with r^2 = rho, its delta is [Balle and Wang 2018, Theorem 8]
+    (erfc((epsilon - r^2) / (2 r)) - e^epsilon erfc((epsilon + r^2) / (2 r))) / 2."""
+    (releases,) = fields(body, {"releases": anything})
+    rho = concentrated(releases_of_noise(releases, ("gaussian",)))
+    r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
+    first = erfc((epsilon - r**2) / (2 * r))[1]
+    second = exp(epsilon)[0] * erfc((epsilon + r**2) / (2 * r))[0]
+    return (first - second) / 2, (first - second) / 2
+
+
+def renyi(body, epsilon):
+    """renyi: what is rho-zCDP has the delta e^((order - 1) (order rho - epsilon)) for any order
+    above 1. [Bun and Steinke 2016, Propositions 1.4, 1.6, 1.7; Mironov 2017, Proposition 3]"""
+    releases, order = fields(body, {"releases": anything, "order": number})
+    rho = concentrated(releases_of_noise(releases, ("gaussian", "laplace")))
     need(order > 1, "an order is above 1")
-    return exp((order - 1) * (order * rho - epsilon))[1]
+    delta = exp((order - 1) * (order * rho - epsilon))[1]
+    return delta, delta
 
 
-def by_curve(rho, epsilon):
-    """delta of Gaussian noise, from above."""
-    root = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
-    inner, outer = ((epsilon + sign * root**2) / (2 * root) for sign in (-1, 1))
-    return (erfc(inner)[1] - exp(epsilon)[0] * erfc(outer)[0]) / 2
+RELEASE = {"noise": anything, "times": count, "squared": number, "scale": number}
 
 
+def releases_of_noise(rows, noises):
+    """Noise on counts, each so many `times`, that a neighbour moves by the root of `squared`."""
+    releases = several(rows, lambda row: fields(row, RELEASE))
+    need(releases, "there is no release")
+    within(len(releases) <= MOST_KINDS, f"there are more than {MOST_KINDS} kinds of release")
+    for noise, _, squared, scale in releases:
+        right = noise in noises and squared > 0 and scale > 0
+        need(right, f"wanted is noise of {noises}, above 0")
+    return releases
+
+
+def concentrated(releases):
+    """rho of all releases together: the sum of times squared / (2 scale^2), each rounded up."""
+    unit = GUARD**2
+    costs = (ceil(times * squared * unit / scale**2) for _, times, squared, scale in releases)
+    return Fraction(sum(costs), 2 * unit)
+
+
+# A kernel is (first, masses, lost): the masses in ONE of the losses first, first + 1, ... steps of
+# a grid, and the mass of an infinite loss. Its stick at x is lost + the sum of
+# mass (1 - e^(x - loss)) over losses above x.
 def kernel(pairs, step, reach):
-    """(first, masses, lost): masses in ONE of the losses first, first + 1, ... steps, and of an
-    infinite one. Their stick, lost + the sum of m (1 - e^(x - loss)) over losses above x, is no
-    less than that of the pairs at -reach, ..., reach steps, and 1 far below."""
-    steps.take((2 * reach + 1) * (200 + 2 * len(pairs) * len(pairs[0])))
+    """A kernel whose stick is no less than that of the pairs at -reach, ..., reach steps, and 1 far
+    below; so it is no less anywhere."""
+    thresholds = range(reach, -reach - 1, -1)
+    steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
+    sticks = [ceil(ONE * stick_from_above(pairs, k * step)) for k in thresholds]
     fall = ceil(ONE * exp(-step)[1])
-    dots = [-(-stick(pairs, k * step) >> 384) for k in range(reach, -reach - 1, -1)]
-    lost, masses, finite, other = dots[0], [], 0, 0  # other: the sum of m e^(x - loss)
-    for dot in dots[1:]:
-        other = -(-other * fall >> BITS)
-        short = dot - lost - finite + other
-        masses.append(-(-short * ONE // (ONE - fall)) if short > SLACK else 0)
-        finite, other = finite + masses[-1], other - (-masses[-1] * fall >> BITS)
-    return -reach, [max(0, ONE - lost - finite), *masses[::-1]], lost + 2 * SLACK
+    lost = sticks[0]
+    masses = []  # from the largest loss down
+    finite = 0  # the sum of masses
+    discounted = 0  # the sum of mass e^(x - loss)
+    for stick in sticks[1:]:
+        discounted = shifted_up(discounted * fall, BITS)
+        short = stick - lost - finite + discounted
+        mass = divided_up(short * ONE, ONE - fall) if short > SLACK else 0
+        masses.append(mass)
+        finite += mass
+        discounted += shifted_up(mass * fall, BITS)
+    masses.append(max(0, ONE - lost - finite))
+    return -reach, masses[::-1], lost + 2 * SLACK
 
 
 def added(left, right, below, above):
     """The kernel of both: a product of polynomials, which is one of two long numbers. A loss beyond
     the ends counts as the next larger one."""
-    (i, x, lost), (j, y, gone) = left, right
+    first, x, lost = left
+    second, y, gone = right
     need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
     steps.take(isqrt(max(len(x), len(y)) ** 3) // 2 + 2 * (len(x) + len(y)))
-    packed = (b"".join(mass.to_bytes(WIDE, "little") for mass in part) for part in (x, y))
-    size = WIDE * (len(x) + len(y))
-    text = prod(int.from_bytes(part, "little") for part in packed).to_bytes(size, "little")
-    z = [-(-int.from_bytes(text[k : k + WIDE], "little") >> BITS) for k in range(0, size, WIDE)]
-    low = max(0, -below - i - j)
-    z[: low + 1] = [sum(z[: low + 1])]
-    first, keep = i + j + low, max(0, above - i - j - low + 1)
-    return first, z[:keep], sum(z[keep:]) - (-lost * (sum(y) + gone) - gone * sum(x) >> BITS)
+    product = side_by_side(x) * side_by_side(y)
+    masses = [shifted_up(mass, BITS) for mass in taken_apart(product, len(x) + len(y))]
+    start = first + second
+    low = max(0, -below - start)  # so many losses are below the grid, and count as its least
+    masses[: low + 1] = [sum(masses[: low + 1])]
+    start += low
+    kept = max(0, above - start + 1)
+    infinite = lost * (sum(y) + gone) + gone * sum(x)
+    return start, masses[:kept], sum(masses[kept:]) + shifted_up(infinite, BITS)
 
 
-def many(body, epsilon, delta, adaptive):
-    """V_0(x) = max(0, 1 - e^epsilon x), V_q+1(x) = max over kernels of the mean of V_q(x e^-loss);
-    V_Q(1) is delta. If not adaptive, one kernel above all pairs is composed: that of one label."""
-    law, Q, step, reach, below, above = fields(body, "law* labels# step reach# below# above#")
-    need(Q >= 1 and step > 0 and reach >= 1, "labels, step and reach must be positive")
-    pairs, growth = neighbours(law), ONE * exp(epsilon)[0]
+def side_by_side(masses):
+    """One long number, of which each mass has so many bytes that a product of two fits."""
+    text = b"".join(mass.to_bytes(BYTES_OF_A_PRODUCT, "little") for mass in masses)
+    return int.from_bytes(text, "little")
+
+
+def taken_apart(long, length):
+    """The numbers that stand side by side in a long one."""
+    text = long.to_bytes(BYTES_OF_A_PRODUCT * length, "little")
+    starts = range(0, len(text), BYTES_OF_A_PRODUCT)
+    return [int.from_bytes(text[k : k + BYTES_OF_A_PRODUCT], "little") for k in starts]
+
+
+GRID = {"step": number, "reach": count, "below": count, "above": count}
+
+
+def labels_on_a_grid(body):
+    """What a certificate of many labels is about: a law, how many labels, and a grid."""
+    law, labels, step, reach, below, above = fields(body, {"law": anything, "labels": count} | GRID)
+    right = labels >= 1 and step > 0 and reach >= 1
+    need(right, "labels, step and reach must be positive")
+    pairs = neighbours(law)
     steps.take(200 * (below + above + 1))
-    kernels = [kernel(x, step, reach) for x in ([[x] for x in pairs] if adaptive else [pairs])]
-    if not adaptive:
-        single = whole = kernels[0]
-        for bit in f"{Q:b}"[1:]:
-            whole = added(whole, whole, below, above)
-            whole = added(whole, single, below, above) if bit == "1" else whole
-        kernels, reach = [whole], max(-whole[0], whole[0] + len(whole[1]))
-    sparse = [([(k + i, m) for k, m in enumerate(x) if m], lost << BITS) for i, x, lost in kernels]
-    V = [max(0, ceil(ONE - growth * exp(k * step)[0])) for k in range(-below, above + 1)]
-    for left in range(Q if adaptive else 1, 0, -1):
-        V = [ONE] * reach + V + V[-1:] * reach
-        places = range(reach, len(V) - reach) if left > 1 else [below + reach]
-        steps.take(len(places) * sum(1 + len(x) for x, _ in sparse))
-        sums = (max(sum((m * V[i - k] for k, m in x), lost) for x, lost in sparse) for i in places)
-        V = [-(-s >> BITS) for s in sums]
-    need(V[0] <= delta * ONE, f"delta is about {at_most(Fraction(V[0], ONE))}")
-    return f"{Q} labels, asked adaptively, of {described(law)}"
+    return pairs, labels, step, reach, below, above
+
+
+def backward_induction(body, epsilon):
+    """backward_induction: V_0(x) = max(0, 1 - e^epsilon x), V_q+1(x) = max over kernels of the mean
+    of V_q(x e^-loss), where a kernel lies above each pair of neighbours. V_Q(1) is at least the
+    delta of Q labels."""
+    pairs, labels, step, reach, below, above = labels_on_a_grid(body)
+    kernels = [sparse(kernel([pair], step, reach)) for pair in pairs]
+    V = without_labels(epsilon, step, below, above)
+    for _ in range(labels - 1):
+        V = before_a_label(V, kernels, reach, range(len(V)))
+    (delta,) = before_a_label(V, kernels, reach, [below])
+    return Fraction(delta, ONE), Fraction(delta, ONE)
+
+
+def loss_distribution(body, epsilon):
+    """loss_distribution: with one kernel above all pairs of neighbours the induction has no choice
+    to make, so that the losses of Q labels add up as independent ones do."""
+    pairs, labels, step, reach, below, above = labels_on_a_grid(body)
+    single = total = kernel(pairs, step, reach)
+    for bit in f"{labels:b}"[1:]:  # doubled for each further binary digit
+        total = added(total, total, below, above)
+        if bit == "1":
+            total = added(total, single, below, above)
+    first, masses, _ = total
+    reach = max(-first, first + len(masses))
+    V = without_labels(epsilon, step, below, above)
+    (delta,) = before_a_label(V, [sparse(total)], reach, [below])
+    return Fraction(delta, ONE), Fraction(delta, ONE)
+
+
+def sparse(kernel):
+    """A kernel's losses of positive mass, each (steps, mass), and the infinite one's, in ONE^2."""
+    first, masses, lost = kernel
+    return [(first + k, mass) for k, mass in enumerate(masses) if mass], lost << BITS
+
+
+def without_labels(epsilon, step, below, above):
+    """V_0 at x = e^(k step), k = -below..above, in ONE."""
+    growth = ONE * exp(epsilon)[0]
+    return [max(0, ceil(ONE - growth * exp(k * step)[0])) for k in range(-below, above + 1)]
+
+
+def before_a_label(V, kernels, reach, places):
+    """V_q+1 from V_q, at these places; V_q is 1 below its grid, and its last value above."""
+    V = [ONE] * reach + V + [V[-1]] * reach
+    steps.take(len(places) * sum(1 + len(losses) for losses, _ in kernels))
+    values = []
+    for place in places:
+        i = reach + place
+        worst = max(sum((m * V[i - k] for k, m in losses), lost) for losses, lost in kernels)
+        values.append(shifted_up(worst, BITS))
+    return values
 
 
 # ---- One certificate -----------------------------------------------------------------------------
 THEOREMS = {
-    ("gamma_privacy", "darrm_lemma_3.4"): (gamma_privacy,),
-    ("gamma_utility", "weak_duality"): (gamma_utility,),
-    ("label", "hockey_stick"): (label, False),
-    ("label", "counterexample"): (label, True),
-    ("total", "laplace_noise"): (noisy, "laplace"),
-    ("total", "gaussian_noise"): (noisy, "gaussian"),
-    ("total", "renyi"): (noisy, "renyi"),
-    ("total", "loss_distribution"): (many, False),
-    ("total", "backward_induction"): (many, True),
+    ("gamma_privacy", "darrm_lemma_3.4"): gamma_privacy,
+    ("gamma_utility", "weak_duality"): gamma_utility,
+    ("label", "hockey_stick"): hockey_stick,
+    ("label", "counterexample"): hockey_stick,
+    ("total", "laplace_noise"): laplace_noise,
+    ("total", "gaussian_noise"): gaussian_noise,
+    ("total", "renyi"): renyi,
+    ("total", "loss_distribution"): loss_distribution,
+    ("total", "backward_induction"): backward_induction,
 }
 
 
@@ -622,43 +846,72 @@ def check(body, worst_cost=None):
     rest = dict(body)
     kind, theorem = rest.pop("kind", None), rest.pop("theorem", None)
     if (kind, theorem) == ("ledger_row", "none"):
-        raise NotImplementedError(*fields(rest, "why$"))
+        (why,) = fields(rest, {"why": words})
+        raise NotImplementedError(why)
     known = type(kind) is type(theorem) is str and (kind, theorem) in THEOREMS
     within(known, f"no proof of {kind!r} by {theorem!r} is known")
     page = f"docs/certificates.md#{theorem.replace('.', '')}"
     need(rest.pop("proof", None) == page, f"its proof is elsewhere: {page}")
-    prove, *how = THEOREMS[kind, theorem]
-    if not how:
-        conclusion = prove(rest, worst_cost) if worst_cost is not None else prove(rest)
-        return f"{kind}, {theorem}: {conclusion}"
-    need(rest.keys() >= {"epsilon", "delta"}, "there is no epsilon or no delta")
+    if kind == "gamma_privacy":
+        return f"{kind}, {theorem}: {gamma_privacy(rest, worst_cost)}"
+    if kind == "gamma_utility":
+        return f"{kind}, {theorem}: {gamma_utility(rest)}"
+    need("epsilon" in rest and "delta" in rest, "there is no epsilon or no delta")
     epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
-    conclusion = prove(rest, epsilon, delta, *how)
+    least, most = THEOREMS[kind, theorem](rest, epsilon)
+    nobody_can_tell = f"delta is {at_least(least)} to {at_most(most)}: nobody can tell"
     if theorem == "counterexample":
-        return f"{kind}, {theorem}: {conclusion}: not ({at_least(epsilon)}, {at_least(delta)})-DP"
-    return f"{kind}, {theorem}: {conclusion}: ({at_most(epsilon)}, {at_most(delta)})-DP"
+        need(most > delta, f"delta is about {at_most(most)}")
+        within(least > delta, nobody_can_tell)
+        claim = f"not ({at_least(epsilon)}, {at_least(delta)})-DP"
+    else:
+        need(least <= delta, f"delta is about {at_most(most)}")
+        within(most <= delta, nobody_can_tell)
+        claim = f"({at_most(epsilon)}, {at_most(delta)})-DP"
+    return f"{kind}, {theorem}: {released(rest)}: {claim}"
+
+
+def released(body):
+    """What a certificate of labels or of noisy counts is about, for the line that is printed."""
+    if "law" in body and "labels" in body:
+        return f"{body['labels']} labels, asked adaptively, of {described(body['law'])}"
+    if "law" in body:
+        return f"one label of {described(body['law'])}"
+    kinds = []
+    for row in body["releases"]:
+        noise, times, squared, scale = fields(row, RELEASE)
+        noise = f"{times} times {noise} noise of scale {near(scale)}"
+        kinds.append(f"{noise} on what moves by the root of {near(squared)}")
+    order = f", by order {near(number(body['order']))}" if "order" in body else ""
+    return f"noisy counts: {', '.join(kinds)}{order}"
 
 
 # ---- The file of a noise function: every number beside the certificates is compared --------------
 GAMMA_FILE = (
-    "K~ m~ epsilon~ Delta~ delta~ prior$ gamma* utility~ utility_upper_bound~ monotone* "
-    "scaling_loss~ certificate* solver* certificates*"
+    dict.fromkeys(SETTING, real)
+    | {"prior": words, "gamma": anything, "utility": real, "utility_upper_bound": real}
+    | {"monotone": anything, "scaling_loss": real, "certificate": anything}
+    | {"solver": anything, "certificates": anything}
 )
-CERTIFICATE = (
-    "holds* worst_cost~ allowance~ slack~ method$ rounding_error~ attained_cost~ worst_assignment*"
-)
-# Of gamma that are not monotone, without and with Delta.
-METHODS = ("monotone_envelope", "four_corners"), ("monotone_envelope", "eight_corners", "series")
+CERTIFICATE = {
+    "holds": anything,
+    "worst_cost": real,
+    "allowance": real,
+    "slack": real,
+    "method": words,
+} | {"rounding_error": real, "attained_cost": real, "worst_assignment": anything}
+METHODS_IF_NOT_MONOTONE = ("monotone_envelope", "four_corners")
+METHODS_WITH_DELTA = ("monotone_envelope", "eight_corners", "series")
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 # How gamma was found. Nothing of it is proven, and it says nothing of privacy or of utility.
-SOLVER = "name$ version$ cuts# rounds# seconds~"
-PROVENANCE = "versions* revision* python$ machine$"
+SOLVER = {"name": words, "version": words, "cuts": count, "rounds": count, "seconds": real}
+PROVENANCE = {"versions": anything, "revision": anything, "python": words, "machine": words}
 
 
 def gamma_file(record):
     """The lines of a file of one gamma: its certificates', once all that it states is theirs."""
-    bodies = several(record.get("certificates"), lambda body: body)
+    bodies = several(record.get("certificates"), anything)
     kinds = [body.get("kind") if type(body) is dict else None for body in bodies]
     need(kinds.count("gamma_privacy") == 1, "a file of gamma has one certificate of its privacy")
     need(set(kinds) <= {"gamma_privacy", "gamma_utility"}, "a certificate is not of a gamma")
@@ -666,41 +919,50 @@ def gamma_file(record):
     privacy = bodies[kinds.index("gamma_privacy")]
     utility = bodies[kinds.index("gamma_utility")] if "gamma_utility" in kinds else None
     stated = record.get("certificate")
-    cost = real(stated["worst_cost"]) if type(stated) is dict and "worst_cost" in stated else None
-    lines = [check(body, cost) if body is privacy else check(body) for body in bodies]
-    *setting, _, gamma, _, _, monotone, _, _, solver, _, origin = fields(
-        record, GAMMA_FILE, "provenance*"
-    )
+    worst_cost = None
+    if type(stated) is dict and "worst_cost" in stated:
+        worst_cost = real(stated["worst_cost"])
+    proven = [check(body, worst_cost if body is privacy else None) for body in bodies]
+    what_the_file_says(record, bodies, privacy, utility)
+    for line in proven:
+        yield "holds", line
+    if not utility:
+        kind = record["prior"].partition(":")[0]
+        yield "unchecked", f"utility and utility_upper_bound: no closed form for prior {kind!r}"
+
+
+def what_the_file_says(record, bodies, privacy, utility):
+    """Every number of a file of gamma is that of its certificates."""
+    fields(record, GAMMA_FILE, {"provenance": anything})
     for body in bodies:
-        for name, value in zip(("K", "m", "epsilon", "Delta", "delta"), setting, strict=True):
-            need(value == number(body[name]), f"{name} is not that of the file")
-    gamma = several(gamma, real)
+        for name in SETTING:
+            need(real(record[name]) == number(body[name]), f"{name} is not that of the file")
+    gamma = several(record["gamma"], real)
     need(gamma == several(privacy["gamma"], number), "gamma is not that of the file")
     upper = gamma[len(gamma) // 2 :]
-    need(monotone is (upper == sorted(upper)), "monotone is not what gamma is")
-    of_certificate(stated, gamma, *setting[1:])
-    fields(solver, SOLVER)
-    if origin is not None:
-        versions, *_ = fields(origin, PROVENANCE, "device$")
+    rising = upper == sorted(upper)
+    need(record["monotone"] is rising, "monotone is not what gamma is")
+    of_certificate(record["certificate"], gamma, rising, privacy)
+    fields(record["solver"], SOLVER)
+    if "provenance" in record:
+        versions, *_ = fields(record["provenance"], PROVENANCE, {"device": words})
         need(type(versions) is dict, "versions are an object")
     kind = record["prior"].partition(":")[0]
     need(utility or kind not in CLOSED_FORMS, "utility_upper_bound has no certificate")
     if utility:
         of_utility(record, upper, utility)
-    yield from (("holds", line) for line in lines)
-    if not utility:
-        yield "unchecked", f"utility and utility_upper_bound: no closed form for prior {kind!r}"
 
 
 def of_utility(record, upper, proven):
     """gamma's utility is the file's, up to the rounding of a sum; its bound is the proven one."""
-    kind, low, high = fields(proven["prior"], "kind* low high")
+    kind, low, high = fields(proven["prior"], PRIOR)
     name = re.fullmatch(r"([a-z-]+):([-+.\de]+),([-+.\de]+)", record["prior"], re.ASCII)
     need(name, "prior must be kind:low,high")
-    ends = [Fraction(float(text)) for text in name.groups()[1:]]
-    need([name[1], *ends] == [kind, low, high], "prior is not that of the file")
-    exact = sum(c * x for c, x in zip(objective(proven["K"], proven["prior"]), upper, strict=True))
-    right = abs(real(record["utility"]) - exact) <= Fraction(proven["K"] + 3, 2**50)
+    said = [name[1], Fraction(float(name[2])), Fraction(float(name[3]))]
+    need(said == [kind, low, high], "prior is not that of the file")
+    K = proven["K"]
+    exact = sum(c * x for c, x in zip(objective(K, proven["prior"]), upper, strict=True))
+    right = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
     need(right, f"utility is not {near(exact)}, which is that of gamma")
     bound, loss = real(record["utility_upper_bound"]), real(record["scaling_loss"])
     need(bound == number(proven["utility"]), "utility_upper_bound is not the proven one")
@@ -708,28 +970,35 @@ def of_utility(record, upper, proven):
     need(0 <= loss <= 1 - exact / bound + Fraction(1, MILLION), "scaling_loss is not what is lost")
 
 
-def of_certificate(stated, gamma, m, epsilon, Delta, delta):
+def of_certificate(stated, gamma, rising, privacy):
     """The package's own certificate has the numbers of this gamma, up to the rounding of floats;
     worst_cost is checked with the certificate of privacy."""
     holds, worst, allowance, slack, method, rounding, attained, places = fields(stated, CERTIFICATE)
-    K, growth = len(gamma) - 1, exp(m * epsilon)[0]
-    floating = Fraction(K + 4, 2**46) * (1 + growth)
-    room = growth - 1 + 2 * delta - allowance
+    m, epsilon, Delta, delta = (number(privacy[name]) for name in list(SETTING)[1:])
+    K = len(gamma) - 1
+    C = exp(m * epsilon)[0]
+    floating = Fraction(K + 4, 2**46) * (1 + C)
+    room = C - 1 + 2 * delta - allowance
     need(0 <= room <= floating, "allowance is not e^(m epsilon) - 1 + 2 delta")
     need(holds is True and attained <= worst <= allowance, "worst_cost is above the allowance")
     need(slack == Fraction(float(allowance) - float(worst)), "slack is not what is left")
     need(floating / 4 <= rounding * (1 + Fraction(1, MILLION)), "rounding_error is too small")
     need(rounding <= floating, "rounding_error is too large")
-    need(type(places) is dict and places.keys() <= set(CORNERS), "worst_assignment has no corners")
+    right = type(places) is dict and places.keys() <= set(CORNERS)
+    need(right, "worst_assignment has no corners")
     counts = [count(places.get(name, 0)) for name in CORNERS]
     need(sum(counts) == K, "worst_assignment does not place all teachers")
     steps.take(2 * K * (K + 10))
-    P, Q = (pmf(counts, chances) for chances in corners(Delta, epsilon))
-    signs = [1 if 2 * l > K else -1 for l in range(K + 1)]
-    f = sum(s * x * (p - growth * q) for s, x, p, q in zip(signs, gamma, P, Q, strict=True)) / ONE
-    need(abs(f - attained) <= floating, "attained_cost is not worst_assignment's")
-    rising = gamma[K // 2 + 1 :] == sorted(gamma[K // 2 + 1 :])
-    known = METHODS[Delta > 0] if not rising else ("three_corners",)
+    p, q = corners(Delta, epsilon)
+    P, Q = chances_of_ones(counts, p), chances_of_ones(counts, q)
+    f = 0
+    for l in range(K + 1):
+        sign = 1 if 2 * l > K else -1
+        f += sign * gamma[l] * (P[l] - C * Q[l])
+    need(abs(f / ONE - attained) <= floating, "attained_cost is not worst_assignment's")
+    known = METHODS_WITH_DELTA if Delta > 0 else METHODS_IF_NOT_MONOTONE
+    if rising:
+        known = ("three_corners",)
     need(method in known, f"method must be one of {', '.join(known)}")
 
 
@@ -753,29 +1022,36 @@ def check_name(name, body):
     need(len(words(name)) <= 200, "a name has at most 200 letters")
     first, comma, row = name.partition(", ")
     mechanism = first if comma else first.rpartition(": ")[2]
-    noises = [
-        noises for known, noises in NOISES.items() if re.fullmatch(known, mechanism, re.ASCII)
-    ]
-    need(noises, f"there is no mechanism {mechanism!r}")
+    possible = None
+    for pattern, noises in NOISES.items():
+        if re.fullmatch(pattern, mechanism, re.ASCII):
+            possible = noises
+            break
+    need(possible is not None, f"there is no mechanism {mechanism!r}")
     if body.get("kind") == "ledger_row":
         need(comma and row in str(body.get("why")), f"the certificate is not of {name!r}")
         return
-    noise = {"gamma"} if body.get("kind") == "gamma_privacy" else set()
-    if type(body.get("law")) is dict:
-        noise = {body["law"].get("name")}
+    noise = noises_of(body)
+    need(noise and noise <= possible, f"the certificate is not of {mechanism!r}")
+
+
+def noises_of(body):
+    """Which noises a certificate speaks of."""
     if type(body.get("releases")) is list:
-        noise = {row.get("noise") for row in body["releases"] if type(row) is dict}
-    need(noise and noise <= noises[0], f"the certificate is not of {mechanism!r}")
+        return {row.get("noise") for row in body["releases"] if type(row) is dict}
+    if type(body.get("law")) is dict:
+        return {body["law"].get("name")}
+    return {"gamma"} if body.get("kind") == "gamma_privacy" else set()
 
 
 def several_certificates(record):
     """The lines of a file of certificates, and of `about`, which says of which mechanisms."""
-    bodies, about = fields(record, "certificates*", "about*")
-    bodies = several(bodies, lambda body: body)
+    bodies, about = fields(record, {"certificates": anything}, {"about": anything})
+    bodies = several(bodies, anything)
     within(bodies, "there is no certificate")
     called = [""] * len(bodies)
     if about is not None:
-        about = several(about, lambda names: several(names, lambda name: name), len(bodies))
+        about = several(about, lambda names: several(names, anything), len(bodies))
         for names, body in zip(about, bodies, strict=True):
             need(names and type(body) is dict, "a certificate is of something")
             for name in names:
@@ -786,25 +1062,26 @@ def several_certificates(record):
             yield "holds", check(body) + name
         except NotImplementedError as reason:
             yield "unchecked", f"{reason}{name}"
-        if steps.of_file <= 0:
-            raise NotImplementedError(
-                "the rest: the file takes more work than is allowed (--limit)"
-            )
+        too_much = "the rest: the file takes more work than is allowed (--limit)"
+        within(steps.left_of_file > 0, too_much)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
 def without_doubles(pairs):
+    """An object of JSON, none of whose names stands twice."""
     record = dict(pairs)
     need(len(record) == len(pairs), "a name stands twice in one object")
     return record
 
 
 def integer(text):
+    """An integer of JSON; Python itself refuses very long ones, in other words."""
     within(len(text) <= MOST_DIGITS + 1, f"an integer has more than {MOST_DIGITS} digits")
     return int(text)
 
 
 def no_number(text):
+    """NaN and the infinities, which Python's reader of JSON would take."""
     raise NotImplementedError(f"{text} is no number of JSON")
 
 
@@ -866,7 +1143,8 @@ def main(arguments=None):
             print(f"{word:10} {plain(path)}: {plain(line)}", flush=True)
             if word == "FAILS":
                 return 1
-            status = status if word == "holds" else 2
+            if word == "unchecked":
+                status = 2
     return status
 
 
