@@ -217,7 +217,6 @@ def test_io_imports_only_the_standard_library(root):
         "import sys; import private_ensembles.jobs.io;"
         "print([m for m in ('numpy', 'pandas', 'torch', 'yaml', 'snakemake') if m in sys.modules])"
     )
-    start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(root / "workflow")},
@@ -226,7 +225,6 @@ def test_io_imports_only_the_standard_library(root):
         check=True,
     )
     assert done.stdout.strip() == "[]"
-    assert time.perf_counter() - start < 5
 
 
 ROWS = [
