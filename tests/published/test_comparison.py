@@ -103,8 +103,8 @@ def test_another_reading_explains_only_what_it_gives_and_the_stated_one_does_not
 
 def test_digits_that_do_not_say_how_exact_they_are_have_a_unit_of_their_own():
     cell = one("0", paper="toy", item="table1", row="nzc", column="claimed_epsilon")
-    about = {"item": "table1", "row": "nzc", "half": 0.005, "note": "Printed as about 0."}
-    declared = Paper.model_validate({"paper": "toy", "beside": [], "units": [about]})
+    about = {"item": "table1", "row": "nzc", "half": 0.005}
+    declared = Paper.model_validate({"paper": "toy", "beside": [], "judged": [about]})
     assert judge(cell, Reproduced(9e-8), declared)["status"] == "match"
     assert judge(cell, Reproduced(0.4), declared)["status"] == "differs"
     assert judge(cell, Reproduced(0.4), Paper(paper="toy", beside=[]))["status"] == "match"

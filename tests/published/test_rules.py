@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from private_ensembles.published.printed import Key
-from private_ensembles.published.rules import Explanation, Limited, Rule, Unit, first_that_fits
+from private_ensembles.published.rules import Explanation, Judged, Limited, Rule, first_that_fits
 
 KEY = Key("toy", "table1", "mnist", "lnmax-100", "epsilon")
 
@@ -42,11 +42,24 @@ def test_a_rule_may_name_our_table_and_the_first_that_fits_counts():
         ({"side": "above"}, 1e-9, True),
     ],
 )
-def test_a_unit_or_a_side_says_how_a_printed_zero_is_meant(given, value, agrees):
-    assert Unit.model_validate({"note": ""} | given).agrees(value, 0.0) == agrees
+def test_half_a_unit_or_a_side_says_how_a_printed_zero_is_meant(given, value, agrees):
+    assert Judged.model_validate(given).agrees(value, 0.0) == agrees
+
+
+def test_rivals_are_the_other_rows_or_columns_and_what_is_named():
+    other, elsewhere = KEY._replace(row="nzc"), KEY._replace(row="nzc", dataset="svhn")
+    numbers = {KEY: 1.0, other: 2.0, elsewhere: 3.0, KEY._replace(column="delta"): 4.0}
+    rule = Judged(rivals="row", constants={"a guess": 0.5})
+    assert rule.alternatives(KEY, numbers, {other: 2.5}) == {
+        "printed nzc": 2.0,
+        "our nzc": 2.5,
+        "a guess": 0.5,
+    }
+    assert Judged(rivals="column").alternatives(KEY, numbers, {}) == {"printed delta": 4.0}
+    assert Judged(half=1).alternatives(KEY, numbers, numbers) == {}
 
 
 @pytest.mark.parametrize("kind", [Explanation, Limited])
 def test_a_function_that_does_not_exist_is_refused(kind):
-    with pytest.raises(ValidationError, match="'nothing' must be one of"):
+    with pytest.raises(ValidationError, match="Input should be '"):
         kind.model_validate({"note": "", "test": "", "function": "nothing"})

@@ -33,7 +33,7 @@ from private_ensembles.published.reproduced import (
     other_readings,
     reproduced_numbers,
 )
-from private_ensembles.published.rules import Agreeing, Explanation, first_that_fits
+from private_ensembles.published.rules import first_that_fits
 
 COLUMNS = [*KEY, "published", "published_sd"]
 COLUMNS += ["reproduced", "reproduced_sd", "tolerance", "status", "note", "kind"]
@@ -69,7 +69,8 @@ def compare(
     for cell in cells:
         paper, key = declarations.paper(cell["paper"]), key_of(cell)
         if key in numbers:
-            rivals = paper.alternatives(key, printed, ours)
+            rule = first_that_fits(paper.judged, key)
+            rivals = NONE if rule is None else rule.alternatives(key, printed, ours)
             reading = readings.get(key)
             rows.append(cell | judge(cell, numbers[key], paper, rivals, reading))
         elif first_that_fits(paper.limits, key) is not None:
@@ -126,15 +127,16 @@ def judge(
 def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple[float, bool]:
     """Return the tolerance, and whether a number of ours is within it."""
     printed = cell["published"]
-    unit = first_that_fits(paper.units, key_of(cell))
-    tolerance = float(half_unit(printed)) if unit is None else unit.half
+    rule = first_that_fits(paper.judged, key_of(cell))
+    by_digits = rule is None or (rule.half is None and not rule.side)
+    tolerance = float(half_unit(printed)) if by_digits else rule.half or 0.0
     if cell["published_sd"] or not math.isnan(ours.sd):
         size, freedom = _error(cell, ours)
         tolerance = max(multiple(freedom) * size, tolerance)
         return tolerance, abs(ours.value - float(printed)) <= tolerance
-    if unit is None:
+    if by_digits:
         return tolerance, equals_printed(ours.value, printed)
-    return tolerance, unit.agrees(ours.value, float(printed))
+    return tolerance, rule.agrees(ours.value, float(printed))
 
 
 def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
@@ -142,7 +144,7 @@ def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
     key = key_of(cell)
     limited = first_that_fits(paper.limits, key)
     low, high = limited.of(cell)
-    because = f"{limited.note.format(low=low, high=high)} Test: {limited.test}"
+    because = limited.text().format(low=low, high=high)
     if low == high:
         verdict = judge(cell, Reproduced(low), paper)
         return verdict | {"note": " ".join(filter(None, [verdict["note"], because]))}
@@ -158,16 +160,12 @@ def _of_difference(
     """Return status and note of a printed number that ours is not."""
     explanation = first_that_fits(paper.explanations, key_of(cell))
     if explanation is not None and explanation.holds(cell):
-        return _explained(explanation)
+        return {"status": "explained", "note": explanation.text()}
     if reading is not None and _agreement(cell, reading.ours, paper)[1]:
         note = reading.cause.note.format(value=reading.ours.value)
         return {"status": "explained", "note": f"{note} Test: {reading.cause.test}"}
     remark = first_that_fits(paper.remarks, key_of(cell))
     return {"status": "differs", "note": remark.note if remark else ""}
-
-
-def _explained(cause: Explanation | Agreeing) -> dict[str, object]:
-    return {"status": "explained", "note": f"{cause.note} Test: {cause.test}"}
 
 
 def _error(cell: Mapping[str, str], ours: Reproduced) -> StandardError:
@@ -195,14 +193,16 @@ def _of_agreement(paper: Paper, key: Key, near: Mapping[str, float]) -> dict[str
         more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
         note = f"Within the tolerance as well: {', '.join(names[:_NAMED] + more)}."
         return {"status": "weak", "note": f"{altered.note} {note}" if altered else note}
-    return {"status": "match"} if altered is None else _explained(altered)
+    if altered is not None:
+        return {"status": "explained", "note": altered.text()}
+    return {"status": "match"}
 
 
 def reason_not_run(paper: Paper, key: Key, settings: Mapping, data: str) -> str:
     """Say why there is no number of ours for `key`; settings: the run's of the paper."""
     run = key.dataset in settings
     reasons = (
-        rule.because.format(**key._asdict())
+        rule.note.format(**key._asdict())
         for rule in paper.not_run
         if rule.fits(key) and rule.data in (None, data) and rule.run in (None, run)
     )

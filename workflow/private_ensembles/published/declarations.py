@@ -14,32 +14,18 @@ import yaml
 from pydantic import BeforeValidator, ValidationError
 
 from private_ensembles.papers.standard_errors import Part, StandardError, standard_error
-from private_ensembles.published.printed import FOLDER, Key
+from private_ensembles.published.printed import FOLDER
 from private_ensembles.published.rules import (
-    Agreeing,
     Entry,
     Explanation,
+    Judged,
     Limited,
-    NotComparable,
-    Noted,
-    NotRun,
-    Repeated,
+    Note,
     RestsOn,
-    Rivals,
     Texts,
-    Unit,
-    first_that_fits,
 )
 
-_UNITS = {
-    "one": float,
-    "percent": lambda value: 100 * value,
-    "thousands": lambda value: value / 1000,
-}
-
-
-def _as_number(value: object) -> object:
-    return {"value": value} if isinstance(value, str) else value
+_UNITS = {"one": 1, "percent": 100, "thousands": 0.001}
 
 
 class Number(Entry):
@@ -78,10 +64,14 @@ class Number(Entry):
         value, sd, error, freedom, runs = (row.get(name, math.nan) for name in names)
         if self.less:
             value = value - row.get(self.less, math.nan)
-        value, sd, error = (float(_UNITS[self.unit](x)) for x in (value, sd, error))
+        value, sd, error = (float(_UNITS[self.unit] * x) for x in (value, sd, error))
         if runs > 1:
             return value, sd, standard_error([Part(sd**2 * (1 + 1 / runs), runs - 1)])
         return value, sd, StandardError(error, float(freedom))
+
+
+def _as_number(value: object) -> object:
+    return {"value": value} if isinstance(value, str) else value
 
 
 class Cause(Entry):
@@ -112,10 +102,11 @@ class Paper(Entry):
     """All that is declared about one paper; of rules about the same number, the first counts.
 
     parameters: as printed, nested. altered: the note on numbers of other parameters, with
-    ``{differences}``. doubts: what else is said of numbers that are not compared, all that fit.
-    remarks: what was tried if a number differs. inputs: parameters that are printed again.
-    limits: what is known of numbers that were not run. units: how digits are meant that do not say
-    so.
+    ``{differences}``. judged: how numbers are judged whose digits do not say all. limits: what is
+    known of numbers that were not run. explanations: why numbers differ. Notes are of numbers that
+    agree, but not with what is printed of how they were made (agreeing), that repeat a parameter
+    (inputs), that are compared with nothing (not_comparable), that were not run (not_run), that
+    differ (remarks: what was tried), and of both that were not compared (doubts: all that fit).
     """
 
     paper: str
@@ -123,35 +114,19 @@ class Paper(Entry):
     altered: str = "Not the paper's parameters: {differences}."
     beside: list[Beside]
     rests_on: list[RestsOn] = []
-    not_comparable: list[NotComparable] = []
-    doubts: list[Noted] = []
-    not_run: list[NotRun] = []
-    explanations: list[Explanation] = []
-    agreeing: list[Agreeing] = []
-    inputs: list[Repeated] = []
+    judged: list[Judged] = []
     limits: list[Limited] = []
-    units: list[Unit] = []
-    rivals: list[Rivals] = []
-    remarks: list[Noted] = []
+    explanations: list[Explanation] = []
+    agreeing: list[Note] = []
+    inputs: list[Note] = []
+    not_comparable: list[Note] = []
+    not_run: list[Note] = []
+    remarks: list[Note] = []
+    doubts: list[Note] = []
 
     def tables(self) -> list[str]:
         """Return the names of our tables that belong to printed numbers, in their order."""
         return list(dict.fromkeys(name for beside in self.beside for name in beside.table))
-
-    def alternatives(
-        self, key: Key, printed: Mapping[Key, float], ours: Mapping[Key, float]
-    ) -> dict[str, float]:
-        """Return, by name, what a verdict on the number at `key` must tell it from."""
-        rule = first_that_fits(self.rivals, key)
-        if rule is None:
-            return {}
-        others = {
-            f"{who} {name}": value
-            for who, numbers in (("printed", printed), ("our", ours))
-            for other, value in numbers.items()
-            if (name := rule.other(key, other))
-        }
-        return others | rule.constants
 
     def beside_table(self, name: str) -> list[Beside]:
         """Return what is declared of one of our tables."""

@@ -1,8 +1,8 @@
 """What follows of printed numbers without data: the least and the largest that each could be.
 
 A paper's YAML in ``workflow/published`` refers to them by name. Every function takes a printed
-number (a row of `read_published`) and returns its limits; if both are one number, that is what
-follows. They import late: a run needs few of them.
+number (a row of `read_published`) and returns its limits, or one number if that is what follows.
+They import late: a run needs few of them.
 """
 
 import math
@@ -15,7 +15,7 @@ from private_ensembles.published import (
     statements_of_nzc,
     statements_of_pate,
 )
-from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
 
 # What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
 DELTA_OF_COUNTS, NOISE, ORDER_MAX = 1e-3, 2, 80
@@ -25,7 +25,8 @@ SVHN_TRAIN, SVHN_TEST = 73257, 26032
 SVHN_POOL, SVHN_DELTA, SVHN_SCALE = 10000, 1e-6, 20
 SVHN_CONFIDENT = {"queries": 8500, "threshold": 300, "sigma1": 200, "sigma2": 40}
 
-Limits = tuple[float, float]
+# One number is both.
+Limits = tuple[float, float] | float
 
 
 def of_the_stated_accounting(cell: Mapping[str, str]) -> Limits:
@@ -70,13 +71,13 @@ def size_of_svhn(cell: Mapping[str, str]) -> Limits:
         "pool": SVHN_POOL,
         "evaluated": SVHN_TEST - SVHN_POOL,
     }
-    return _exactly(sizes[cell["column"]])
+    return sizes[cell["column"]]
 
 
 def number_of_queries(cell: Mapping[str, str]) -> Limits:
     """A row's own number of labels; NZC answers the whole pool."""
     asked = re.search(r"lnmax-(\d+)", cell["row"])
-    return _exactly(int(asked.group(1)) if asked else SVHN_POOL)
+    return int(asked.group(1)) if asked else SVHN_POOL
 
 
 def lnmax_of_pate(cell: Mapping[str, str]) -> Limits:
@@ -113,7 +114,7 @@ def error_without_a_majority(cell: Mapping[str, str]) -> Limits:
 
     probability = float(cell["row"].removeprefix("p="))
     of_three, of_five = (error_at(gamma_subsampling(11, m), probability) for m in (3, 5))
-    return _exactly(of_three - of_five)
+    return of_three - of_five
 
 
 def _printed(item: str, cell: Mapping[str, str], column: str) -> float:
@@ -123,19 +124,15 @@ def _printed(item: str, cell: Mapping[str, str], column: str) -> float:
     return float(digits)
 
 
-def _exactly(value: float) -> Limits:
-    return float(value), float(value)
+def _worked_out_once(function: Callable[[Mapping[str, str]], float]) -> Callable[..., float]:
+    """Return the function with its values kept: some take a second, and are asked for twice."""
+    known: dict[Key, float] = {}
 
-
-def _stated(function: Callable[[Mapping[str, str]], float]) -> Callable[..., Limits]:
-    """What follows of a claim as limits: one number, worked out once for each claim."""
-    known: dict[tuple[str, ...], Limits] = {}
-
-    def limits(cell: Mapping[str, str]) -> Limits:
-        place = cell["dataset"], cell["row"], cell["column"]
-        if place not in known:
-            known[place] = _exactly(function(cell))
-        return known[place]
+    def limits(cell: Mapping[str, str]) -> float:
+        key = key_of(cell)
+        if key not in known:
+            known[key] = function(cell)
+        return known[key]
 
     return limits
 
@@ -152,4 +149,4 @@ LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
     )
 }
 for _paper in (statements_of_darrm, statements_of_dpbag, statements_of_nzc, statements_of_pate):
-    LIMITS |= {name: _stated(function) for name, function in _paper.STATEMENTS.items()}
+    LIMITS |= {name: _worked_out_once(function) for name, function in _paper.STATEMENTS.items()}

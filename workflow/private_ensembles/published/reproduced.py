@@ -154,9 +154,7 @@ def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
     rules = (
         rule
         for rule in paper.not_comparable
-        if rule.fits(place.key, table)
-        and (math.isnan(place.error.size) or not rule.without_error)
-        and _has(place.row, rule.where, {})
+        if rule.fits(place.key, table) and (math.isnan(place.error.size) or not rule.without_error)
     )
     notes = [rule.note for rule in rules][:1]
     changed = altered(paper, place.key, table, settings)

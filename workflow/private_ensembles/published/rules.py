@@ -5,29 +5,17 @@ A pattern is a text with ``*`` and ``?``; of several, one must fit.
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from private_ensembles.published.explanations import EXPLANATIONS
 from private_ensembles.published.limits import LIMITS
 from private_ensembles.published.printed import Key
 
-
-def _one_of(functions: Mapping[str, Any]) -> AfterValidator:
-    def check(name: str) -> str:
-        if name not in functions:
-            raise ValueError(f"{name!r} must be one of {', '.join(functions)}")
-        return name
-
-    return AfterValidator(check)
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Texts = Annotated[list[str], BeforeValidator(_as_list)]
+Texts = Annotated[
+    list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+]
 
 
 class Entry(BaseModel):
@@ -49,15 +37,10 @@ class Rule(Entry):
         """Tell whether the rule is about the number at `key`, of our `table` if of any."""
         parts = {**key._asdict(), "table": table}
         return all(
-            any(fnmatchcase(parts[name], pattern) for pattern in getattr(self, name))
-            for name in ("table", "item", "dataset", "row", "column")
+            any(fnmatchcase(part, pattern) for pattern in getattr(self, name))
+            for name, part in parts.items()
+            if name != "paper"
         )
-
-
-class Repeated(Rule):
-    """Numbers that repeat a parameter, or that no result could differ from; note: which of them."""
-
-    note: str = ""
 
 
 class RestsOn(Rule):
@@ -66,94 +49,79 @@ class RestsOn(Rule):
     parameters: Texts
 
 
-class Noted(Rule):
-    """A note on numbers."""
+class Judged(Rule):
+    """How numbers are judged where their digits do not say all.
 
-    note: str
-
-
-class NotComparable(Noted):
-    """Why numbers are compared with nothing; where: as in `Beside`.
-
-    without_error: those alone whose standard error is not known.
+    half: half of the unit that is meant, if it is not that of the last digit. side: ``below`` if
+    ours must be less, ``above`` if it must be more. rivals: whether other mechanisms are columns
+    or rows of the table: a verdict must tell a number from theirs. constants: by name, in the
+    printed unit, what else it must be told from.
     """
 
-    where: dict[str, Any] = {}
-    without_error: bool = False
-
-
-class NotRun(Rule):
-    """Why numbers were not computed: with data as configured, of data sets that were run or not."""
-
-    data: Literal["embedded", "paper"] | None = None
-    run: bool | None = None
-    because: str
-
-
-class Agreeing(Noted):
-    """Numbers that agree, but not with what is printed of how they were made; test: says so."""
-
-    test: str
-
-
-class Limited(Noted):
-    """Numbers of which something follows without data: `function` gives their least and largest.
-
-    If both are one number, it is compared as ours; test: pins the limits down.
-    """
-
-    function: Annotated[str, _one_of(LIMITS)]
-    test: str
-
-    def of(self, cell: Mapping[str, str]) -> tuple[float, float]:
-        """Return the limits of a printed number (a row of `read_published`)."""
-        return LIMITS[self.function](cell)
-
-
-class Unit(Noted):
-    """Numbers whose digits do not say how they are meant.
-
-    half: half of their unit; side: ``below`` if ours must be less, ``above`` if it must be
-    more.
-    """
-
-    half: float = 0.0
+    half: float | None = None
     side: Literal["", "below", "above"] = ""
+    rivals: Literal["", "column", "row"] = ""
+    constants: dict[str, float] = {}
 
     def agrees(self, value: float, printed: float) -> bool:
-        """Tell whether a number of ours is the printed one, or on its side of it."""
+        """Tell whether a number of ours is the printed one by `half`, or on its side of it."""
         if self.side:
             return value < printed if self.side == "below" else value > printed
         return abs(value - printed) <= self.half
 
+    def alternatives(
+        self, key: Key, printed: Mapping[Key, float], ours: Mapping[Key, float]
+    ) -> dict[str, float]:
+        """Return, by name, what a verdict on the number at `key` must tell it from."""
+        others = {}
+        for who, numbers in (("printed", printed), ("our", ours)) if self.rivals else ():
+            for other, value in numbers.items():
+                name = getattr(other, self.rivals)
+                if other != key and key._replace(**{self.rivals: name}) == other:
+                    others[f"{who} {name}"] = value
+        return others | self.constants
 
-class Rivals(Rule):
-    """What a verdict on numbers must tell them from: other mechanisms' numbers, and constants.
 
-    by: whether a mechanism is a column or a row of the table. others: those columns or rows.
-    constants: by name, in the printed unit.
+class Note(Rule):
+    """What is said of numbers; test: what pins it down, if anything does.
+
+    data, run: of which configurations, and of data sets that were run or were not. without_error:
+    of numbers alone whose standard error is not known.
     """
 
-    by: Literal["column", "row"] = "column"
-    others: Texts = ["*"]
-    constants: dict[str, float] = {}
+    note: str = ""
+    test: str = ""
+    data: Literal["embedded", "paper"] | None = None
+    run: bool | None = None
+    without_error: bool = False
 
-    def other(self, key: Key, other: Key) -> str:
-        """Name the mechanism of the number at `other`, empty if it is no rival to `key`'s."""
-        name = getattr(other, self.by)
-        alike = key._replace(**{self.by: name}) == other and key != other
-        return name if alike and any(fnmatchcase(name, pattern) for pattern in self.others) else ""
+    def text(self) -> str:
+        """Return the note with its test."""
+        return f"{self.note} Test: {self.test}" if self.test else self.note
 
 
-class Explanation(Noted):
-    """Why a printed number is not ours: `function` recomputes it, `test` pins that down."""
+class Explanation(Note):
+    """Why a printed number is not ours, which the test pins down: `function` recomputes it."""
 
-    function: Annotated[str, _one_of(EXPLANATIONS)]
-    test: str
+    function: Literal[tuple(EXPLANATIONS)]
 
     def holds(self, cell: Mapping[str, str]) -> bool:
         """Tell whether the function gives a printed number (a row of `read_published`)."""
         return EXPLANATIONS[self.function](cell)
+
+
+class Limited(Note):
+    """Numbers of which something follows without data: `function` gives their least and largest.
+
+    If both are one number, it is compared as ours. The note may name them as {low} and {high}.
+    """
+
+    function: Literal[tuple(LIMITS)]
+
+    def of(self, cell: Mapping[str, str]) -> tuple[float, float]:
+        """Return the limits of a printed number (a row of `read_published`)."""
+        limits = LIMITS[self.function](cell)
+        return limits if isinstance(limits, tuple) else (limits, limits)
 
 
 def first_that_fits(rules: Iterable, key: Key, table: str = ""):
