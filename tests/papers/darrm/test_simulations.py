@@ -65,7 +65,7 @@ def test_lemma_3_2_is_false_for_one_data_set_and_docs_say_by_how_much(root):
     bound = float(worst_data_set_bound(11, 0.75))
     majority = bound + 0.75
     assert 1 - majority < bound  # what always saying 1 costs at p = 0.75
-    text = (root / "docs" / "lemma-3.2.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "method.md").read_text(encoding="utf-8")
     for value in (1 - majority, bound, majority):
         assert f"{value:.3f}" in text
 
@@ -76,7 +76,7 @@ def test_the_chain_in_the_proof_of_lemma_3_2_is_not_private_and_the_largest_step
     assert printed > allowed
     assert math.exp(epsilon) * (1 - printed) < 0.5  # label 0: 1 - p_0 > e^epsilon (1 - p_1)
     assert math.isclose(0.5, math.exp(epsilon) * (1 - allowed))
-    text = (root / "docs" / "lemma-3.2.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "method.md").read_text(encoding="utf-8")
     chain = [0.5]
     for _ in range(3):
         chain.append(float(largest_step(chain[-1], epsilon)))

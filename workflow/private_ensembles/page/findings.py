@@ -203,7 +203,8 @@ def theorem_4_1(tables: RunTables) -> Finding:
         )
     else:
         title = "No loss near the claim of Theorem 4.1 was found"
-    return Finding("darrm", title, text, "docs/double-subsampling.md", kind)
+    page = "docs/method.md#11-double-subsampling-proven-conjectured-checked"
+    return Finding("darrm", title, text, page, kind)
 
 
 def lead_over_gnmax(tables: RunTables) -> Finding:

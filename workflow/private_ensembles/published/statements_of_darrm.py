@@ -90,7 +90,7 @@ def error_of_a_constant(cell: Cell) -> float:
 def lemma_3_2_holds_on_a_chain(cell: Cell) -> bool:
     """A false reading, and a true one: on a chain of neighbours no private label does better.
 
-    docs/lemma-3.2.md. Along the chain no Pr[label = 1] can exceed p, so that subsampling's error,
+    docs/method.md. Along the chain no Pr[label = 1] can exceed p, so that subsampling's error,
     Pr[majority = 1] - p, is the least.
     """
     chain = [0.5]

@@ -58,7 +58,7 @@ def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
     """|Pr[majority = 1] - p| if each of K teachers says 1 with probability p; shape of p.
 
     DaRRM, Lemma 3.2 (m = 1): on some data set every private algorithm errs by this much. It bounds
-    no algorithm on a given data set: docs/lemma-3.2.md.
+    no algorithm on a given data set: docs/method.md.
     """
     p = np.asarray(p, dtype=np.float64)
     alpha = pmf(np.broadcast_to(p[..., None], (*p.shape, K)))
