@@ -61,5 +61,5 @@ def test_rivals_are_the_other_rows_or_columns_and_what_is_named():
 
 @pytest.mark.parametrize("kind", [Explanation, Limited])
 def test_a_function_that_does_not_exist_is_refused(kind):
-    with pytest.raises(ValidationError, match="Input should be '"):
+    with pytest.raises(ValidationError, match="'nothing' must be a function of"):
         kind.model_validate({"note": "", "test": "", "function": "nothing"})

@@ -51,7 +51,6 @@ def test_every_statement_names_a_test_that_exists(root):
         rule = first_that_fits(paper("darrm").limits, key_of(cell))
         path, _, test = rule.test.partition("::")
         assert f"def {test}(" in (root / path).read_text(encoding="utf-8")
-    assert {rule.function for rule in paper("darrm").limits} >= set(statements.STATEMENTS)
 
 
 def another_size(K, m):
@@ -88,7 +87,7 @@ def test_statements_can_fail(monkeypatch, name, part, instead):
     ]
     claimed = float(cell["published"])
     monkeypatch.setattr(statements, part, instead)
-    assert statements.STATEMENTS[name](cell) > claimed + 1e-6
+    assert getattr(statements, name)(cell) > claimed + 1e-6
 
 
 def test_a_gamma_that_falls_where_votes_are_clear_costs_most_inside(monkeypatch):

@@ -51,7 +51,6 @@ def test_every_statement_names_a_test_that_exists(root):
         rule = first_that_fits(paper("pate").limits, key_of(cell))
         path, _, test = rule.test.partition("::")
         assert f"def {test}(" in (root / path).read_text(encoding="utf-8")
-    assert {rule.function for rule in paper("pate").limits} >= set(statements.STATEMENTS)
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("name", "part", "instead"), BROKEN, ids=[row[0] for row in BROKEN])
 def test_statements_can_fail(monkeypatch, clean, name, part, instead):
-    function = statements.STATEMENTS[name]
+    function = getattr(statements, name)
     (cell,) = (
         cell
         for cell in PRINTED.to_dict("records")

@@ -143,7 +143,7 @@ def _within(cell: Mapping[str, str], paper: Paper) -> dict[str, object]:
     """Return what COLUMNS say of a printed number of which limits alone are known."""
     key = key_of(cell)
     limited = first_that_fits(paper.limits, key)
-    low, high = limited.of(cell)
+    low, high = limited.of(key)
     because = limited.text().format(low=low, high=high)
     if low == high:
         verdict = judge(cell, Reproduced(low), paper)

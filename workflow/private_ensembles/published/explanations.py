@@ -1,12 +1,13 @@
 """Why printed numbers are not ours: each function recomputes one, and says whether it comes out.
 
 A paper's YAML in ``workflow/published`` refers to them by name, with the note and the test that
-pins each down. Every function takes a printed number (a row of `read_published`) and returns
-whether what it recomputes is what is printed. They import late: a run needs few of them.
+pins each down; and to such functions in ``statements_of_*``. Every function takes a printed number
+(a row of `read_published`) and returns whether what it recomputes is what is printed. They import
+late: a run needs few of them.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from private_ensembles.published.limits import (
     DELTA_OF_COUNTS,
@@ -15,19 +16,6 @@ from private_ensembles.published.limits import (
     of_the_stated_accounting,
 )
 from private_ensembles.published.printed import FOLDER, equals_printed, read_published
-from private_ensembles.published.statements_of_darrm import (
-    lemma_3_2_holds_on_a_chain,
-    the_optimum_gives_way_somewhere,
-)
-from private_ensembles.published.statements_of_dpbag import equation_3_covers_one_direction
-from private_ensembles.published.statements_of_nzc import (
-    lemma_1_bounds_single_noises,
-    theorem_4_forgets_the_constant,
-)
-from private_ensembles.published.statements_of_pate import (
-    all_rows_exceed_theorem_23,
-    lemma_18_is_turned_round,
-)
 
 _RECORDS_OF_ADULT = 32561 + 16281
 
@@ -140,30 +128,3 @@ def _count_of_saa(cell: Mapping[str, str]) -> int:
     n = int(re.search(r"n=(\d+)", cell["row"]).group(1))
     epsilon = float(cell["column"].split("=")[1])
     return data_independent_count(epsilon, NOISE / n, DELTA_OF_COUNTS, ORDER_MAX).published
-
-
-EXPLANATIONS: dict[str, Callable[[Mapping[str, str]], bool]] = {
-    function.__name__: function
-    for function in (
-        three_above_the_least_order,
-        only_twelve_thousand_images_cost_the_printed_epsilon,
-        no_rounding_gives_svhn,
-        smooth_sensitivity_is_rounded,
-        divided_by_the_order,
-        buys_too_little_beside_a_smaller_budget,
-        rests_on_theorem_23,
-        forgets_that_two_counts_are_noisy,
-        stands_in_the_other_row,
-        has_another_delta,
-        is_printed_otherwise_elsewhere,
-        lacks_the_first_record,
-        is_zero_for_every_gamma,
-        lemma_3_2_holds_on_a_chain,
-        the_optimum_gives_way_somewhere,
-        theorem_4_forgets_the_constant,
-        lemma_1_bounds_single_noises,
-        all_rows_exceed_theorem_23,
-        lemma_18_is_turned_round,
-        equation_3_covers_one_direction,
-    )
-}

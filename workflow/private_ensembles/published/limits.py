@@ -1,21 +1,16 @@
 """What follows of printed numbers without data: the least and the largest that each could be.
 
 A paper's YAML in ``workflow/published`` refers to them by name. Every function takes a printed
-number (a row of `read_published`) and returns its limits, or one number if that is what follows.
-They import late: a run needs few of them.
+number (where it is printed, by the names of `Key`) and returns its limits, or one number if that is
+what follows. They import late: a run needs few of them. What papers state of their own mathematics
+is limited by the functions in ``statements_of_*``.
 """
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from private_ensembles.published import (
-    statements_of_darrm,
-    statements_of_dpbag,
-    statements_of_nzc,
-    statements_of_pate,
-)
-from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
+from private_ensembles.published.printed import FOLDER, read_published
 
 # What DPBag's printed counts are made of: the delta of the authors' code, and lambda = 2 / n.
 DELTA_OF_COUNTS, NOISE, ORDER_MAX = 1e-3, 2, 80
@@ -122,31 +117,3 @@ def _printed(item: str, cell: Mapping[str, str], column: str) -> float:
     place = (table["dataset"] == cell["dataset"]) & (table["row"] == cell["row"])
     (digits,) = table.loc[place & (table["column"] == column), "published"]
     return float(digits)
-
-
-def _worked_out_once(function: Callable[[Mapping[str, str]], float]) -> Callable[..., float]:
-    """Return the function with its values kept: some take a second, and are asked for twice."""
-    known: dict[Key, float] = {}
-
-    def limits(cell: Mapping[str, str]) -> float:
-        key = key_of(cell)
-        if key not in known:
-            known[key] = function(cell)
-        return known[key]
-
-    return limits
-
-
-LIMITS: dict[str, Callable[[Mapping[str, str]], Limits]] = {
-    function.__name__: function
-    for function in (
-        of_the_stated_accounting,
-        size_of_svhn,
-        number_of_queries,
-        lnmax_of_pate,
-        confident_of_pate,
-        error_without_a_majority,
-    )
-}
-for _paper in (statements_of_darrm, statements_of_dpbag, statements_of_nzc, statements_of_pate):
-    LIMITS |= {name: _worked_out_once(function) for name, function in _paper.STATEMENTS.items()}

@@ -3,19 +3,57 @@
 A pattern is a text with ``*`` and ``?``; of several, one must fit.
 """
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from inspect import isfunction
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from private_ensembles.published.explanations import EXPLANATIONS
-from private_ensembles.published.limits import LIMITS
+from private_ensembles.published import (
+    explanations,
+    limits,
+    statements_of_darrm,
+    statements_of_dpbag,
+    statements_of_nzc,
+    statements_of_pate,
+)
 from private_ensembles.published.printed import Key
+
+# Whose functions the YAML files name.
+_MODULES = (
+    explanations,
+    limits,
+    statements_of_darrm,
+    statements_of_dpbag,
+    statements_of_nzc,
+    statements_of_pate,
+)
 
 Texts = Annotated[
     list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 ]
+
+
+def function_of(name: str) -> Callable:
+    """Return the function of that name that recomputes a printed number, or gives its limits.
+
+    Raises ValueError if there is none.
+    """
+    for module in _MODULES:
+        function = vars(module).get(name)
+        if isfunction(function) and function.__module__ == module.__name__:
+            return function
+    raise ValueError(f"{name!r} must be a function of explanations, limits or statements_of_*")
+
+
+def _is_function(name: str) -> str:
+    function_of(name)
+    return name
+
+
+Function = Annotated[str, AfterValidator(_is_function)]
 
 
 class Entry(BaseModel):
@@ -103,11 +141,11 @@ class Note(Rule):
 class Explanation(Note):
     """Why a printed number is not ours, which the test pins down: `function` recomputes it."""
 
-    function: Literal[tuple(EXPLANATIONS)]
+    function: Function
 
     def holds(self, cell: Mapping[str, str]) -> bool:
         """Tell whether the function gives a printed number (a row of `read_published`)."""
-        return EXPLANATIONS[self.function](cell)
+        return function_of(self.function)(cell)
 
 
 class Limited(Note):
@@ -116,12 +154,17 @@ class Limited(Note):
     If both are one number, it is compared as ours. The note may name them as {low} and {high}.
     """
 
-    function: Literal[tuple(LIMITS)]
+    function: Function
 
-    def of(self, cell: Mapping[str, str]) -> tuple[float, float]:
-        """Return the limits of a printed number (a row of `read_published`)."""
-        limits = LIMITS[self.function](cell)
-        return limits if isinstance(limits, tuple) else (limits, limits)
+    def of(self, key: Key) -> tuple[float, float]:
+        """Return the limits of the number that is printed at `key`."""
+        return _limits(self.function, key)
+
+
+@functools.cache  # some take a second, and every comparison asks
+def _limits(name: str, key: Key) -> tuple[float, float]:
+    numbers = function_of(name)(key._asdict())
+    return numbers if isinstance(numbers, tuple) else (numbers, numbers)
 
 
 def first_that_fits(rules: Iterable, key: Key, table: str = ""):

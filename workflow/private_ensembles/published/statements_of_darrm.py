@@ -346,29 +346,3 @@ def turns_of_sigma(cell: Cell) -> float:
     squares = sigma_curve(*budget, np.arange(start + ORDER_STEP, ORDER_MAX, ORDER_STEP))
     rising = np.diff(squares) > 0
     return float(np.count_nonzero(np.diff(rising)))
-
-
-STATEMENTS = {
-    function.__name__: function
-    for function in (
-        subsampling_as_darrm,
-        error_of_a_constant,
-        any_algorithm_as_darrm,
-        privacy_against_its_condition,
-        constant_s_cost,
-        amplified_loss,
-        loss_inside,
-        binomial_identity,
-        error_of_a_larger_gamma,
-        cost_inside,
-        is_certified,
-        gap_to_subsampling,
-        counts_below_a_baseline,
-        error_above_a_baseline,
-        expected_error_less_the_baselines,
-        largest_error,
-        error_by_prior,
-        condition_of_algorithm_6,
-        turns_of_sigma,
-    )
-}

@@ -33,6 +33,3 @@ def equation_3_covers_one_direction(cell: Cell) -> bool:
         for which in ("removed", "added")
     )
     return cell["published"] == "0" and removed == 0 < added
-
-
-STATEMENTS = {function.__name__: function for function in (violations_of_equation_3,)}

@@ -57,9 +57,3 @@ def delta_beyond_a_lead_of_two(cell: Cell) -> float:
     kind = {"ties": "first", "constant": CONSTANT, "noise_scale": SCALE}
     rows = delta_by_lead(9, 3, 0.0, **kind)
     return max(row.most for row in rows if row.lead > 2)
-
-
-STATEMENTS = {
-    function.__name__: function
-    for function in (cost_of_one_label, failure_of_lemma_1, delta_beyond_a_lead_of_two)
-}

@@ -399,34 +399,3 @@ def share_of_thresholds(cell: Cell) -> float:
     thresholds = sum(order * queries / (2 * sigma1**2) for queries, sigma1 in ROUNDS)
     total = row.epsilon + math.log(row.delta) / (order - 1)
     return 100 * thresholds / total
-
-
-STATEMENTS = {
-    function.__name__: function
-    for function in (
-        converted_over_exact,
-        missed_more_often,
-        independent_cost_used,
-        dependent_cost_used,
-        falls_of_the_bound,
-        better_moments,
-        cost_of_clear_votes,
-        moves_above_local_sensitivity,
-        turns_of_local_sensitivity,
-        dominating_and_less_certain,
-        links_against_lemma_18,
-        distances_underrated,
-        neighbours_out_of_bounds,
-        conditions_violated,
-        rows_above_theorem_23,
-        totals_above_theorem_24,
-        deltas_too_large,
-        share_of_delta,
-        smoothness,
-        noises_out_of_range,
-        first_component,
-        thresholds_out_of_range,
-        threshold_noise,
-        share_of_thresholds,
-    )
-}
