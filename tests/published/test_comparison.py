@@ -7,9 +7,9 @@ import pytest
 
 from private_ensembles.published import comparison
 from private_ensembles.published.comparison import compare, judge
-from private_ensembles.published.declarations import Cause, Paper, paper
+from private_ensembles.published.declarations import Cause, Paper, Reproduced, paper
 from private_ensembles.published.printed import FOLDER, key_of, read_published
-from private_ensembles.published.reproduced import Reading, Reproduced
+from private_ensembles.published.reproduced import Reading
 
 from .in_docs import comparison_in_docs
 

@@ -11,7 +11,7 @@ from private_ensembles.papers.standard_errors import Part, multiple, standard_er
 from private_ensembles.published import declarations
 from private_ensembles.published.comparison import compare, judge
 from private_ensembles.published.printed import FOLDER, key_of, read_published
-from private_ensembles.published.reproduced import Reproduced, reproduced_numbers
+from private_ensembles.published.reproduced import reproduced_numbers
 from private_ensembles.published.rules import first_that_fits
 
 TABLES = ("table1", "table6", "table8", "table10")
@@ -93,7 +93,7 @@ def test_the_tolerance_is_student_s_for_a_difference_of_means():
     cell = dict.fromkeys(["item", "dataset", "row", "column"], "x")
     cell |= {"paper": "toy", "published": "0.80", "published_sd": "0.10"}
     paper = declarations.Paper(paper="toy", beside=[])
-    ours = Reproduced(0.9, sd=0.2, error=0.02, freedom=6, draws=10)
+    ours = declarations.Reproduced(0.9, sd=0.2, error=0.02, freedom=6, draws=10)
     size, freedom = standard_error([Part(0.1**2 / 10, 9), Part(0.02**2, 6)])
     found = judge(cell, ours, paper)
     assert found["tolerance"] == pytest.approx(multiple(freedom) * size)
@@ -108,10 +108,12 @@ def test_the_tolerance_is_student_s_for_a_difference_of_means():
 
 def test_of_several_runs_the_printed_number_is_one_more():
     number = declarations.Number(value="x", sd="sd", runs="runs", unit="percent")
-    value, sd, error = number.of({"x": 0.9, "sd": 0.01, "runs": 3})
-    assert (value, sd) == (pytest.approx(90), pytest.approx(1))
-    assert error == (pytest.approx(math.sqrt(4 / 3)), 2)
-    assert all(map(math.isnan, number.of({"x": 0.9, "sd": math.nan, "runs": 1})[2]))
+    ours = number.of({"x": 0.9, "sd": 0.01, "runs": 3})
+    assert (ours.value, ours.sd) == (pytest.approx(90), pytest.approx(1))
+    assert (ours.error, ours.freedom) == (pytest.approx(math.sqrt(4 / 3)), 2)
+    alone = number.of({"x": 0.9, "sd": math.nan, "runs": 1})
+    assert math.isnan(alone.error)
+    assert math.isnan(alone.freedom)
 
 
 def test_a_constant_student_in_the_place_of_dpbag_s_is_noticed_where_the_spread_allows(root):

@@ -52,8 +52,7 @@ def beside_printed(
         if cell is not None and stated and number.shown and number.value in table:
             title = number.title or f"printed {place.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
-            ours, *_ = number.of(table.iloc[place.position].to_dict())
-            words[place.position] = _words(cell, ours)
+            words[place.position] = _words(cell, place.ours.value)
     out = _marked(table)
     for (ours, title), words in columns.items():
         out.insert(out.columns.get_loc(ours) + 1, title, words)

@@ -25,14 +25,9 @@ from private_ensembles.papers.standard_errors import (
     standard_error,
 )
 from private_ensembles.published import declarations
-from private_ensembles.published.declarations import Paper
+from private_ensembles.published.declarations import Paper, Reproduced
 from private_ensembles.published.printed import KEY, Key, equals_printed, half_unit, key_of
-from private_ensembles.published.reproduced import (
-    Reading,
-    Reproduced,
-    other_readings,
-    reproduced_numbers,
-)
+from private_ensembles.published.reproduced import Reading, other_readings, reproduced_numbers
 from private_ensembles.published.rules import first_that_fits
 
 COLUMNS = [*KEY, "published", "published_sd"]

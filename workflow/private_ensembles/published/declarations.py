@@ -8,12 +8,12 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import BeforeValidator, ValidationError
 
-from private_ensembles.papers.standard_errors import Part, StandardError, standard_error
+from private_ensembles.papers.standard_errors import Part, standard_error
 from private_ensembles.published.printed import FOLDER
 from private_ensembles.published.rules import (
     Entry,
@@ -26,6 +26,22 @@ from private_ensembles.published.rules import (
 )
 
 _UNITS = {"one": 1, "percent": 100, "thousands": 0.001}
+
+
+class Reproduced(NamedTuple):
+    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
+
+    error: its part of the standard error of a difference of two means, NaN if the deviation
+    itself is that; freedom: degrees of freedom, NaN if nothing was estimated. draws: how many
+    are behind the printed standard deviation.
+    """
+
+    value: float
+    sd: float = math.nan
+    note: str = ""
+    error: float = math.nan
+    freedom: float = math.nan
+    draws: int = 1
 
 
 class Number(Entry):
@@ -54,20 +70,17 @@ class Number(Entry):
     instead: bool = False
     title: str = ""
 
-    def of(self, row: Mapping[str, Any]) -> tuple[float, float, StandardError]:
-        """Return a row's number, its standard deviation and its error in the printed unit.
-
-        NaN for none, and for what a table lacks: some quantities have a column only if a task
-        has them.
-        """
+    def of(self, row: Mapping[str, Any]) -> Reproduced:
+        """Return a row's number; NaN where a table lacks a column, as not every task has all."""
         names = self.value, self.sd, self.error, self.freedom, self.runs
         value, sd, error, freedom, runs = (row.get(name, math.nan) for name in names)
         if self.less:
             value = value - row.get(self.less, math.nan)
         value, sd, error = (float(_UNITS[self.unit] * x) for x in (value, sd, error))
         if runs > 1:
-            return value, sd, standard_error([Part(sd**2 * (1 + 1 / runs), runs - 1)])
-        return value, sd, StandardError(error, float(freedom))
+            error, freedom = standard_error([Part(sd**2 * (1 + 1 / runs), runs - 1)])
+        draws = self.printed_draws
+        return Reproduced(value, sd, error=error, freedom=float(freedom), draws=draws)
 
 
 def _as_number(value: object) -> object:

@@ -10,26 +10,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import StandardError
-from private_ensembles.published.declarations import Beside, Cause, Number, Paper
+from private_ensembles.published.declarations import Beside, Cause, Number, Paper, Reproduced
 from private_ensembles.published.parameters import altered
 from private_ensembles.published.printed import Key
-
-
-class Reproduced(NamedTuple):
-    """A number of ours in the printed unit; sd: NaN for none; note: why it is not comparable.
-
-    error: its part of the standard error of a difference of two means, NaN if the deviation
-    itself is that; freedom: degrees of freedom, NaN if nothing was estimated. draws: how many
-    are behind the printed standard deviation.
-    """
-
-    value: float
-    sd: float = math.nan
-    note: str = ""
-    error: float = math.nan
-    freedom: float = math.nan
-    draws: int = 1
 
 
 class Reading(NamedTuple):
@@ -40,17 +23,14 @@ class Reading(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A number of ours, in the printed unit: its row in our table, and where such is printed."""
+    """A number of ours: its row in our table, and where such is printed."""
 
     beside: Beside
     position: int
-    row: Mapping[str, object]
     key: Key
     column: str
     number: Number
-    value: float
-    sd: float
-    error: StandardError
+    ours: Reproduced
 
 
 def places(
@@ -72,7 +52,7 @@ def places(
                     for column, number in beside.numbers.items():
                         texts = (item, beside.dataset, beside.row, column)
                         key = Key(paper.paper, *(text.format_map(names) for text in texts))
-                        yield Place(beside, position, row, key, column, number, *number.of(row))
+                        yield Place(beside, position, key, column, number, number.of(row))
     except KeyError as error:
         raise ValueError(f"{paper.paper}.yaml: our {name} has no column {error}") from None
 
@@ -89,11 +69,10 @@ def reproduced_numbers(
     numbers: dict[Key, Reproduced] = {}
     for name, place in _comparable(paper, tables, settings):
         if place.beside.explains is None:
-            earlier = numbers.get(place.key, Reproduced(place.value))
             note = _note(paper, place, name, settings)
-            if not place.number.instead:
-                note = note or earlier.note
-            numbers[place.key] = _reproduced(place)._replace(note=note)
+            if not note and not place.number.instead and place.key in numbers:
+                note = numbers[place.key].note
+            numbers[place.key] = place.ours._replace(note=note)
     return numbers
 
 
@@ -102,7 +81,7 @@ def other_readings(
 ) -> dict[Key, Reading]:
     """Gather what other readings of a paper give; arguments as `reproduced_numbers` takes them."""
     return {
-        place.key: Reading(_reproduced(place), place.beside.explains)
+        place.key: Reading(place.ours, place.beside.explains)
         for _, place in _comparable(paper, tables, settings)
         if place.beside.explains is not None
     }
@@ -115,14 +94,8 @@ def _comparable(
     for name in paper.tables():
         if name in tables:
             for place in places(paper, name, tables[name], settings):
-                if not math.isnan(place.value) and place.number.compared:
+                if not math.isnan(place.ours.value) and place.number.compared:
                     yield name, place
-
-
-def _reproduced(place: Place) -> Reproduced:
-    draws = place.number.printed_draws
-    error, freedom = place.error
-    return Reproduced(place.value, place.sd, error=error, freedom=freedom, draws=draws)
 
 
 def is_true(flag: object) -> bool:
@@ -154,7 +127,7 @@ def _note(paper: Paper, place: Place, table: str, settings: Mapping) -> str:
     rules = (
         rule
         for rule in paper.not_comparable
-        if rule.fits(place.key, table) and (math.isnan(place.error.size) or not rule.without_error)
+        if rule.fits(place.key, table) and (math.isnan(place.ours.error) or not rule.without_error)
     )
     notes = [rule.note for rule in rules][:1]
     changed = altered(paper, place.key, table, settings)
