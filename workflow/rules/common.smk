@@ -90,9 +90,6 @@ wildcard_constraints:
 
 # The scheduler is asked for a GPU only if the configuration insists on one.
 GPUS = int(config["device"] == "cuda")
-# With --cache, data sets, teachers and votes are shared by all checkouts, known by data, parameters
-# and code. Nothing here has an environment of its own that could tell the software.
-SHARED = "omit-software" if workflow.enable_cache else False
 
 
 def growing(mem_mb):

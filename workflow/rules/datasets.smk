@@ -21,8 +21,7 @@ rule download_data:
         "../scripts/download_data.py"
 
 
-# input: by role, none for data that ship with scikit-learn. A shared cache knows the output by params
-# and input alone: they must tell all.
+# input: by role, none for data that ship with scikit-learn.
 rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
@@ -39,7 +38,8 @@ rule prepare_dataset:
         seed=config["seed"],
     log:
         "logs/prepare_dataset/{dataset}.log",
-    cache: SHARED
+    benchmark:
+        "results/benchmarks/prepare_dataset/{dataset}.tsv"
     priority: 1
     localrule: True
     script:

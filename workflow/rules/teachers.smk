@@ -23,7 +23,8 @@ rule train_teachers:
         device=config["device"],
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.log",
-    cache: SHARED
+    benchmark:
+        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed}.tsv"
     priority: 1
     resources:
         mem_mb=growing(6000 if GPUS else 1200),
@@ -41,6 +42,8 @@ use rule train_teachers as train_slice with:
         "results/teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.pt",
     log:
         "logs/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.log",
+    benchmark:
+        "results/benchmarks/train_teachers/{dataset}/kind={kind},K={K},seed={seed},slice={slice}.tsv"
 
 
 rule cast_votes:
@@ -59,7 +62,8 @@ rule cast_votes:
         device=config["device"],
     log:
         "logs/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.log",
-    cache: SHARED
+    benchmark:
+        "results/benchmarks/cast_votes/{dataset}/kind={kind},K={K},seed={seed}.tsv"
     priority: 1
     resources:
         mem_mb=growing(6000 if GPUS else 800),

@@ -16,7 +16,8 @@ rule cast_forest_votes:
         settings=settings.forest_teachers.parameters(),
     log:
         "logs/cast_forest_votes/{dataset}/K={K},seed={seed}.log",
-    cache: SHARED
+    benchmark:
+        "results/benchmarks/cast_forest_votes/{dataset}/K={K},seed={seed}.tsv"
     resources:
         mem_mb=growing(700),
     script:
@@ -43,13 +44,3 @@ rule synthesize_votes:
     localrule: True
     script:
         "../scripts/synthesize_votes.py"
-
-
-# Snakemake refuses to cache a rule with a benchmark, so the rules so far that can be shared have none
-# in their text. Without a cache they get one here, named as their log is.
-if not workflow.enable_cache:
-    for shared in workflow.rules:
-        if shared.log and shared.benchmark is None:
-            shared.benchmark_modifier = shared.log_modifier
-            name = shared.log[0].removeprefix("logs/").removesuffix(".log")
-            shared.benchmark = f"results/benchmarks/{name}.tsv"
