@@ -9,8 +9,6 @@ SciPy, HiGHS and OpenDP; what else a module imports comes with an extra.
 19.5
 """
 
-import sys as _sys
-
 __version__ = "0.2.0"
 
 # Modules of other projects, and the extra of pyproject.toml that brings them.
@@ -30,30 +28,21 @@ EXTRAS = {
 }
 
 
-class _MissingExtra:
-    """Asked last for a module: says how to install what one of our own modules did not find."""
+def missing_extra(error: ModuleNotFoundError) -> str:
+    """Return in one line what a failed import says, or how to install a module of an extra.
 
-    @staticmethod
-    def find_spec(name: str, path=None, target=None) -> None:
-        extra = EXTRAS.get(name)
-        if extra is not None and _importer().partition(".")[0] == __name__:
-            raise ModuleNotFoundError(
-                f"{name} is not installed; in the folder of pyproject.toml run: "
-                f"pip install '.[{extra}]'",
-                name=name,
-            )
+    Commands and jobs end with this line (`jobs.io.describe`).
 
+    >>> missing_extra(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    "torch is not installed; in the folder of pyproject.toml run: pip install '.[teachers]'"
+    """
+    if error.name not in EXTRAS:
+        return str(error)
+    return (
+        f"{error.name} is not installed; in the folder of pyproject.toml run: "
+        f"pip install '.[{EXTRAS[error.name]}]'"
+    )
 
-def _importer() -> str:
-    """Return the name of the module whose import statement is being carried out."""
-    frame = _sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("importlib."):
-        frame = frame.f_back
-    return "" if frame is None else frame.f_globals.get("__name__", "")
-
-
-# At the end, so that it is asked only if nobody found the module; others' imports are not ours.
-_sys.meta_path.append(_MissingExtra)
 
 # Name: the module that has it, and what it is called there.
 _PUBLIC = {

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 
+from private_ensembles import missing_extra
 from private_ensembles.jobs import progress as watch
 from private_ensembles.jobs import provenance as records
 
@@ -197,6 +198,8 @@ def describe(error: BaseException) -> str:
         return f"out of memory: {_one_line(error)}".rstrip(": ")
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if isinstance(error, ModuleNotFoundError):
+        return missing_extra(error)
     text = _one_line(error)
     if isinstance(error, _EXPECTED) and text:
         return text
