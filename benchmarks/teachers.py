@@ -200,8 +200,8 @@ def section(data: pd.DataFrame) -> str:
         f"(section 6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
         "extrapolated** from the rate of the images that were measured; one after the other, at "
         f"most {SEQUENTIAL} teachers were measured, and more take in proportion. Of several rounds "
-        "the fastest counts. Plain teachers of the papers' networks are slower together on a CPU, so "
-        "they train one after the other there ([how](../teachers.md)). `linear` and `mlp` see "
+        "the fastest counts. Plain teachers of the papers' networks are slower together on a CPU, "
+        "so they train one after the other there ([how](../teachers.md)). `linear` and `mlp` see "
         "images of 8x8 pixels, as in the embedded run.",
         data,
         *blocks,
