@@ -12,12 +12,12 @@ printed   a count that a claim implies, and what the printed numbers make of it.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from private_ensembles.papers.standard_errors import multiple
+from private_ensembles.papers.standard_errors import Part, multiple, standard_error
 from private_ensembles.published.declarations import Cause
 
 
@@ -77,6 +77,21 @@ def mean_over_runs(values: Iterable[float]) -> Estimate:
         raise ValueError(f"runs = {len(values)}: must be at least 2")
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     return Estimate(float(values.mean()), error, len(values) - 1)
+
+
+def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
+    """Return by how many percent one kind of students is right more often than another.
+
+    upper, lower: rows with student_accuracy, its deviation (_sd) over seeds, and student_seeds.
+    """
+    parts = [
+        Part(
+            (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
+        )
+        for row in (upper, lower)
+    ]
+    gap = 100 * float(upper["student_accuracy"] - lower["student_accuracy"])
+    return Estimate(gap, *standard_error(parts))
 
 
 def judge(relation: Relation) -> dict[str, object]:

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import Part, standard_error
 from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Estimate, Relation
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Relation,
+    difference_of_students,
+)
 
 _OURS = "one ensemble of each size, trained here."
 _ONE_STUDENT = "One student of each: no spread of our own to judge by."
@@ -55,7 +58,7 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
     if rows is not None:
         upper, lower = (rows.loc[_our_name(name, rows)] for name in (above, below))
         if min(upper["student_seeds"], lower["student_seeds"]) > 1:
-            ours = _difference(upper, lower)
+            ours = difference_of_students(upper, lower)
         else:
             missing = _ONE_STUDENT
     return Relation(
@@ -70,18 +73,6 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
         own_votes=_OURS,
         missing=missing,
     )
-
-
-def _difference(upper: pd.Series, lower: pd.Series) -> Estimate:
-    """Return the difference of two students' means over seeds, in percent."""
-    parts = [
-        Part(
-            (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
-        )
-        for row in (upper, lower)
-    ]
-    gap = 100 * (upper["student_accuracy"] - lower["student_accuracy"])
-    return Estimate(float(gap), *standard_error(parts))
 
 
 def _labels(evidence: Evidence, dataset: str) -> Relation:

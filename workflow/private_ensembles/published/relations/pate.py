@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.papers.standard_errors import Part, standard_error
 from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Estimate, Relation
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Relation,
+    difference_of_students,
+)
 
 _TASKS = ("mnist", "svhn", "adult", "glyph")
 _TEACHERS = "the paper's are not at hand."
@@ -24,7 +27,8 @@ _EITHER = (
 
 def relations(evidence: Evidence) -> Iterator[Relation]:
     """Yield the paper's relations."""
-    printed = _printed(evidence)
+    cells = evidence.printed("table1")
+    printed = cells.set_index(["dataset", "row", "column"])["published"].to_dict()
     yield _outperformed(printed)
     for task in _TASKS:
         yield _cost(evidence, printed, task)
@@ -34,10 +38,30 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
     yield from _equal_answers(evidence)
 
 
-def _printed(evidence: Evidence) -> Mapping[tuple[str, str, str], float]:
-    """Return Table 1 by task, aggregator and column."""
-    cells = evidence.printed("table1")
-    return cells.set_index(["dataset", "row", "column"])["published"].to_dict()
+def _order(
+    dataset: str,
+    row: str,
+    printed: float,
+    ours: Estimate | None,
+    *,
+    column: str = "epsilon: difference",
+    item: str = "table1",
+    table: str = "table1",
+    remark: str = "",
+) -> Relation:
+    """Return what is claimed to be above: a difference, positive in print and perhaps in ours."""
+    return Relation(
+        kind="order",
+        item=item,
+        dataset=dataset,
+        row=row,
+        column=column,
+        published=printed,
+        ours=ours,
+        table=table,
+        own_votes=_SYNTHETIC if dataset == "glyph" else _TEACHERS,
+        remark=remark,
+    )
 
 
 def _rivals(printed: Mapping, task: str) -> list[str]:
@@ -72,83 +96,39 @@ def _outperformed(printed: Mapping) -> Relation:
 def _cost(evidence: Evidence, printed: Mapping, task: str) -> Relation:
     """Table 1: Confident-GNMax costs less than the cheapest LNMax of its task."""
     rivals = _rivals(printed, task)
-    ours = _table1(evidence, task)
-    value = None
-    if ours is not None and {"confident", *rivals} <= set(ours.index):
-        cost = ours["epsilon"]
-        value = Estimate(float(cost[rivals].min() - cost["confident"]))
+    ours, value = _table1(evidence, task, ["confident", *rivals]), None
+    if ours is not None:
+        value = Estimate(float(ours.loc[rivals, "epsilon"].min() - ours["epsilon"]["confident"]))
     cheapest = min(printed[task, rival, "epsilon"] for rival in rivals)
-    return Relation(
-        kind="order",
-        item="table1",
-        dataset=task,
-        row="Confident-GNMax cheaper than LNMax",
-        column="epsilon: difference",
-        published=cheapest - printed[task, "confident", "epsilon"],
-        ours=value,
-        table="table1",
-        own_votes=_votes(task),
-    )
+    difference = cheapest - printed[task, "confident", "epsilon"]
+    return _order(task, "Confident-GNMax cheaper than LNMax", difference, value)
 
 
 def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
     """Table 1: Confident-GNMax's student is better than the best of LNMax's."""
-    name = "student_accuracy"
-    rivals = _rivals(printed, task)
-    ours, value = _table1(evidence, task), None
-    if ours is not None and {"confident", *rivals} <= set(ours.index):
-        students = ours[ours[name].notna()]
-        if {"confident", *rivals} <= set(students.index):
-            best = students.loc[rivals, name].idxmax()
-            value = _gap(students.loc["confident"], students.loc[best])
+    name, rivals = "student_accuracy", _rivals(printed, task)
+    ours, value = _table1(evidence, task, ["confident", *rivals]), None
+    if ours is not None and ours.loc[["confident", *rivals], name].notna().all():
+        best = ours.loc[rivals, name].idxmax()
+        value = difference_of_students(ours.loc["confident"], ours.loc[best])
     best_printed = max(printed[task, rival, name] for rival in rivals)
-    return Relation(
-        kind="order",
-        item="table1",
-        dataset=task,
-        row="Confident-GNMax's student better than LNMax's",
+    return _order(
+        task,
+        "Confident-GNMax's student better than LNMax's",
+        printed[task, "confident", name] - best_printed,
+        value,
         column="student accuracy in percent: difference",
-        published=printed[task, "confident", name] - best_printed,
-        ours=value,
-        table="table1",
-        own_votes=_votes(task),
         remark=_EITHER,
-    )
-
-
-def _gap(upper: pd.Series, lower: pd.Series) -> Estimate:
-    """Return the difference of two means over training seeds, in percent."""
-    parts = [
-        Part(
-            (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
-        )
-        for row in (upper, lower)
-    ]
-    error, freedom = standard_error(parts)
-    return Estimate(
-        100 * float(upper["student_accuracy"] - lower["student_accuracy"]), error, freedom
     )
 
 
 def _two_rounds(evidence: Evidence, printed: Mapping) -> Relation:
     """Section 5.3: two rounds cost less than Confident-GNMax alone."""
-    ours, value = _table1(evidence, "glyph"), None
-    if ours is not None and {"confident", "interactive"} <= set(ours.index):
-        cost = ours["epsilon"]
-        value = Estimate(float(cost["confident"] - cost["interactive"]))
-    costs = (printed["glyph", row, "epsilon"] for row in ("confident", "interactive"))
-    alone, rounds = costs
-    return Relation(
-        kind="order",
-        item="table1",
-        dataset="glyph",
-        row="two rounds cheaper than Confident-GNMax",
-        column="epsilon: difference",
-        published=alone - rounds,
-        ours=value,
-        table="table1",
-        own_votes=_SYNTHETIC,
-    )
+    ours, value = _table1(evidence, "glyph", ["confident", "interactive"]), None
+    if ours is not None:
+        value = Estimate(float(ours["epsilon"]["confident"] - ours["epsilon"]["interactive"]))
+    alone, rounds = (printed["glyph", row, "epsilon"] for row in ("confident", "interactive"))
+    return _order("glyph", "two rounds cheaper than Confident-GNMax", alone - rounds, value)
 
 
 def _equal_answers(evidence: Evidence) -> Iterator[Relation]:
@@ -162,26 +142,20 @@ def _equal_answers(evidence: Evidence) -> Iterator[Relation]:
             ours = table[table["label"] == label].set_index("aggregator")["epsilon"]
             gap = float(ours["lnmax"] - ours["confident"])
             value = None if math.isnan(gap) else Estimate(gap)
-        yield Relation(
-            kind="order",
+        yield _order(
+            "glyph",
+            f"Confident-GNMax cheaper than LNMax, {label}",
+            float(costs[f"lnmax, {label}"] - costs[f"confident, {label}"]),
+            value,
             item="figure1",
-            dataset="glyph",
-            row=f"Confident-GNMax cheaper than LNMax, {label}",
-            column="epsilon: difference",
-            published=float(costs[f"lnmax, {label}"] - costs[f"confident, {label}"]),
-            ours=value,
             table="equal_answers",
-            own_votes=_SYNTHETIC,
         )
 
 
-def _table1(evidence: Evidence, task: str) -> pd.DataFrame | None:
-    """Return a task's rows of our Table 1 by aggregator; None if it was not run."""
+def _table1(evidence: Evidence, task: str, aggregators: list[str]) -> pd.DataFrame | None:
+    """Return a task's rows of our Table 1 by aggregator; None if one of these was not run."""
     table = evidence.table("table1")
-    if table is None or not (table["task"] == task).any():
+    if table is None:
         return None
-    return table[table["task"] == task].set_index("aggregator")
-
-
-def _votes(task: str) -> str:
-    return _SYNTHETIC if task == "glyph" else _TEACHERS
+    rows = table[table["task"] == task].set_index("aggregator")
+    return rows if set(aggregators) <= set(rows.index) else None
