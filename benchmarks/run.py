@@ -55,7 +55,7 @@ def write_page(folder: Path) -> None:
     (folder / "README.md").write_text("\n".join(sections), encoding="utf-8")
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--only", choices=("cpu", "cuda"), help="teachers: on this device alone")
     parser.add_argument("--model", help="teachers: this one alone")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     folder = DOCS if options.write_docs else options.output
     if options.name == "page":
         write_page(folder or DOCS)
