@@ -23,6 +23,7 @@ from private_ensembles.page.run_tables import (
 # The paper's data set if the run has it, or else the stand-in; and so for numbers of queries.
 _DATA = ("mnist", "digits")
 _QUERIES = (100, 50)
+_ACCURACIES, _COUNTS = "darrm/tables/table1", "dpbag/tables/table6"
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,14 @@ def majority_of_private_teachers(tables: RunTables) -> Finding:
     costs = tables.rows("darrm/tables/table2", dataset=_DATA, queries=_QUERIES)
     shards, total = first(costs, "epsilon_disjoint_shards"), first(costs, "epsilon_total")
     queries, data = nearest(first(costs, "queries")), real_name(first(costs, "dataset"))
-    measured = tables.rows("darrm/tables/table1", dataset=_DATA)
-    accuracies = tables.rows("darrm/tables/table1", dataset=_DATA, queries=_QUERIES)
     majority, optimised = (
-        first(accuracies[accuracies["mechanism"] == mechanism], "expected_accuracy")
+        first(
+            tables.rows(_ACCURACIES, dataset=_DATA, queries=_QUERIES, mechanism=mechanism),
+            "expected_accuracy",
+        )
         for mechanism in ("majority_private", "darrm_opt")
     )
+    measured = tables.rows(_ACCURACIES, dataset=_DATA)
     plainly = f"plain majority costs ε = {above(shards)}"
     charged = f"the paper charges {nearest(total, 4)} for {queries} ({data})."
     compared = (
@@ -209,9 +212,9 @@ def theorem_4_1(tables: RunTables) -> Finding:
 
 def lead_over_gnmax(tables: RunTables) -> Finding:
     """How much of DaRRM's lead over GNMax is left if GNMax has as little noise as it needs."""
-    rows = tables.rows("darrm/tables/table1", dataset=_DATA)
+    rows = tables.rows(_ACCURACIES, dataset=_DATA)
     optimised, gnmax, exact, ladder = (
-        first(rows[rows["mechanism"] == mechanism], "expected_accuracy")
+        first(tables.rows(_ACCURACIES, dataset=_DATA, mechanism=mechanism), "expected_accuracy")
         for mechanism in ("darrm_opt", "gnmax", "gnmax_exact", "ladder")
     )
     lead, left = optimised - gnmax, optimised - exact
@@ -273,7 +276,7 @@ def theorem_23(tables: RunTables) -> Finding:
 
 def plain_labels(tables: RunTables) -> Finding:
     """How many labels composing whole losses buys, over what DPBag's accountant allows."""
-    counts = tables.rows("dpbag/tables/table6", accounting="personalised")
+    counts = tables.rows(_COUNTS, accounting="personalised")
     ratios = numbers(counts, "plain_labels", over="releasable_mean")
     least, most = below(ratios.min(), 2), above(ratios.max(), 2)
     rows, gaining = len(ratios), int((ratios > 1).sum())
@@ -309,7 +312,7 @@ def plain_labels(tables: RunTables) -> Finding:
 
 def equation_3(tables: RunTables) -> Finding:
     """Whether the paper's smallest counts are those of the supplement's unproven equation 3."""
-    counts = tables.rows("dpbag/tables/table6", dataset="adult", n=50, k=10, epsilon=1, delta=0.001)
+    counts = tables.rows(_COUNTS, dataset="adult", n=50, k=10, epsilon=1, delta=0.001)
     stated, trusted = (
         first(counts[counts["accounting"] == accounting], "first_exceeding_mean")
         for accounting in ("personalised", "conjectured")
