@@ -42,7 +42,9 @@ rule all:
 onstart:
     releasing.permission_or_exit(workflow.dag.needrun_jobs(), config)
     announce.say(announce.planned(workflow.dag.needrun_jobs(), config))
-    terminal.shorten(logger)
+    # Whoever asks for more than is usual, gets all.
+    if not (workflow.output_settings.verbose or workflow.output_settings.show_failed_logs):
+        terminal.shorten(logger)
 
 
 onsuccess:

@@ -46,15 +46,11 @@ class JobLines(logging.Handler):
 
 
 def shorten(logger: logging.Logger) -> None:
-    """Give Snakemake's logger these lines, unless it is asked for more.
-
-    That is, for all there is (--verbose), or for the logs of failed jobs (--show-failed-logs).
-    """
-    if logger.level <= logging.DEBUG:
-        return
+    """Give what Snakemake's logger prints these lines; its log file, and a plugin's, keep all."""
     for handler in list(logger.handlers):
-        logs = getattr(handler.formatter, "show_failed_logs", False)
-        if handler.name == "DefaultStreamHandler" and not logs:
+        if isinstance(handler, logging.StreamHandler) and not isinstance(
+            handler, logging.FileHandler
+        ):
             ours = JobLines(handler.stream)
             ours.filters = list(handler.filters)  # what --quiet asks for
             handler.addFilter(_not_ours)
