@@ -34,9 +34,10 @@ class Server:
         start = int(wanted[6:-1]) if wanted and behaviour != "no_ranges" else 0
         if behaviour.startswith("status"):
             return request.send_error(int(behaviour[6:]))
-        if behaviour == "redirect":
+        if behaviour.startswith("redirect"):
             request.send_response(302)
-            request.send_header("Location", "ftp://example.org/x")
+            here = behaviour == "redirect_here"
+            request.send_header("Location", self.url if here else "ftp://example.org/x")
             request.send_header("Content-Length", "0")
             return request.end_headers()
         body = CONTENT[start:]
@@ -57,12 +58,6 @@ class Server:
                 request.wfile.write(body[:1000])
                 request.wfile.flush()
                 self.release.wait(10)
-            elif behaviour == "trickle":
-                for byte in body[:500]:
-                    request.wfile.write(bytes([byte]))
-                    request.wfile.flush()
-                    if self.release.wait(0.01):
-                        break
             else:
                 request.wfile.write(body)
         except OSError:

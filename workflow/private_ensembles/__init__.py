@@ -24,7 +24,10 @@ EXTRAS = {
     "pydantic": "workflow",
     "pydantic_core": "workflow",
     "yaml": "workflow",
+    "requests": "workflow",
     "rocrate": "workflow",
+    "tenacity": "workflow",
+    "urllib3": "workflow",
 }
 
 
