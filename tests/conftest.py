@@ -3,16 +3,14 @@
 Also how tests are shared out: one process for each core and two more (`-n auto`), of one thread
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
-that asks for it. The tests of `ALONE` need nothing of each other but that, so they go one by one.
-The files of `FIRST` come first, then the others that run the workflow, then those of `EARLY`.
+that asks for it. The files of `FIRST` come first, then the others that run the workflow, then those
+of `EARLY`.
 """
 
 import compileall
 import fcntl
 import functools
-import gc
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -20,11 +18,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 
-from . import remembering, rewriting, warm_jobs, warm_snakemake
-
-rewriting.leave("hypothesis")
-from hypothesis import settings  # noqa: E402
+from . import forks
 
 ROOT = Path(__file__).resolve().parents[1]
 # Before any test loads NumPy: they run side by side.
@@ -33,7 +29,6 @@ PINNED = {
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 }
 os.environ |= dict.fromkeys(PINNED, "1")
-ALONE = ("test_changes_rerun_exactly", "test_each_edit_reruns_by_itself")
 # Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
 # are made one by one while the others have something else to do.
 FIRST = ("test_slurm.py", "test_resources.py")
@@ -42,23 +37,10 @@ EARLY = (
     *("ledger", "mechanisms", "papers", "planner", "release", "student", "teachers", "verify"),
     "test_script_imports.py",
 )
-FORKS = pytest.StashKey()
-
-remembering.remember_configurations()
-
-# Until all tests are there: what collecting them makes is kept, and no garbage.
-gc.disable()
 
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("steady")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
-    """Collect the tests with what all processes have made of their assertions."""
-    with rewriting.share(session.config, ROOT / "tests"):
-        return (yield)
 
 
 def pytest_collection_modifyitems(items):
@@ -72,16 +54,6 @@ def pytest_collection_modifyitems(items):
     items.sort(key=place)
 
 
-def pytest_collection_finish():
-    """Look for garbage among what tests make, and no longer among the tests, nor so often.
-
-    Figures are made of so many objects that a tenth of drawing them went into it.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
-    gc.enable()
-
-
 @pytest.hookimpl(optionalhook=True, wrapper=True)
 def pytest_xdist_auto_num_workers():
     """Return how many processes `-n auto` stands for: two more than xdist would take.
@@ -90,53 +62,6 @@ def pytest_xdist_auto_num_workers():
     """
     cores = yield
     return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 2
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes(config, specs):
-    """Let all processes of the tests start in forks, and share what they fork themselves."""
-    whole = config.args_source is config.ArgsSource.TESTPATHS
-    config.stash[FORKS] = forks = _start_forks(at_once=whole)
-    for spec in specs:
-        if spec.popen and not spec.python:
-            spec.python = shlex.join(warm_jobs.command(forks[1].address))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node):
-    """Tell a process of the tests where to ask for forks."""
-    node.workerinput["forks"] = [one.address for one in node.config.stash[FORKS]]
-
-
-def pytest_unconfigure(config):
-    """End the processes that fork."""
-    for one in config.stash.get(FORKS, ()):
-        one.close()
-
-
-def _start_forks(at_once=False) -> list[warm_jobs.Forks]:
-    """Return the processes that fork for runs of Snakemake, and for its jobs.
-
-    at_once: whether they load their libraries now, and not when they are asked for the first time.
-    """
-    # They have an environment only for Python's own start.
-    bare = {name: value for name, value in users_environment().items() if name != "PYTHONPATH"}
-    return [warm_jobs.Forks(each.__file__, bare, at_once) for each in (warm_snakemake, warm_jobs)]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Share out whole files, and the tests of `ALONE` one by one; None leaves it to --dist."""
-    if config.option.dist != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class WholeFiles(LoadFileScheduling):
-        def _split_scope(self, nodeid):
-            alone = nodeid.split("::")[-1].startswith(ALONE)
-            return nodeid if alone else super()._split_scope(nodeid)
-
-    return WholeFiles(config, log)
 
 
 class NamedList(list):
@@ -179,6 +104,17 @@ def fake_snakemake(tmp_path):
     return build
 
 
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Replace functions of a foreign module where one module of ours looks for them, only there."""
+
+    def replace(module, name, **functions):
+        everything = vars(getattr(module, name)) | functions
+        monkeypatch.setattr(module, name, SimpleNamespace(**everything))
+
+    return replace
+
+
 @pytest.fixture(scope="session")
 def copy_workflow(tmp_path_factory):
     """Copy the workflow, without anything it made but its bytecode, into a folder.
@@ -215,25 +151,19 @@ def users_environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def run_snakemake(request):
+def run_snakemake():
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
-    shared = getattr(request.config, "workerinput", {}).get("forks")
-    if shared is None:
-        request.config.stash[FORKS] = forks = _start_forks()
-        shared = [one.address for one in forks]
-    warm = warm_snakemake.WarmSnakemake(*shared)
 
     def run(
         folder: Path,
         *arguments: str,
         timeout: float = 1200,
         memory: int | None = None,
-        fresh: bool = False,
         **variables,
     ) -> subprocess.CompletedProcess:
-        """variables: of the environment. memory, fresh: as `WarmSnakemake` has them."""
+        """variables: of the environment. timeout, memory: as in `forks.run_snakemake`."""
         environment = {**users_environment(), "PWD": str(folder), **variables}
-        return warm(folder, arguments, environment, timeout, memory, fresh)
+        return forks.run_snakemake(folder, arguments, environment, timeout, memory)
 
     return run
 

@@ -3,6 +3,7 @@
 The work runs in a fork, so that what the tests have loaded need not be loaded again.
 """
 
+import multiprocessing
 import os
 import resource
 import signal
@@ -10,6 +11,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
+
+FAILED = 2
 
 
 def by(number: signal.Signals) -> Callable[[], None]:
@@ -51,28 +54,24 @@ def with_room_for(size: int, work: Callable[[], None]) -> bool:
 
 def _forked(work: Callable[[], bool]) -> bool:
     """Tell whether a process came to the end of its work, which says whether it was all done."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    process = os.fork()
-    if process == 0:
-        # Where the tests run in the background, Ctrl-C is ignored; here it must be heard.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        code = 1
-        try:
-            code = 0 if work() else 1
-        except OSError:
-            pass
-        except Exception:
-            traceback.print_exc()
-            code = 2
-        except BaseException:  # it was asked to end
-            pass
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(process, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code != 2, "the work failed for a reason of its own"
-    return code == 0
+    process = multiprocessing.get_context("fork").Process(target=_tell, args=(work,))
+    process.start()
+    process.join()
+    assert process.exitcode != FAILED, "the work failed for a reason of its own"
+    return process.exitcode == 0
+
+
+def _tell(work):
+    """Do the work and end: with 0 if it says that all is done."""
+    # Where the tests run in the background, Ctrl-C is ignored; here it must be heard.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        sys.exit(0 if work() else 1)
+    except (OSError, KeyboardInterrupt):  # a full disk, or asked to end
+        sys.exit(1)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(FAILED)
 
 
 def _ending(work, files: set[str], end, number: int) -> bool:

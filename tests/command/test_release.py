@@ -145,7 +145,7 @@ def test_labels_are_on_record_before_they_are_seen(votes, tmp_path, monkeypatch)
 
 
 @pytest.fixture
-def planned_once(votes, monkeypatch):
+def planned_once(votes, monkeypatch, stand_in):
     """Plan once, and do not wait for the disk: only the release itself is ended again and again."""
     plan, known = own_votes.plan_for, []
 
@@ -154,7 +154,8 @@ def planned_once(votes, monkeypatch):
         return known[0]
 
     monkeypatch.setattr(own_votes, "plan_for", planned)
-    monkeypatch.setattr(os, "fsync", lambda _: None)
+    for module in (io, record, release):
+        stand_in(module, "os", fsync=lambda _: None)
     assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
 
 

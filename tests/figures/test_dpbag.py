@@ -21,11 +21,11 @@ def students(root):
 
 
 @pytest.fixture
-def kept(monkeypatch):
+def kept(monkeypatch, stand_in):
     """The figures that were drawn, still open."""
     figures = []
     monkeypatch.setattr(style, "save", lambda drawn, *paths: figures.append(drawn))
-    monkeypatch.setattr(plt, "close", lambda drawn: None)
+    stand_in(style, "plt", close=lambda drawn: None)
     yield figures
     monkeypatch.undo()
     plt.close("all")

@@ -1,14 +1,13 @@
 """checkpoint: whole or not at all, and for its own training only."""
 
 import json
-import os
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from private_ensembles.jobs import checkpoint
 from private_ensembles.jobs.checkpoint import Checkpoint, checkpoint_beside, identity_of
 
 
@@ -50,14 +49,14 @@ def test_code_in_a_checkpoint_is_not_run(tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path, stand_in):
     file = tmp_path / "folder" / "checkpoint.pt"
     Checkpoint(file, "me").save(epoch=1)
 
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    stand_in(checkpoint, "os", fsync=full)
     with pytest.raises(OSError, match="No space"):
         Checkpoint(file, "me").save(epoch=2)
     assert [path.name for path in file.parent.iterdir()] == ["checkpoint.pt"]
@@ -86,15 +85,15 @@ def test_without_a_path_nothing_is_written_or_read():
     nowhere.remove()
 
 
-def test_file_is_written_now_and_then(tmp_path, monkeypatch):
+def test_file_is_written_now_and_then(tmp_path, stand_in):
     now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    checkpoint = Checkpoint(tmp_path / "c", every=60)
-    assert not checkpoint.due()
+    stand_in(checkpoint, "time", monotonic=lambda: now[0])
+    kept = Checkpoint(tmp_path / "c", every=60)
+    assert not kept.due()
     now[0] += 60
-    assert checkpoint.due()
-    checkpoint.save(step=1)
-    assert not checkpoint.due()
+    assert kept.due()
+    kept.save(step=1)
+    assert not kept.due()
 
 
 def job(**config):

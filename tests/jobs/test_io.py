@@ -86,7 +86,9 @@ def test_what_a_killed_job_left_is_removed_at_the_next_start(fake_snakemake, tmp
     assert _names(tmp_path) == ["job.log", "out.txt"]
 
 
-def test_outputs_already_moved_are_taken_back_if_a_later_one_cannot_be(fake_snakemake, tmp_path):
+def test_outputs_already_moved_are_taken_back_if_a_later_one_cannot_be(
+    fake_snakemake, tmp_path, stand_in
+):
     # A folder that is not empty and cannot be removed stands for a full or read-only target.
     snakemake = fake_snakemake(("a.txt", "b.txt"))
     real = os.replace
@@ -96,11 +98,10 @@ def test_outputs_already_moved_are_taken_back_if_a_later_one_cannot_be(fake_snak
             raise OSError(28, "No space left on device", str(target))
         real(source, target)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(io.os, "replace", replace)
-        with pytest.raises(SystemExit), io.job(snakemake) as job:
-            for path in job.output:
-                path.write_text("1")
+    stand_in(io, "os", replace=replace)
+    with pytest.raises(SystemExit), io.job(snakemake) as job:
+        for path in job.output:
+            path.write_text("1")
     assert _names(tmp_path) == ["job.log"]
 
 

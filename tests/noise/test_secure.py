@@ -32,17 +32,17 @@ def agrees(successes, trials, probability):
     return stats.binomtest(int(successes), int(trials), float(probability)).pvalue > CHANCE
 
 
-def test_coin_compares_a_uniform_integer_with_the_exact_probability(monkeypatch):
+def test_coin_compares_a_uniform_integer_with_the_exact_probability(stand_in):
     asked = []
-    monkeypatch.setattr(secure.secrets, "randbelow", lambda below: asked.append(below) or 0)
+    stand_in(secure, "secrets", randbelow=lambda below: asked.append(below) or 0)
     for p in (0.1, 0.5, 1 / 3, 5e-324, 1.0):
         asked.clear()
         assert secure.coins(np.array([p])).tolist() == [True]
         assert Fraction(p).denominator == asked[0]
-        monkeypatch.setattr(secure.secrets, "randbelow", lambda below, p=p: Fraction(p).numerator)
+        stand_in(secure, "secrets", randbelow=lambda below, p=p: Fraction(p).numerator)
         # The first integer that must not count, unless all of them do.
         assert secure.coins(np.array([p])).tolist() == [False]
-        monkeypatch.setattr(secure.secrets, "randbelow", lambda below: asked.append(below) or 0)
+        stand_in(secure, "secrets", randbelow=lambda below: asked.append(below) or 0)
 
 
 def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
@@ -61,15 +61,15 @@ def test_coin_of_an_impossible_probability_is_refused(p):
         secure.coins(np.array([p]))
 
 
-def test_places_come_at_exactly_their_weights(monkeypatch):
+def test_places_come_at_exactly_their_weights(stand_in):
     """Every outcome of the uniform integer once: the shares are the weights themselves."""
     weights = np.array([[2, 0, 3, 1]])
     drawn = []
     for outcome in range(6):
-        monkeypatch.setattr(secure.secrets, "randbelow", lambda total, k=outcome: k % total)
+        stand_in(secure, "secrets", randbelow=lambda total, k=outcome: k % total)
         drawn += secure.weighted(weights).tolist()
     assert np.bincount(drawn, minlength=4).tolist() == [2, 0, 3, 1]
-    monkeypatch.setattr(secure.secrets, "randbelow", lambda total: total - 1)
+    stand_in(secure, "secrets", randbelow=lambda total: total - 1)
     assert secure.weighted(np.array([[1 << 52, (1 << 52) - 1, 1], [5, 0, 0]])).tolist() == [2, 0]
 
 
@@ -194,9 +194,9 @@ def test_uniform_numbers_are_uniform_and_strictly_inside():
     assert stats.kstest(u.ravel(), "uniform").pvalue > CHANCE
 
 
-def test_extreme_bits_stay_inside(monkeypatch):
+def test_extreme_bits_stay_inside(stand_in):
     for byte in (b"\x00", b"\xff"):
-        monkeypatch.setattr(secure.os, "urandom", lambda size, byte=byte: byte * size)
+        stand_in(secure, "os", urandom=lambda size, byte=byte: byte * size)
         (u,) = secure.uniform(1)
         assert 0 < u < 1
         assert np.isfinite(secure.normal(1)).all()

@@ -1,9 +1,9 @@
 """The crate tells where each result came from, what each number was compared with, and no more."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -155,28 +155,28 @@ def test_a_folder_without_records_is_refused(tmp_path):
 
 
 @pytest.fixture
-def issues(monkeypatch, tmp_path):
+def issues(tmp_path):
     """Validate a crate's folder offline, and return what the profile's MUSTs find."""
     services = pytest.importorskip("rocrate_validator.services", reason="comes with `tests`")
-    from rocrate_validator.utils.http import HttpRequester
+    from requests.adapters import HTTPAdapter
+    from requests_cache import CachedSession
+    from urllib3 import HTTPResponse
 
     own = Path(rocrate.__file__).parent / "data" / "ro-crate.jsonld"
     context = json.loads(own.read_text())
     context["@context"] |= OLDER_TERMS
 
-    def get(self, address, **_):
-        assert address == CONTEXT  # and nothing else is asked of any network
-        text = json.dumps(context)
-        return SimpleNamespace(
-            status_code=200,
-            headers={"Content-Type": "application/ld+json"},
-            json=lambda: context,
-            text=text,
-            content=text.encode(),
-            url=address,
-        )
+    class Context(HTTPAdapter):
+        def send(self, request, **_):
+            body = io.BytesIO(json.dumps(context).encode())
+            headers = {"Content-Type": "application/ld+json"}
+            raw = HTTPResponse(body, headers, status=200, preload_content=False)
+            return self.build_response(request, raw)
 
-    monkeypatch.setattr(HttpRequester, "get", get, raising=False)
+    # What the validator keeps of the network holds the context and nothing else.
+    with CachedSession(str(tmp_path / "cache"), backend="sqlite") as session:
+        session.mount(CONTEXT, Context())
+        session.get(CONTEXT)
 
     def validate(folder):
         found = services.validate(

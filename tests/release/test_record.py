@@ -62,7 +62,7 @@ def test_a_record_that_is_a_link_is_refused(path, there):
 
 
 def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_labels(
-    path, tmp_path, monkeypatch
+    path, tmp_path, monkeypatch, stand_in
 ):
     """What is written tells the hash of labels that are not charged yet."""
     events, workshop = [], tmp_path / "private"
@@ -74,7 +74,7 @@ def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_l
         events.append(("replace", Path(source).parent))
         replace(source, target)
 
-    monkeypatch.setattr(os, "replace", watched)
+    stand_in(record, "os", replace=watched)
     monkeypatch.setattr(
         record, "synced", lambda place: (events.append(("sync", Path(place).name)), synced(place))
     )

@@ -1,9 +1,12 @@
 """device: where training happens, and pixels as numbers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
+from private_ensembles.teachers import device
 from private_ensembles.teachers.device import (
     CACHE_BYTES,
     channels_last,
@@ -15,8 +18,8 @@ from private_ensembles.teachers.device import (
 )
 
 
-def test_device_is_chosen_and_checked(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+def test_device_is_chosen_and_checked(stand_in):
+    stand_in(device, "torch", cuda=SimpleNamespace(is_available=lambda: False))
     assert choose_device("auto").type == choose_device("cpu").type == "cpu"
     with pytest.raises(ValueError, match="device = 'cuda': PyTorch finds no GPU"):
         choose_device("cuda")
@@ -58,8 +61,9 @@ def test_pixels_stay_on_their_device():
     assert scaled(pixels, 255).device.type == "meta"
 
 
-def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (10 << 30, 80 << 30))
+def test_a_pass_may_take_the_caches_of_a_cpu_or_half_of_what_a_gpu_has_free(stand_in):
+    memory = 10 << 30, 80 << 30
+    stand_in(device, "torch", cuda=SimpleNamespace(mem_get_info=lambda device: memory))
     assert pass_bytes("cpu") == CACHE_BYTES
     assert pass_bytes("cuda") == 5 << 30
 

@@ -354,9 +354,11 @@ def test_unknown_kinds_and_numbers_of_classes_are_refused(tmp_path):
             read_own_votes(tmp_path / "v.npy", **{"n_classes": 3} | options)
 
 
-def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(tmp_path, monkeypatch):
+def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
+    tmp_path, monkeypatch, stand_in
+):
     np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
-    monkeypatch.setattr(own_votes.os, "sysconf", lambda name: 1 << 15)  # 1 GiB
+    stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)  # 1 GiB
     monkeypatch.setattr(own_votes, "_within", lambda *_: pytest.fail("looked at"))
     with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
         read_own_votes(tmp_path / "v.npy", n_classes=10_000)

@@ -35,9 +35,9 @@ def _archive(path, members, packed=zipfile.ZIP_DEFLATED):
 
 
 @pytest.fixture
-def one_gib(monkeypatch):
-    monkeypatch.setattr(foreign.os, "sysconf", lambda name: 1 << 15)
-    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("unpacked"))
+def one_gib(stand_in):
+    stand_in(foreign, "os", sysconf=lambda name: 1 << 15)
+    stand_in(foreign, "np", load=lambda *_, **__: pytest.fail("unpacked"))
 
 
 MEMORY = "of memory, and this machine has 1: split the queries"
@@ -104,19 +104,16 @@ def test_a_file_of_megabytes_that_unpacks_to_gigabytes_takes_next_to_no_memory(t
     assert MEMORY in found.stdout, found.stderr
 
 
-def test_members_of_other_names_are_never_unpacked(tmp_path, monkeypatch):
+def test_members_of_other_names_are_never_unpacked(tmp_path):
     path = _archive(
         tmp_path / "v.npz",
         {"votes.npy": (_header((2, 2)), 4), "notes.npy": (b"nothing known", 64 << 20)},
     )
     assert foreign_npz.promised(path).keys() == {"votes"}
-    read = zipfile.ZipFile.open
-    opened = []
-
-    def note(archive, name, *given, **more):
-        opened.append(getattr(name, "filename", name))
-        return read(archive, name, *given, **more)
-
-    monkeypatch.setattr(zipfile.ZipFile, "open", note)
+    # Whoever opens the notes fails: their own header is spoilt, though not the archive's list.
+    with zipfile.ZipFile(path) as archive, open(path, "r+b") as file:
+        file.seek(archive.getinfo("notes.npy").header_offset)
+        file.write(b"none")
+    with zipfile.ZipFile(path) as archive, pytest.raises(zipfile.BadZipFile):
+        archive.open("notes.npy")
     assert read_own_votes(path, n_classes=3).histogram().tolist() == [[2, 0, 0], [2, 0, 0]]
-    assert set(opened) == {"votes.npy"}

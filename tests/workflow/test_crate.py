@@ -14,7 +14,7 @@ def test_a_finished_run_becomes_a_crate(finished_tiny_run, tmp_path, planned, ru
     folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
     tiny = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
     assert planned(folder, "crate", *tiny) == {"write_crate": 1, "crate": 1}
-    done = run_snakemake(folder, "crate", *tiny, fresh=True)
+    done = run_snakemake(folder, "crate", *tiny)
     assert done.returncode == 0, done.stdout + done.stderr
     results = folder / "results"
     metadata = json.loads((results / "ro-crate-metadata.json").read_text())

@@ -68,7 +68,7 @@ def nothing_uncharged_is_seen(folder=Path()):
 
 
 @pytest.fixture
-def job(root, tmp_path, fake_snakemake, monkeypatch):
+def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     """Run the rule's script as it is, but for the plan and the figure, which are made once."""
     monkeypatch.chdir(tmp_path)
     drawn_votes("votes.npz")
@@ -109,7 +109,8 @@ def job(root, tmp_path, fake_snakemake, monkeypatch):
             Path(path).write_bytes(b"a figure")
 
     monkeypatch.setattr(own_figure, "draw_own", draw)
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # a process that ends leaves what it wrote
+    for module in (io, record):  # a process that ends leaves what it wrote
+        stand_in(module, "os", fsync=lambda _: None)
     script = str(root / "workflow" / "scripts" / "apply_votes.py")
 
     def run():

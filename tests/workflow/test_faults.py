@@ -202,7 +202,7 @@ def test_download_through_the_workflow_ends_in_a_clear_line_and_recovers(
 
     server.ranges.clear()
     server.behaviours = ["truncate", "wrong", "good"]
-    done = run_snakemake(folder, *arguments, fresh=True)
+    done = run_snakemake(folder, *arguments)
     assert done.returncode == 0, done.stderr
     assert (folder / target).read_bytes() == CONTENT
     assert [path.name for path in (folder / target).parent.iterdir()] == [name]

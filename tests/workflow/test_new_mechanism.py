@@ -65,8 +65,7 @@ def test_the_tests_of_all_mechanisms_check_the_new_one_by_themselves(extended, r
     shutil.copytree(root / "tests" / "mechanisms", extended / "tests" / "mechanisms")
     shutil.copytree(root / "docs", extended / "docs")
     shutil.copytree(root / "benchmarks", extended / "benchmarks")
-    warm = ("remembering.py", "warm_jobs.py", "warm_snakemake.py")
-    for name in ("conftest.py", "rewriting.py", *warm):
+    for name in ("conftest.py", "forks.py"):
         shutil.copy2(root / "tests" / name, extended / "tests")
     files = (
         "test_registry.py",

@@ -40,7 +40,7 @@ def folder(tmp_path_factory, copy_workflow):
 
 @pytest.fixture(scope="module")
 def finished(folder, run_snakemake):
-    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20", fresh=True)
+    done = run_snakemake(folder, *TINY, *GIVEN, "epsilon=20")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout + done.stderr
 

@@ -25,7 +25,7 @@ def test_snakemake_tells_scripts_their_threads(tmp_path, run_snakemake):
     # What Snakemake 9 does, and what our rules rely on.
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     (tmp_path / "count.py").write_text(SCRIPT)
-    done = run_snakemake(tmp_path, "--cores", "2", "1.txt", "2.txt", fresh=True)
+    done = run_snakemake(tmp_path, "--cores", "2", "1.txt", "2.txt")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.txt").read_text() == "1 1 1"
     assert (tmp_path / "2.txt").read_text() == "2 2 2"
@@ -87,7 +87,7 @@ def test_numerical_libraries_compute_on_as_many_threads_as_the_rule_says(
     params = f'    params: package="{root}/workflow"\n    script:'
     (tmp_path / "Snakefile").write_text(SNAKEFILE.replace("    script:", params))
     (tmp_path / "count.py").write_text(LIBRARIES)
-    done = run_snakemake(tmp_path, "--cores", "2", "1.txt", "2.txt", fresh=True)
+    done = run_snakemake(tmp_path, "--cores", "2", "1.txt", "2.txt")
     assert done.returncode == 0, done.stdout + done.stderr
     for threads in (1, 2):
         facts = json.loads((tmp_path / f"{threads}.txt").read_text())

@@ -43,7 +43,7 @@ def test_forests_vote_on_what_the_two_files_hold(folder, run_snakemake):
     # DPBag cuts thirds of the same records into shards.
     settings["dpbag"] = {"logistic": {"n": [2]}, "boosted_trees": {"n": [2]}}
     (folder / "small.yaml").write_text(yaml.safe_dump(settings))
-    done = run_snakemake(folder, FOREST, "--configfile", "small.yaml", "--cores", "1", fresh=True)
+    done = run_snakemake(folder, FOREST, "--configfile", "small.yaml", "--cores", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\b4 forests in [\d.]+ s", done.stderr)
     with np.load(folder / FOREST, allow_pickle=False) as file:

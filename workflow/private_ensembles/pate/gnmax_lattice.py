@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.discrete_gaussian import BEYOND, law, log_mass, log_tail
@@ -102,7 +103,7 @@ def _sum(gaps: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)
     place = y - noise[0] + gaps[:, :, None]
     sums = np.zeros(gaps.shape)
-    nodes, shares = np.polynomial.legendre.leggauss(-(-n_classes // 2))
+    nodes, shares = leggauss(-(-n_classes // 2))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
         terms = log_here[place]
@@ -172,7 +173,7 @@ def _right(
         if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
             break
         n = min(2 * n, most)
-    nodes, shares = np.polynomial.legendre.leggauss(n)
+    nodes, shares = leggauss(n)
     sums = np.zeros(len(mine))
     for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         stays = np.logaddexp(log_below, math.log(u) + log_here)
