@@ -3,14 +3,14 @@
 Also how tests are shared out: one process for each core and two more (`-n auto`), of one thread
 each, since tests of Slurm and of downloads wait more than they compute. Whole files go to whoever
 is free, so that what a file prepares is prepared once; what several files need is made by the first
-that asks for it. The files of `FIRST` come first, then the others that run the workflow, then those
-of `EARLY`.
+that asks for it.
 """
 
 import compileall
 import fcntl
 import functools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,14 +29,8 @@ PINNED = {
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 }
 os.environ |= dict.fromkeys(PINNED, "1")
-# Slurm's tests wait for most of their time, and the resources are about all tiny runs, which then
-# are made one by one while the others have something else to do.
-FIRST = ("test_slurm.py", "test_resources.py")
-# Then what holds the longest files, so that short ones are left for the end.
-EARLY = (
-    *("ledger", "mechanisms", "papers", "planner", "release", "student", "teachers", "verify"),
-    "test_script_imports.py",
-)
+# What holds the longest files comes first, so that short ones are left for the end.
+FIRST = ("workflow", "ledger", "mechanisms", "papers", "planner", "release", "teachers", "verify")
 
 # A slow machine is no failure, and a failure must be the same on every machine.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
@@ -44,12 +38,11 @@ settings.load_profile("steady")
 
 
 def pytest_collection_modifyitems(items):
-    """Start with the tests that run the workflow: each takes long, and the short ones fill gaps."""
+    """Start with what takes long: the tests that run the workflow, then the others of `FIRST`."""
 
     def place(item):
         folder = item.path.relative_to(ROOT / "tests").parts[0]
-        tier = 0 if folder == "workflow" else 1 if folder in EARLY else 2
-        return tier, FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST)
+        return FIRST.index(folder) if folder in FIRST else len(FIRST)
 
     items.sort(key=place)
 
@@ -123,21 +116,16 @@ def copy_workflow(tmp_path_factory):
     job anew.
     """
 
-    @functools.cache
-    def compiled() -> Path:
-        template = tmp_path_factory.mktemp("template")
-        for name in ("Snakefile", "config.yaml", "pyproject.toml"):
-            shutil.copy2(ROOT / name, template)
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "workflow", template / "workflow", ignore=ignore)
-        for name in ("config", "envs", "profiles"):
-            shutil.copytree(ROOT / name, template / name)
-        shutil.copytree(ROOT / "tests" / "config", template / "tests" / "config")
-        assert compileall.compile_dir(template / "workflow" / "private_ensembles", quiet=1)
-        return template
+    template = tmp_path_factory.mktemp("template")
+    for name in ("Snakefile", "config.yaml", "pyproject.toml"):
+        shutil.copy2(ROOT / name, template)
+    for name in ("workflow", "config", "envs", "profiles", "tests/config"):
+        made = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, template / name, ignore=made)
+    assert compileall.compile_dir(template / "workflow" / "private_ensembles", quiet=1)
 
     def copy(destination: Path) -> Path:
-        return shutil.copytree(compiled(), destination, dirs_exist_ok=True)
+        return shutil.copytree(template, destination, dirs_exist_ok=True)
 
     return copy
 
@@ -154,14 +142,8 @@ def users_environment() -> dict[str, str]:
 def run_snakemake():
     """Run Snakemake in a folder as a user would; returns the finished process, output as text."""
 
-    def run(
-        folder: Path,
-        *arguments: str,
-        timeout: float = 1200,
-        memory: int | None = None,
-        **variables,
-    ) -> subprocess.CompletedProcess:
-        """variables: of the environment. timeout, memory: as in `forks.run_snakemake`."""
+    def run(folder: Path, *arguments: str, timeout=1200, memory=None, **variables):
+        """timeout, memory: as in `forks.run_snakemake`. variables: of the environment."""
         environment = {**users_environment(), "PWD": str(folder), **variables}
         return forks.run_snakemake(folder, arguments, environment, timeout, memory)
 
@@ -194,17 +176,9 @@ def planned(run_snakemake):
         done = run_snakemake(folder, "-n", *arguments, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         text = done.stdout + done.stderr
-        if "Job stats:" not in text:
-            assert "Nothing to be done" in text, text
-            return {}
-        lines = text.split("Job stats:", 1)[1].strip().splitlines()[2:]
-        counts = {}
-        for line in lines:
-            if not line.strip():
-                break
-            rule, number = line.split()
-            counts[rule] = int(number)
-        return {rule: number for rule, number in counts.items() if rule not in ("all", "total")}
+        assert "Job stats:" in text or "Nothing to be done" in text, text
+        jobs = re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)
+        return {rule: int(number) for rule, number in jobs if rule not in ("all", "total")}
 
     return plan
 

@@ -22,12 +22,10 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         "snakemake.cli",
-        "snakemake.workflow",
         "docutils.parsers.rst",
         "jinja2",
         "jsonschema",
         "nbformat",
-        "pydantic",
         "requests",
         "smart_open",
         "yte",
@@ -35,13 +33,7 @@ _context.set_forkserver_preload(
 )
 
 
-def run_snakemake(
-    folder: Path,
-    arguments,
-    environment: dict[str, str],
-    timeout: float,
-    memory: int | None = None,
-) -> subprocess.CompletedProcess:
+def run_snakemake(folder, arguments, environment, timeout, memory=None):
     """Run Snakemake's command line in a folder; returns the finished process, output as text.
 
     environment: all its variables. timeout: seconds, after which the run is killed. memory: bytes
@@ -50,9 +42,8 @@ def run_snakemake(
     arguments = [str(argument) for argument in arguments]
     with tempfile.TemporaryDirectory() as streams:
         files = [Path(streams) / name for name in ("out", "err")]
-        process = _context.Process(
-            target=_snakemake, args=(str(folder), arguments, environment, memory, files)
-        )
+        job = str(folder), arguments, environment, memory, files
+        process = _context.Process(target=_snakemake, args=job)
         process.start()
         process.join(timeout)
         late = process.is_alive()

@@ -139,9 +139,7 @@ def test_sweeps_are_run_on_request_only(folder, planned, default):
 
 
 def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
-    done = run_snakemake(
-        folder, "sweeps", "--configfile", "tests/config/tiny.yaml", "--cores", "2"
-    )
+    done = run_snakemake(folder, "sweeps", "--configfile", "tests/config/tiny.yaml", "--cores", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     for path in ("figures/sweeps.pdf", "figures/noiseless.png", "tables/double_subsampling.csv"):
         assert (folder / "results/darrm" / path).stat().st_size > 200
