@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from private_ensembles.page import chapters
-from private_ensembles.page.page import ASSETS
+from private_ensembles.page.page import ASSETS, pieces
 from private_ensembles.page.sections import Item, Section
 
 
@@ -33,18 +33,10 @@ def with_files(results, *names):
     return results
 
 
-def test_a_chapter_is_open_and_leads_back_to_the_top():
-    shown = chapters.chapter("planner", "NZC < all", ["<p>a</p>"], "chips")
-    assert shown.startswith('<details class="chapter" id="planner" open>')
-    link = '<a class="permalink" href="#planner" aria-label="Link to NZC &lt; all">#</a>'
-    assert f"<h2>NZC &lt; all&nbsp;{link}</h2> chips</summary>" in shown
-    assert '<a href="#top">' in shown
-
-
 def test_a_heading_links_to_itself_and_back_to_its_paper():
-    shown = chapters.heading("planner-leads", "Leads", "planner", "NZC")
-    assert '<a class="of" href="#planner">NZC</a> Leads' in shown
-    assert 'href="#planner-leads" aria-label="Link to Leads"' in shown
+    shown = pieces.heading("planner-leads", "Leads < all", "planner", "NZC")
+    assert '<a class="of" href="#planner">NZC</a> Leads &lt; all' in shown
+    assert 'href="#planner-leads" aria-label="Link to Leads &lt; all"' in shown
 
 
 def test_only_items_with_files_are_shown_and_tables_are_folded(results):
@@ -54,27 +46,35 @@ def test_only_items_with_files_are_shown_and_tables_are_folded(results):
         [Item("table1", "Table 1", "nzc_table1"), Item("table2", "Table 2", "nzc_table2")],
     )
     assert chapters.items(section, results) == []
-    shown = "\n".join(chapters.items(section, with_files(results, "table1.csv")))
-    assert 'id="planner-table1"' in shown
-    assert "planner-table2" not in shown
-    assert '<details class="rows"><summary>The row' in shown
-    assert "1 match" in shown
-    assert "GNMax, published σ" in shown
+    (shown,) = chapters.items(section, with_files(results, "table1.csv"))
+    assert shown.anchor == "planner-table1"
+    (rows,) = shown.tables
+    assert (rows.anchor, rows.words, rows.counts) == ("", "The row", {"match": 1})
+    assert "GNMax, published σ" in rows.table
 
 
 def test_tables_that_are_shown_together_have_anchors_of_their_own(results):
     item = Item("both", "Tables 1 and 2", "nzc_table1", tables=["table1", "table2"])
-    shown = "\n".join(
-        chapters.items(
-            Section("planner", "NZC: all", [item]), with_files(results, "table1.csv", "table2.csv")
-        )
-    )
-    for anchor in ("planner-both", "planner-table1", "planner-table2"):
-        assert f'id="{anchor}"' in shown
-    assert "Table 2 (m = 3): the row" in shown
+    section = Section("planner", "NZC: all", [item])
+    (shown,) = chapters.items(section, with_files(results, "table1.csv", "table2.csv"))
+    assert shown.anchor == "planner-both"
+    assert [rows.anchor for rows in shown.tables] == ["planner-table1", "planner-table2"]
+    assert [rows.words for rows in shown.tables] == [
+        "Table 1 (m = 3): the row",
+        "Table 2 (m = 3): the row",
+    ]
+
+
+def test_a_caption_that_was_read_before_is_a_link(results):
+    items = [Item("table1", "Table 1: a", "nzc_table1"), Item("table2", "Table 2", "nzc_table1")]
+    section = Section("planner", "NZC: all", items)
+    shown = chapters.items(section, with_files(results, "table1.csv", "table2.csv"))
+    first, second = shown
+    assert first.caption.lead
+    assert (second.caption, second.same_as) == (None, ("planner-table1", "Table 1"))
 
 
 def test_statuses_are_counted_in_their_order(results):
-    shown = chapters.counts(results.compared, "planner")
-    assert shown.index("1 match") < shown.index("1 differs")
-    assert chapters.counts(results.compared, "pate") == ""
+    counts = chapters.counts(results.compared, "planner")
+    assert list(counts.items()) == [("match", 1), ("differs", 1)]
+    assert chapters.counts(results.compared, "pate") == {}

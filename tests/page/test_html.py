@@ -1,4 +1,4 @@
-"""Pieces of the page: numbers, statuses, cells and captions, all of their text escaped."""
+"""Tables and captions of the page, all of their text escaped."""
 
 import pandas as pd
 
@@ -21,23 +21,13 @@ def test_cells_are_escaped_and_sort_as_their_values_do():
     assert "<td>yes</td>" in shown
 
 
-def test_captions_keep_code_and_emphasis_only(tmp_path):
-    (tmp_path / "a.rst").write_text("One *word*, **two** and ``code``.\n\nA <second> part.\n")
-    assert html.caption_html(tmp_path / "a.rst") == (
-        '<p class="caption">One <em>word</em>, <strong>two</strong> and <code>code</code>.</p>\n'
-        '<p class="caption">A &lt;second&gt; part.</p>'
-    )
-
-
 def test_a_caption_shows_its_first_sentence_and_folds_the_others(tmp_path):
-    (tmp_path / "a.rst").write_text("First *epsilon_total*. Second.\n\nThird.\n")
-    shown = html.folded_caption(tmp_path / "a.rst")
-    seen, _, folded = shown.partition("<details")
-    assert "First <em>ε total</em>." in seen
-    assert "Second" not in seen
-    assert "<p>Second.</p><p>Third.</p>" in folded
+    (tmp_path / "a.rst").write_text("First *epsilon_total*. Second.\n\nThird <b>.\n")
+    lead, rest = html.read_caption(tmp_path / "a.rst")
+    assert lead == "First <em>ε total</em>."
+    assert rest == ["Second.", "Third &lt;b&gt;."]
     (tmp_path / "b.rst").write_text("Only this.\n")
-    assert "<details" not in html.folded_caption(tmp_path / "b.rst")
+    assert html.read_caption(tmp_path / "b.rst") == ("Only this.", [])
 
 
 def test_long_texts_that_occur_twice_stand_below_the_table_once():
@@ -67,8 +57,3 @@ def test_a_long_table_scrolls_below_its_heading_and_a_wide_one_is_printed_across
     assert 'class="scroll"' in html.html_table(pd.DataFrame({"a": range(3)}), "t")
     many = pd.DataFrame({str(i): [0] for i in range(13)})
     assert 'class="table wide"' in html.html_table(many, "t")
-
-
-def test_files_outside_the_page_are_no_links_before_the_script_made_them(tmp_path):
-    named = html.file_name(tmp_path / "a b.csv", tmp_path)
-    assert named == '<a class="file" data-href="a%20b.csv">a b.csv</a>'

@@ -6,12 +6,14 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from private_ensembles.page import cells, index
 from private_ensembles.papers.darrm.tables import privacy_loss
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
 from private_ensembles.published.relations.comparison import compare_relations
+from private_ensembles.published.statuses import STATUSES
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -124,7 +126,8 @@ def test_printed_numbers_stand_beside_ours(page):
     assert '<td class="number match" data-sort="15.044">15.044 <span class="status match"' in page
 
 
-def test_statuses_are_counted(page):
+def test_statuses_are_explained_and_counted(page):
+    assert all(escape(status.meaning) in page for status in STATUSES.values())
     total = len(read_published(FOLDER.glob("darrm_*.csv")))
     # Statements need no run: 37 of 42 match and 5 are explained; so is a claim in words.
     match, explained, inputs = 6 + 37, 1 + 5, 2

@@ -27,6 +27,8 @@ def test_changes_of_the_configuration_are_found_at_any_depth(tmp_path):
 def test_the_configuration_of_the_workflow_differs_from_itself_in_nothing(root):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     assert run_facts.config_changes(config, DEFAULTS) == []
+    assert run_facts.facts(root / "nowhere", config).changed == ""
+    assert "&lt;7&gt;" in run_facts.facts(root / "nowhere", config | {"seed": "<7>"}).changed
 
 
 def test_origins_count_the_results_of_each_revision(tmp_path):
@@ -37,8 +39,8 @@ def test_origins_count_the_results_of_each_revision(tmp_path):
     (tmp_path / "provenance" / "broken.json").write_text("{")
     found = run_facts.origins(tmp_path)
     assert found == {"revision": {"abc": 2, "def": 1}, "numpy": {"2": 3}}
-    text = run_facts.section_html(tmp_path, None)
-    assert "abc (2 results), def (1 results)" in text
+    facts = run_facts.facts(tmp_path, None)
+    assert facts.origins == {"revision": "abc (2 results), def (1 results)", "numpy": "2"}
 
 
 def test_times_are_summed_by_rule_and_memory_is_the_log_s(tmp_path):
@@ -62,4 +64,5 @@ def test_times_are_summed_by_rule_and_memory_is_the_log_s(tmp_path):
 def test_a_folder_without_records_and_benchmarks_has_nothing_to_tell(tmp_path):
     assert run_facts.origins(tmp_path) == {}
     assert run_facts.timings(tmp_path).empty
-    assert "Provenance" not in run_facts.section_html(tmp_path, None)
+    facts = run_facts.facts(tmp_path, None)
+    assert (facts.changed, facts.origins, facts.jobs) == (None, {}, 0)

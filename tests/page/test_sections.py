@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from private_ensembles.page.html import caption_html
+from private_ensembles.page.html import read_caption
 from private_ensembles.page.page import ASSETS
 from private_ensembles.page.sections import read_sections
 
@@ -12,7 +12,7 @@ from private_ensembles.page.sections import read_sections
 def test_every_item_has_a_caption():
     for section in read_sections(ASSETS):
         for item in section.items:
-            assert caption_html(ASSETS / f"{item.caption}.rst").startswith("<p")
+            assert read_caption(ASSETS / f"{item.caption}.rst").lead
             assert item.alt or not item.name.startswith("figure")
 
 

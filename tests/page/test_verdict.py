@@ -1,13 +1,11 @@
 """The first screen of the page: verdicts in words, cards and findings."""
 
-from html import escape
-
 import pandas as pd
 import pytest
 
 from private_ensembles.page import verdict
 from private_ensembles.page.findings import Finding
-from private_ensembles.published.statuses import STATUSES
+from private_ensembles.page.page import pieces
 
 
 @pytest.mark.parametrize(
@@ -51,25 +49,31 @@ def test_relations_are_counted_apart(counts, words):
     compared = pd.DataFrame({"paper": ["nzc"], "status": ["match"]})
     status = [status for status, number in counts.items() for _ in range(number)]
     relations = pd.DataFrame({"paper": "nzc", "status": status})
-    card = verdict.cards(compared, {}, {}, relations=relations)
-    assert f"<p>All 1 printed numbers were compared: every one matches. {words}</p>" in card
+    (card,) = verdict.cards(compared, {}, {}, relations=relations)
+    assert card.words == f"All 1 printed numbers were compared: every one matches. {words}"
 
 
 def test_a_card_links_to_a_paper_that_is_shown_only():
-    compared = pd.DataFrame({"paper": ["darrm", "nzc"], "status": ["match", "not_run"]})
+    compared = pd.DataFrame({"paper": ["nzc", "more", "darrm"], "status": "match"})
     titles = {"darrm": "DaRRM: <noise>", "nzc": "NZC"}
     cards = verdict.cards(compared, titles, {"darrm"})
-    assert '<a href="#darrm">DaRRM: &lt;noise&gt;</a>' in cards
-    assert "<h2>NZC</h2>" in cards
+    assert [(card.title, card.anchor) for card in cards] == [
+        ("DaRRM: <noise>", "darrm"),
+        ("NZC", ""),
+        ("more", ""),
+    ]
 
 
-def test_a_finding_is_shown_with_its_page(tmp_path):
-    found = [Finding("nzc", "A *title*", "``text``", "docs/no-such-page.md")]
-    shown = verdict.findings_html(found, "nzc", tmp_path)
-    assert "<strong>A <em>title</em>.</strong> <code>text</code>" in shown
-    assert "<code>docs/no-such-page.md</code>" in shown
-    assert verdict.findings_html(found, "pate", tmp_path) == ""
+def test_a_card_says_two_findings_and_first_what_the_first_sentence_counts():
+    found = [Finding("nzc", str(i), "t", "d", kind) for i, kind in enumerate(["", "", "broken"])]
+    compared = pd.DataFrame({"paper": ["nzc"], "status": ["match"]})
+    (card,) = verdict.cards(compared, {}, {}, found)
+    assert card.said == ["2", "0"]
 
 
-def test_every_status_is_explained():
-    assert all(escape(status.meaning) in verdict.legend() for status in STATUSES.values())
+def test_a_page_of_docs_is_linked_where_it_is(tmp_path):
+    assert pieces.docs("docs/a.md#b", tmp_path / "results") == "<code>docs/a.md</code>"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").touch()
+    linked = pieces.docs("docs/a.md#b", tmp_path / "results")
+    assert linked == '<a class="file" data-href="../docs/a.md#b">docs/a.md</a>'

@@ -144,6 +144,19 @@ def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
     assert [n for n in one if re.sub(clock, b"", one[n]) != re.sub(clock, b"", two[n])] == []
 
 
+@pytest.mark.parametrize(("template", "jobs"), [("own", {"apply_votes": 1}), ("index", {})])
+def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, template, jobs):
+    folder, _ = finished
+    given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)
+    path = folder / f"workflow/private_ensembles/page/templates/{template}.html"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before + "{# new #}\n", encoding="utf-8")
+    try:
+        assert planned(folder, *given, "epsilon=20", "again=yes") == jobs
+    finally:
+        path.write_text(before, encoding="utf-8")
+
+
 def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     folder, _ = finished
     given = ("--configfile", "tests/config/tiny.yaml", *GIVEN)

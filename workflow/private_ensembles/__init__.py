@@ -19,6 +19,8 @@ EXTRAS = {
     "sklearn": "trees",
     "lightgbm": "trees",
     "gurobipy": "gurobi",
+    "jinja2": "workflow",
+    "markupsafe": "workflow",
     "pandas": "workflow",
     "matplotlib": "workflow",
     "pydantic": "workflow",

@@ -93,7 +93,10 @@ rule apply_votes:
         pdf=PAID(OWN["pdf"]),
         private=OWN["private"],
     params:
-        code=fingerprint("apply_votes.py", also=["../report/page.css", "../report/page.js"]),
+        code=fingerprint(
+            "apply_votes.py",
+            also=["../report/page.css", "../report/page.js", *templates("page", "pieces", "own")],
+        ),
         file={"kind": config["votes_kind"], "n_classes": config["n_classes"]},
         budget={name: config[name] for name in ("epsilon", "delta", "labels_wanted", "noise")},
         settings=config["planner"],

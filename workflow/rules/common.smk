@@ -101,6 +101,11 @@ def growing(mem_mb):
     return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
+def templates(*names):
+    """The templates of a page, as its script's fingerprint counts them."""
+    return [f"../private_ensembles/page/templates/{name}.html" for name in names]
+
+
 def shown(path, caption, category, subcategory=None):
     """A file that Snakemake's report shows, with its caption (a file in workflow/report)."""
     caption = f"../report/{caption}.rst"

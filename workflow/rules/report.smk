@@ -63,7 +63,14 @@ rule build_index:
     output:
         "results/index.html",
     params:
-        code=fingerprint("build_index.py", also=["../report/*", "../published/*.yaml"]),
+        code=fingerprint(
+            "build_index.py",
+            also=[
+                "../report/*",
+                "../published/*.yaml",
+                *templates("page", "pieces", "index", "starred", "charts", "views"),
+            ],
+        ),
         data=config["data"],
     log:
         "logs/build_index/index.log",

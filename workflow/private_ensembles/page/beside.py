@@ -12,17 +12,12 @@ from private_ensembles.published.reproduced import places, stand_ins
 
 # Behind printed digits whose status is not that of our number beside them.
 STAR = "*"
-_STARRED = (
-    '<p class="caption">* Not compared with the number beside it, but with what the other '
-    "printed numbers imply, with what the authors' own labels give, or, of a privacy cost, with "
-    "what is true. Its status says nothing of our number here.</p>"
-)
 
 
-def note_on_stars(shown: pd.DataFrame) -> str:
-    """Return what the stars of such a table mean (HTML), or nothing if it has none."""
+def has_stars(shown: pd.DataFrame) -> bool:
+    """Return whether a printed number in such a table has a star."""
     texts = (text for name in shown for text in shown[name] if isinstance(text, str))
-    return _STARRED if any(re.search(rf"\d\{STAR}", text) for text in texts) else ""
+    return any(re.search(rf"\d\{STAR}", text) for text in texts)
 
 
 def beside_printed(

@@ -1,16 +1,18 @@
-"""Cells of the page's tables and the signs of statuses in them. All text is escaped."""
+"""Cells of the page's tables, and how numbers are written in them."""
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from html import escape
+from types import MappingProxyType
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from private_ensembles.figures import names
+from private_ensembles.page.page import pieces
 from private_ensembles.published.statuses import STATUSES
 
-# A status is told by a sign and a word, never by colour alone.
-WORDS = {status: status.replace("_", " ") for status in STATUSES}
 # What an audit says of a claim, and the status whose sign and colour it has.
 VERDICTS = {
     "holds": "match",
@@ -31,14 +33,11 @@ _BOUNDS = re.compile(
 _PLAIN = 1e7
 
 
-def status_html(status: str, count: int | None = None, word: str | None = None) -> str:
-    """Return a status as a coloured sign and word, with a count before them if one is given."""
-    known = status if status in STATUSES else "not_run"
-    number = "" if count is None else f"{count} "
-    return (
-        f'<span class="status {known}"><span aria-hidden="true">{STATUSES[known].sign}</span> '
-        f"{number}{escape(word or WORDS.get(status, status))}</span>"
-    )
+class Cell(NamedTuple):
+    """What stands in a cell, text or markup, and its tag's attributes but those that are None."""
+
+    content: str
+    attributes: Mapping[str, object] = MappingProxyType({})
 
 
 def format_number(value: float, digits: int = MORE_DIGITS) -> str:
@@ -104,81 +103,68 @@ def of_column(name: str, value: float, digits: int = DIGITS) -> str:
     return (format_bound if bound else format_number)(value, digits)
 
 
-def number_class(numeric: bool) -> str:
-    """Return the attribute of a cell whose digits are aligned below each other, or nothing."""
-    return ' class="number"' if numeric else ""
-
-
 def cell(
     name: str,
     value: object,
     numeric: bool,
-    notes: dict[str, int],
+    notes: Mapping[str, int],
     digits: int = DIGITS,
     decimals: int | None = None,
-) -> str:
+) -> Cell:
     """Return one cell of the column `name`.
 
     notes: long texts that stand below, by their number. decimals: of all numbers of the column, in
     place of the significant digits of each.
+
+    >>> cell("epsilon", 0.12341, True, {})
+    Cell(content='0.1235', attributes={'class': 'number', 'data-sort': '0.12341'})
     """
-    if value is None or value == "" or (isinstance(value, float) and value != value):
-        return "<td></td>"
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return Cell("")
     if name == "status":
         known = str(value) if value in STATUSES else "not_run"
         order = list(STATUSES).index(known)
-        return f'<td class="{known}" data-sort="{order}">{status_html(known)}</td>'
+        return Cell(pieces.status(known), {"class": known, "data-sort": order})
     if isinstance(value, str):
         # Strings are shown as they are (the printed digits), except numbers of our own.
         if name not in _OURS:
             return _text_cell(name, value, numeric, notes)
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
-        return f"<td>{'yes' if value else 'no'}</td>"
+        return Cell("yes" if value else "no")
     text = of_column(name, float(value), digits) if decimals is None else f"{value:.{decimals}f}"
     full = repr(float(value))
-    exact = "" if text == full else f' data-sort="{full}"'
-    return f"<td{number_class(True)}{exact}>{escape(text)}</td>"
+    return Cell(text, {"class": "number", "data-sort": None if text == full else full})
 
 
-def _text_cell(name: str, value: str, numeric: bool, notes: dict[str, int]) -> str:
+def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -> Cell:
     if value in notes:
-        return f'<td data-note="{notes[value]}">note {notes[value]}</td>'
+        return Cell(f"note {notes[value]}", {"data-note": notes[value]})
     if name == "verdict" and value in VERDICTS:
         status = VERDICTS[value]
-        return f'<td class="{status}" data-sort="{value}">{status_html(status, word=value)}</td>'
+        return Cell(pieces.status(status, word=value), {"class": status, "data-sort": value})
     if name in ("privacy_model", "adjacency"):
-        return f'<td title="{escape(value)}">{escape(names.relation(value))}</td>'
+        return Cell(names.relation(value), {"title": value})
     if name == "setting":
         value = names.setting(value)
     label = names.in_column(name, value)
     if name == "mechanism" or label != value:
-        return f'<td title="{escape(value)}">{escape(label)}</td>'
-    kind = ' class="long"' if len(value) > LONG else number_class(numeric)
+        return Cell(label, {"title": value})
+    kind = {"class": "long" if len(value) > LONG else "number" if numeric else None}
     if name in ("dataset", "task", "budget"):
-        for mark in ("stand-in", "synthetic"):
-            if value.endswith(f" ({mark})"):
-                bare = escape(names.dataset(value.removesuffix(f" ({mark})")))
-                return f'<td{kind}>{bare} <span class="standin">{mark}</span></td>'
-        value = names.dataset(value)
+        bare, _, mark = value.rpartition(" (")
+        if mark in ("stand-in)", "synthetic)"):
+            marked = Markup('{} <span class="standin">{}</span>')
+            return Cell(marked.format(names.dataset(bare), mark.removesuffix(")")), kind)
+        return Cell(names.dataset(value), kind)
     if name == "release" and value == "not for release":
-        return f'<td{kind}><span class="secret">not for release</span></td>'
-    # "15.044, differs": printed digits and what became of them.
-    digits, comma, status = value.rpartition(", ")
-    if name.startswith("printed ") and value:
-        status = status if comma and status in STATUSES else "match"
-        shown = digits if comma and value.endswith(status) else value
-        order = escape(shown.split(" ")[0].rstrip("*"))
-        return (
-            f'<td class="number {status}" data-sort="{order}">{escape(shown)} {_sign(status)}</td>'
-        )
-    return f"<td{kind}>{escape(value)}</td>"
-
-
-def _sign(status: str) -> str:
-    """The sign of a status with its word for those who hear it, or point at it."""
-    word, sign = WORDS[status], STATUSES[status].sign
-    return (
-        f'<span class="status {status}" title="{word}"><span aria-hidden="true">{sign}'
-        f'</span><span class="heard">{word}</span></span>'
-    )
+        return Cell(Markup('<span class="secret">{}</span>').format(value), kind)
+    if name.startswith("printed "):
+        # "15.044, differs": printed digits and what became of them.
+        printed, _, status = value.rpartition(", ")
+        if status not in STATUSES or not printed:
+            printed, status = value, "match"
+        order = printed.split(" ")[0].rstrip("*")
+        shown = Markup("{} {}").format(printed, pieces.sign(status))
+        return Cell(shown, {"class": f"number {status}", "data-sort": order})
+    return Cell(value, kind)

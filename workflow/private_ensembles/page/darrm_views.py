@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 
 import pandas as pd
+from markupsafe import Markup
 
 from private_ensembles.figures import names
 from private_ensembles.mechanisms import registry
 from private_ensembles.page.cells import format_bound, format_number
 from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.page.html import html_table
+from private_ensembles.page.page import TEMPLATES
 from private_ensembles.page.pivots import last
 from private_ensembles.published.reproduced import stand_ins
 
+_VIEWS = TEMPLATES.get_template("views.html").module
 # Totals of Q labels: what each is called, and its column beside the paper's.
 _TOTALS = {
     "epsilon_total": "published",
@@ -23,7 +26,7 @@ _TOTALS = {
 }
 
 
-def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return mechanisms by exact accuracy, one chart per number m of labels' worth, and a pivot.
 
     tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
@@ -45,11 +48,10 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
             if name in order
         ]
         shown = [names.mechanism(name) for name in order]
-        charts.append((m, dot_chart(f"m = {m:g}", shown, marks, scale)))
+        charts.append(dot_chart(f"m = {m:g}", shown, marks, scale))
     kinds = {place: names.dataset(name) for place, name in enumerate(datasets[:2])}
     if printed["dataset"].isin(datasets).any():
         kinds[4] = "printed by the paper for Q labels, in its data set's colour"
-    grid = "".join(chart for _, chart in sorted(charts))
     pivot = every.drop_duplicates(["dataset", "m", "mechanism"]).assign(
         column=lambda table: [
             f"{names.dataset(name)}, m = {m:g}"
@@ -58,15 +60,15 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     )
     kept = ["mechanism", "privacy_model", "adjacency"]
     wide = _pivot(pivot, kept, "expected_accuracy")
-    return (
-        f'{legend(kinds)}<div class="charts shared">{grid}</div>'
-        f'<details class="rows"><summary>The same as a table: exact accuracy of {len(wide)} '
-        f"mechanisms</summary>{html_table(wide, 'Exact accuracy by mechanism', decimals=4)}"
-        "</details>"
+    return _VIEWS.accuracy(
+        legend(kinds),
+        charts,
+        len(wide),
+        html_table(wide, "Exact accuracy by mechanism", decimals=4),
     )
 
 
-def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return the totals of Q labels by every account, on one logarithmic axis per data set.
 
     tables: DaRRM's tables 2, 5, 7 and 9; printed: not looked at, as the totals repeat the paper's.
@@ -96,7 +98,7 @@ def privacy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
                 for kind, (column, words) in enumerate(known.items())
             ]
         charts.append(dot_chart(names.dataset(str(name)), lines, marks, scale))
-    return f'{legend(dict(enumerate(known.values())))}<div class="charts">{"".join(charts)}</div>'
+    return _VIEWS.privacy(legend(dict(enumerate(known.values()))), charts)
 
 
 def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -6,14 +6,14 @@ labels. If the noise is from a seed, it is a rehearsal, and says so first.
 
 import re
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 
 import pandas as pd
+from markupsafe import Markup
 
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.figures import names
-from private_ensembles.page.html import file_link, html_table, png_url
+from private_ensembles.page.html import html_table, read_picture
 from private_ensembles.page.page import ASSETS, page
 
 
@@ -36,96 +36,44 @@ def build(
     plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
     `releases.Total`, what these labels and all released before cost together.
     """
-    rehearsal = facts["noise"] != "secure"
-    heading = f"Your votes: {len(labels):,} labels released"
-    if rehearsal:
-        heading = f"A rehearsal, not for release: {len(labels):,} labels"
-    path = Path(labels_file)
-    chosen = table[table["chosen"]].iloc[0]
-    alt = (
-        "Above, bars of expected right labels by mechanism on the stated profile; the longest is "
-        f"{chosen['name']}. Below, lines of expected right labels over the labels asked for and "
-        "over the budget, of the two best mechanisms; a table says their values. At the bottom, "
-        "how many queries have what share of right votes on the profile."
-    )
-    applies, others = _mechanisms(table)
+    chosen = table[table["chosen"]].iloc[0].to_dict()
+    applies = table["not_applicable"] == ""
+    rest = table[~applies].groupby("not_applicable", sort=False)["name"]
     per_class = labels["label"].value_counts().sort_index().rename_axis("class")
+    rehearsal = facts["noise"] != "secure"
     return page(
-        [
-            f"<h1>{heading}</h1>",
-            _REHEARSAL if rehearsal else "",
-            f'<p class="headline">{len(labels):,} of {facts["wanted"]:,} labels wanted; about '
-            f"{round(chosen['correct']):,} expected right on the assumed profile; at most ε = "
-            f"{digits(chosen['epsilon'])}, δ = {digits(chosen['delta'])} for all of them together, "
-            f"by {escape(str(chosen['name']))}.</p>",
-            f"<p>{_PROMISE[chosen['privacy_model']]} {_CHANGE[chosen['adjacency']]}</p>",
-            "" if rehearsal else _of_all(total),
-            f"<p>Asked: {facts['queries']:,} queries of {facts['teachers']:,} teachers, "
-            f"{facts['classes']:,} classes; a budget of ε = {facts['epsilon']:g}, δ = "
-            f"{digits(facts['delta'])}; noise {_NOISE[facts['noise']]}.</p>",
-            "<h2>Which mechanism, and why</h2>",
-            '<p class="caption">Ranked by expected right labels of an ensemble of this size that '
-            "votes as the profile says, which is stated and not read off the votes. So the choice "
-            "costs nothing. If your teachers agree much more or less than this, state another "
-            "profile in <code>planner:</code>.</p>",
-            f'<div style="{_BESIDE}">{_figure(figure, alt)}<div style="flex: 1 1 20rem; min-width: '
-            '0">',
-            f'<h3>The profile</h3><p class="caption">{profile_words(profile)}</p>',
-            "<h3>Fewer labels, another budget</h3>",
-            *_asked(curves),
-            "</div></div>",
-            "<h2>All mechanisms</h2>",
-            html_table(applies, "Mechanisms that apply"),
-            others,
-            "<h2>Released labels</h2>",
-            f'<p class="caption">{file_link(path, path.parent)}. Everything computed from them '
-            "is free.</p>",
-            html_table(per_class.reset_index(name="labels"), "Released labels by class"),
-            "<h2>Not for release</h2>",
-            '<p class="caption">What the votes themselves say (how often labels agree with the '
-            "plurality, or are right) is in the folder <code>private</code> outside this one. "
-            "It is private data: keep it where the votes are.</p>",
-        ],
+        "own.html",
         captions,
-        title="A rehearsal" if rehearsal else "Your votes",
+        "A rehearsal" if rehearsal else "Your votes",
+        digits=digits,
+        rehearsal=rehearsal,
+        facts=facts,
+        released=f"{len(labels):,}",
+        chosen=chosen,
+        total=total,
+        picture=read_picture(figure),
+        profile=profile_words(profile),
+        choices=_choices(curves),
+        mechanisms=_mechanisms(table[applies]),
+        refused=[(names.reason(str(reason)), list(who)) for reason, who in rest],
+        labels_file=Path(labels_file).name,
+        by_class=html_table(per_class.reset_index(name="labels"), "Released labels by class"),
     )
 
 
-# Beside the figure, where the page is wide enough.
-_BESIDE = "display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start"
-
-
-def _figure(png: Path, alt: str) -> str:
-    """Return a PNG that can be read on a telephone as it is, and needs no box that scrolls."""
-    return (
-        '<figure style="flex: 0 1 32rem; min-width: 0">'
-        '<img style="width: 100%; min-width: 0; max-height: none" '
-        f'alt="{escape(alt)}" decoding="async" src="{png_url(png.read_bytes())}"></figure>'
-    )
-
-
-def _mechanisms(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return those that apply, with what each would give, and the others (HTML) by the reason."""
-    applying = table["not_applicable"] == ""
-    some, rest = table[applying], table[~applying]
-    reasons = "".join(
-        f"<li>{escape(' · '.join(group))}: {escape(names.reason(str(reason)))}</li>"
-        for reason, group in rest.groupby("not_applicable", sort=False)["name"]
-    )
-    others = f'<p class="caption">Not applicable:</p><ul class="caption">{reasons}</ul>'
-    applies = pd.DataFrame(
-        {
-            "mechanism": some["name"],
-            "right labels": some["correct"].round(1),
-            "with published noise": some["published"].round(1),
-            "answers": some["answers"].round(1),
-            "ε at most": [digits(value) for value in some["epsilon"]],
-            "parameters": [_symbols(str(value)) for value in some["parameters"]],
-        }
-    )
-    if applies["with published noise"].isna().all():
-        applies = applies.drop(columns="with published noise")
-    return applies, others if reasons else ""
+def _mechanisms(some: pd.DataFrame) -> Markup:
+    """Return what each of the mechanisms that apply would give."""
+    columns = {
+        "mechanism": some["name"],
+        "right labels": some["correct"].round(1),
+        "with published noise": some["published"].round(1),
+        "answers": some["answers"].round(1),
+        "ε at most": some["epsilon"].map(digits),
+        "parameters": some["parameters"].astype(str).map(_symbols),
+    }
+    if some["published"].isna().all():
+        del columns["with published noise"]
+    return html_table(pd.DataFrame(columns), "Mechanisms that apply")
 
 
 _LETTERS = {"sigma1": "σ₁", "sigma2": "σ₂", "sigma": "σ", "label_epsilon": "ε of one label"}
@@ -144,28 +92,11 @@ def digits(x: float) -> str:
     return names.powers(at_most(float(x)))
 
 
-_ASKED = (
-    "What the two best mechanisms would give, each with its noise scaled and proven to keep the "
-    "budget; expected on the profile. A plan of its own would have a few more labels right. "
-    "Asking for something else after this release is another release: together they cost the sum."
-)
+def _choices(curves: pd.DataFrame) -> Markup | str:
+    """Return what was computed of each choice: a row for it, a column for each mechanism.
 
-
-_ALONE = "Not computed for this many labels: the proof of each choice takes many seconds."
-
-
-def _asked(curves: pd.DataFrame) -> list[str]:
-    shown = _choices(curves)
-    if len(shown) == 1:
-        return [f'<p class="caption">{_ALONE}</p>']
-    return [
-        f'<p class="caption">{_ASKED} The lines in numbers:</p>',
-        html_table(shown, "Right labels by labels asked for and budget"),
-    ]
-
-
-def _choices(curves: pd.DataFrame) -> pd.DataFrame:
-    """Return what was computed of each choice: a row for it, a column for each mechanism."""
+    Nothing if it was computed for one choice alone.
+    """
     rows = curves.drop_duplicates(["mechanism", "wanted", "budget_epsilon"])
     rows = rows.assign(mechanism=names.short(rows["mechanism"]))
     order = list(dict.fromkeys(rows["mechanism"]))
@@ -173,26 +104,8 @@ def _choices(curves: pd.DataFrame) -> pd.DataFrame:
         index=["budget_epsilon", "wanted"], columns="mechanism", values="correct", aggfunc="max"
     )
     wide = wide[order].round(1).reset_index()
-    return wide.rename(columns={"budget_epsilon": "budget ε", "wanted": "labels asked for"})
-
-
-_NOISE = {
-    "secure": "from the operating system's entropy, by exact samplers",
-    "reproducible": "from the seed",
-}
-_PROMISE = {
-    "disjoint_shards": "Holds if each record reached one teacher only.",
-    "shared_data": "Holds even if every teacher saw every record.",
-}
-_CHANGE = {
-    "replace_one": "Whoever sees all labels can hardly tell whether a record was replaced by "
-    "another: no outcome is more than e<sup>ε</sup> times as likely, but with probability δ.",
-    "add_remove": "Whoever sees all labels can hardly tell whether a record was there or not: "
-    "no outcome is more than e<sup>ε</sup> times as likely, but with probability δ.",
-}
-
-
-_CHANGED = {"replace_one": "is replaced by another", "add_remove": "comes or goes"}
+    wide = wide.rename(columns={"budget_epsilon": "budget ε", "wanted": "labels asked for"})
+    return html_table(wide, "Right labels by labels asked for and budget") if len(wide) > 1 else ""
 
 
 def profile_words(profile: Mapping) -> str:
@@ -211,18 +124,3 @@ ones 50 %. Wrong votes often go to the same few classes (confusion 1).'
         f"{profile['easy_share']:.0%} of queries are easy: there {easy:.0%} of teachers are right "
         f"on average, on the hard ones {hard:.0%}. Wrong votes {wrong} (confusion {confusion:g})."
     ).replace("%", " %")
-
-
-_REHEARSAL = (
-    '<p class="note"><strong>A rehearsal: the noise is from a seed.</strong> Whoever knows the '
-    "seed can compute it, so nothing here may be released. For a release leave out "
-    "<code>noise=reproducible</code>.</p>"
-)
-
-
-def _of_all(total: object) -> str:
-    return (
-        '<p class="note">On record in <code>releases.csv</code>. All releases of this folder '
-        f"together cost at most ε = {digits(total.epsilon)}, δ = {digits(total.delta)}, if one "
-        f"record {_CHANGED[total.adjacency]}.</p>"
-    )

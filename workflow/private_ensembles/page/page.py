@@ -1,69 +1,83 @@
-"""The shell of a page that opens without a network: one file, its style and its script inside.
+"""The templates of the pages, and their shell: one file that opens without a network.
 
-Kept apart from what the pages hold, so that a page of own votes is not made again, and their
-labels drawn again, because the table of a paper looks different.
+The templates (``templates/``) are Jinja2's: whatever is not markup already is escaped. What all
+pages are made of is in ``pieces.html``; a page of own votes uses that, ``page.html`` and
+``own.html`` alone, so that it is not made again, and its labels drawn again, because the page of
+results looks different.
 """
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from private_ensembles.configuration.naming import link
+from private_ensembles.figures import names
+from private_ensembles.published.statuses import STATUSES
 
 # Where page.css, page.js and the captions are.
 ASSETS = Path(__file__).resolve().parents[2] / "report"
 
 
+def inline_html(text: str) -> Markup:
+    """Return one paragraph of reStructuredText as HTML: ``code``, *emphasis*, **strong**.
+
+    Emphasised identifiers of columns are written as the tables' headings are.
+
+    >>> inline_html("*epsilon_total* < ``2``")
+    Markup('<em>ε total</em> &lt; <code>2</code>')
+    """
+    text = str(escape(" ".join(text.split())))
+    text = re.sub(r"``(.+?)``", r"<code>\1</code>", text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return Markup(re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", _emphasis, text))
+
+
+def _emphasis(match: re.Match) -> str:
+    is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", match[1])
+    return f"<em>{names.column(match[1]) if is_column else match[1]}</em>"
+
+
+def _unbroken(words: str) -> str:
+    """Keep an equation in a heading on one line."""
+    return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.globals["statuses"] = STATUSES
+TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _unbroken}
+# The macros of pieces.html, which Python may call, too: they return markup.
+pieces = TEMPLATES.get_template("pieces.html").module
+
+
 def page(
-    parts: list[str],
+    template: str,
     assets: Path,
-    title: str = "Private ensembles: results",
+    title: str,
     *,
     rail: Mapping[str, str] | None = None,
     home: str = "",
+    **values: object,
 ) -> str:
-    """Return HTML parts as one self-contained page; assets: the folder of page.css, page.js.
+    """Return a page as HTML; template: one that extends ``page.html``, with its values.
 
-    rail: the names of the page's chapters by their anchors, for a list that stays beside them.
-    home: the name of the folder that the page is made in; only there are files outside linked.
+    assets: the folder of page.css and page.js. rail: the names of the page's chapters by their
+    anchors, for a list that stays beside them. home: the name of the folder that the page is made
+    in; only there are files outside linked.
     """
-    style = (assets / "page.css").read_text(encoding="utf-8")
-    script = (assets / "page.js").read_text(encoding="utf-8")
-    # The browser itself is told to load nothing and to run this script alone.
-    allowed = (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    style, script = (
+        (assets / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
     )
-    place = f' data-home="{escape(home)}"' if home else ""
-    return "\n".join(
-        [
-            f'<!DOCTYPE html>\n<html lang="en"{place}>\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{allowed}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escape(title)}</title>",
-            '<link rel="icon" href="data:,">',
-            f'<style>{style}</style>\n</head>\n<body id="top"{" class=railed" if rail else ""}>',
-            _rail(rail or {}),
-            '<main id="main">',
-            *parts,
-            f"</main>\n<script>{script}</script>\n</body>\n</html>\n",
-        ]
-    )
-
-
-def _rail(rail: Mapping[str, str]) -> str:
-    if not rail:
-        return ""
-    links = "".join(
-        f'<li><a href="#{escape(anchor)}">{escape(name)}</a></li>' for anchor, name in rail.items()
-    )
-    return (
-        '<a class="skip" href="#main">Skip to the results</a>'
-        f'<nav class="rail" aria-label="Contents"><ul>{links}</ul></nav>'
-    )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    shell = {"style": style, "script": script, "digest": digest, "title": title}
+    return TEMPLATES.get_template(template).render(shell, rail=rail or {}, home=home, **values)

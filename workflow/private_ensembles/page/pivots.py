@@ -1,16 +1,18 @@
 """Tables turned so that they can be read: what the rows of a long one say, side by side."""
 
 from collections.abc import Mapping
-from html import escape
 
 import pandas as pd
+from markupsafe import Markup
 
 from private_ensembles.figures import names
-from private_ensembles.page.beside import beside_printed, note_on_stars
+from private_ensembles.page.beside import beside_printed, has_stars
 from private_ensembles.page.cells import format_number, of_column
 from private_ensembles.page.html import html_table
+from private_ensembles.page.page import TEMPLATES
 from private_ensembles.published.statuses import STATUSES
 
+_VIEWS = TEMPLATES.get_template("views.html").module
 # What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
 # beside it if the paper has one.
 _TABLE2 = {
@@ -30,7 +32,7 @@ _TABLE2 = {
 _NEVER = 1e-200  # what rounding leaves open if delta is 0
 
 
-def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return expected right labels, mechanism by budget, with a control that ranks them at one.
 
     tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
@@ -44,27 +46,21 @@ def planner(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
     wide = wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
-    wanted = format_number(float(table["wanted"].iloc[0]))
-    delta = names.powers(format_number(float(table["delta"].iloc[0])))
-    shown = html_table(last(wide.reset_index(), _KEPT[1:]), _RIGHT, decimals=1)
-    shown = (
-        f'<p class="caption">Expected right labels of {wanted} wanted, at δ = {delta}.</p>{shown}'
+    return _VIEWS.planner(
+        wanted=format_number(float(table["wanted"].iloc[0])),
+        delta=names.powers(format_number(float(table["delta"].iloc[0]))),
+        table=html_table(
+            last(wide.reset_index(), _KEPT[1:]),
+            "Expected right labels by mechanism and budget",
+            decimals=1,
+        ),
+        fewer=_by_labels(tables["fewer_labels"]) if "fewer_labels" in tables else "",
+        without=_without(table),
     )
-    budget = "Budget ε for all labels together"
-    if "fewer_labels" in tables:
-        control = _control("labels right", budget, "Labels wanted, Q")
-        choices = _by_labels(tables["fewer_labels"])
-    else:
-        control, choices = _control(f"of {wanted} labels right", budget), ""
-    folds = f'<div class="folds">{choices}{_without(table)}</div>'
-    return f'<div class="chooser">{control}{shown}{folds}</div>'
 
 
-_RIGHT = "Expected right labels by mechanism and budget"
-
-
-def _by_labels(fewer: pd.DataFrame) -> str:
-    """Return expected right labels, mechanism and budget by number of labels wanted, folded."""
+def _by_labels(fewer: pd.DataFrame) -> Markup:
+    """Return expected right labels, mechanism and budget by number of labels wanted."""
     rows = fewer[fewer["correct"] > 0]
     rows = rows.assign(mechanism=names.short(rows["mechanism"], _places(rows)))
     rows = rows.rename(columns={"budget_epsilon": "ε"})
@@ -74,17 +70,8 @@ def _by_labels(fewer: pd.DataFrame) -> str:
     wide = last(
         wide[["mechanism", "ε", *(name for name in wide if name[0] == "Q"), *_KEPT[1:]]], []
     )
-    caption = (
-        "Each plan with its noise scaled to fewer labels, and proven to keep the budget. A plan "
-        "made for that number alone would have a few more of them right."
-    )
-    shown = html_table(
-        wide, "Expected right labels by mechanism, budget and labels wanted", decimals=1
-    )
-    return (
-        f'<details class="rows"><summary>Right labels if fewer are wanted</summary>'
-        f'<p class="caption">{caption}</p>{shown}</details>'
-    )
+    title = "Expected right labels by mechanism, budget and labels wanted"
+    return html_table(wide, title, decimals=1)
 
 
 _KEPT = ["mechanism", "privacy_model", "adjacency"]
@@ -103,7 +90,7 @@ def _places(rows: pd.DataFrame) -> list[tuple]:
     return list(zip(rows["budget_epsilon"], rows["wanted"], strict=True))
 
 
-def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return how often a label is right, mechanism by number of labels, with the same control."""
     (table,) = tables.values()
     rows = table[table["right"].notna()].drop_duplicates(["mechanism", "labels"])
@@ -112,55 +99,31 @@ def many_labels(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> st
     wide = rows.pivot(index="mechanism", columns="labels", values="right")
     wide = 100 * wide.sort_values(wide.columns[-1], ascending=False)
     wide.columns = [f"Q = {format_number(value)}" for value in wide.columns]
-    control = _control("% of labels right", "Labels that share the budget, Q")
-    title = "Share of right labels by number of labels"
-    shown = html_table(wide.reset_index(), title, decimals=2)
-    shown = f"<details><summary>The same as a table</summary>{shown}</details>"
     first = rows.iloc[0]
-    return (
-        f'<p class="caption">Right labels in per cent: ε = {format_number(first["epsilon"])} and '
-        f"δ = {names.powers(format_number(first['delta']))} for all Q labels together, "
-        f"{format_number(first['teachers'])} teachers, two classes, the right one "
-        f"{format_number(first['lead'])} votes ahead.</p>"
-        f'<div class="chooser">{control}{shown}</div>'
+    return _VIEWS.many_labels(
+        epsilon=format_number(first["epsilon"]),
+        delta=names.powers(format_number(first["delta"])),
+        teachers=format_number(first["teachers"]),
+        lead=format_number(first["lead"]),
+        table=html_table(
+            wide.reset_index(), "Share of right labels by number of labels", decimals=2
+        ),
     )
 
 
-def _control(unit: str, *labels: str) -> str:
-    """Return sliders over the last table beside them; hidden until ``page.js`` runs.
-
-    labels: of one slider, over the columns with an "="; of two, the first over the values in the
-    second column. unit: of what is ranked.
-    """
-    sliders = "".join(
-        f'<label>{escape(label)} <input type="range" min="0" step="1"></label>' for label in labels
-    )
-    return (
-        f'<div class="control" data-unit="{escape(unit)}" hidden>{sliders}'
-        # What it says is the sliders' own value, too: it should be heard once.
-        '<output aria-live="off"></output><ol class="ranking"></ol></div>'
-    )
-
-
-def _without(table: pd.DataFrame) -> str:
+def _without(table: pd.DataFrame) -> Markup:
     """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
-    column = "not_applicable"
-    if column not in table or table[column].isna().all():
-        return ""
-    rows = table[table[column].notna()].drop_duplicates("mechanism")
-    reasons = []
-    for reason, group in rows.groupby(column, sort=False):
-        who = ", ".join(names.mechanism(name) for name in group["mechanism"])
-        reasons.append(f"{who} ({names.reason(str(reason))})")
-    number = rows["mechanism"].nunique()
-    summary = f"Left out here: {number} mechanism{'s' * (number > 1)}"
-    return (
-        f'<details class="rows"><summary>{summary}</summary>'
-        f'<p class="caption">{escape("; ".join(reasons))}.</p></details>'
-    )
+    if "not_applicable" not in table:
+        return Markup()
+    rows = table[table["not_applicable"].notna()].drop_duplicates("mechanism")
+    reasons = [
+        (names.reason(str(reason)), group["mechanism"].map(names.mechanism))
+        for reason, group in rows.groupby("not_applicable", sort=False)
+    ]
+    return _VIEWS.without(reasons, len(rows))
 
 
-def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return the accuracy of answers, mechanism by task, queries and total ε."""
     (table,) = tables.values()
     table = table[table["accuracy"].notna()]
@@ -178,7 +141,7 @@ def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> s
     return html_table(last(wide, kept[1:]), "Accuracy at equal totals", decimals=4)
 
 
-def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
 
     The rules for ties are put together: the largest of them counts.
@@ -199,7 +162,7 @@ def _leads(lead: pd.Series):
     return [(f"{k}", lead == k) for k in range(3)] + [("3 or more", lead >= 3)]
 
 
-def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
+def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
 
     The printed number is beside ours if the paper has one.
@@ -215,10 +178,7 @@ def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> str:
     out = pd.DataFrame({"quantity": list(known.values())})
     for heading, row in zip(headings, rows, strict=True):
         out[heading] = [_with_printed(row, name) for name in known]
-    return (
-        '<p class="caption">In brackets: the printed number and how ours compares with it.</p>'
-        f"{html_table(out, 'Table 2, turned')}{note_on_stars(out)}"
-    )
+    return _VIEWS.table2(html_table(out, "Table 2, turned"), has_stars(out))
 
 
 def _with_printed(row: Mapping, name: str) -> str:

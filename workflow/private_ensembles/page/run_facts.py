@@ -8,16 +8,14 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from markupsafe import Markup
 
 from private_ensembles.configuration.changes import DEFAULTS, changes
-from private_ensembles.page.html import definitions, html_table
-
-# What is between these marks differs between two runs by its nature.
-VARIES = ("<!-- varies from run to run -->", "<!-- /varies -->")
+from private_ensembles.page.html import html_table
 
 _PEAK = re.compile(r"finished, peak memory (\d+) MiB")
 
@@ -86,46 +84,43 @@ def timings(root: Path) -> pd.DataFrame:
     return table.sort_values("seconds", ascending=False, ignore_index=True)
 
 
-def section_html(root: Path, config: Mapping | None) -> str:
-    """Return what the page's last chapter says, what varies between the marks `VARIES`.
+@dataclass(frozen=True)
+class Facts:
+    """What ``index.html`` says of the run; changed: a table, or None without a configuration.
 
-    config: of the run, to say what is not the default.
+    origins: what each fact was, in words. minutes: of one core, all jobs together.
     """
-    parts = ["<h3>Configuration</h3>"]
+
+    changed: Markup | str | None
+    origins: Mapping[str, str]
+    rules: int
+    jobs: int
+    minutes: float
+    times: Markup
+
+
+def facts(root: Path, config: Mapping | None) -> Facts:
+    """Return what the page's last chapter says; root: the results; config: of the run.
+
+    `changed` is empty if every value is the default.
+    """
+    changed = None
     if config is not None and DEFAULTS.is_file():
-        changed = config_changes(config, DEFAULTS)
-        if changed:
-            frame = pd.DataFrame(changed, columns=["key", "default", "this run"])
-            parts.append("<p>Not as in <code>config.yaml</code>:</p>")
-            parts.append(html_table(frame, "Changed configuration"))
-        else:
-            parts.append("<p>Every value is that of <code>config.yaml</code>.</p>")
-    parts.append(VARIES[0])
-    facts = {name: _counted(values) for name, values in origins(root).items()}
-    if facts:
-        parts += [
-            "<h3>Provenance</h3>",
-            '<p class="caption">Of the results made so far, each of which has its own record in '
-            "<code>results/provenance/</code>; two values mean that some were made before a "
-            "change.</p>",
-            "<details><summary>Revision, machine and versions</summary>",
-            definitions(facts) + "</details>",
-        ]
+        changes = config_changes(config, DEFAULTS)
+        frame = pd.DataFrame(changes, columns=["key", "default", "this run"])
+        changed = html_table(frame, "Changed configuration") if changes else ""
     times = timings(root)
-    if len(times):
-        jobs, minutes = times["jobs"].sum(), times["seconds"].sum() / 60
-        parts += [
-            "<h3>Times</h3>",
-            f'<p class="caption">{jobs} jobs, {minutes:.1f} minutes of one core in all; what '
-            "earlier runs in this folder left is included. <em>peak mib</em>: the most memory of "
-            "one job, in MiB.</p>",
-            f"<details><summary>All {len(times)} rules</summary>",
-            html_table(times, "Time and memory per rule") + "</details>",
-        ]
-    return "\n".join([*parts, VARIES[1]])
+    return Facts(
+        changed=changed,
+        origins={name: _counted(values) for name, values in origins(root).items()},
+        rules=len(times),
+        jobs=int(times["jobs"].sum()),
+        minutes=float(times["seconds"].sum() / 60),
+        times=html_table(times, "Time and memory per rule"),
+    )
 
 
 def _counted(values: Mapping[str, int]) -> str:
     if len(values) == 1:
-        return escape(next(iter(values)))
-    return ", ".join(f"{escape(value)} ({count} results)" for value, count in values.items())
+        return next(iter(values))
+    return ", ".join(f"{value} ({count} results)" for value, count in values.items())

@@ -1,6 +1,7 @@
 """The chart of the first screen: how much of its claimed ε each mechanism really spends."""
 
 import pandas as pd
+from markupsafe import Markup
 
 from private_ensembles.figures import names
 from private_ensembles.page.cells import format_bound
@@ -13,7 +14,7 @@ _SCALE = Scale(
 )
 
 
-def spent_chart(ledger: pd.DataFrame) -> str:
+def spent_chart(ledger: pd.DataFrame) -> Markup:
     """Return one row per mechanism, a dot per setting: its exact ε over the claimed one.
 
     ledger: results/privacy_ledger.csv. If the exact ε is not known, the proven upper bound

@@ -1,15 +1,11 @@
 """The first screen of the page: per paper, how its printed numbers fared and what was found."""
 
 from collections.abc import Container, Mapping, Sequence
-from html import escape
-from pathlib import Path
+from dataclasses import dataclass
 
 import pandas as pd
 
-from private_ensembles.configuration.naming import link
-from private_ensembles.page.cells import status_html
 from private_ensembles.page.findings import Finding, of_paper
-from private_ensembles.page.html import away, inline_html
 from private_ensembles.published.statuses import STATUSES
 
 # Findings in words on a paper's card; all of them are below.
@@ -69,90 +65,55 @@ def relations_sentence(counts: pd.Series) -> str:
     return f"{head} were judged: {fared}."
 
 
+@dataclass(frozen=True)
+class Card:
+    """How a paper fared. anchor: of its chapter, empty if it has none. said: findings (rst).
+
+    counts: of its printed numbers, by status.
+    """
+
+    title: str
+    anchor: str
+    said: Sequence[str]
+    words: str
+    counts: Mapping[str, int]
+
+
 def cards(
     compared: pd.DataFrame,
     titles: Mapping[str, str],
     shown: Container[str],
     findings: Sequence[Finding] = (),
     relations: pd.DataFrame | None = None,
-) -> str:
-    """Return one card per paper: its findings in words, and below how its numbers fared.
+) -> list[Card]:
+    """Return one card per paper, in the order of the page: findings, and how its numbers fared.
 
     compared: the printed numbers of fidelity.csv as text; titles: of every paper; shown: papers
     that have a section to link to; relations: those of fidelity.csv, which are counted apart.
     """
-    parts = []
-    papers = list(compared["paper"].unique())
-    for paper in sorted(papers, key=lambda paper: _place(paper, titles)):
-        rows = compared[compared["paper"] == paper]
-        counts = rows["status"].value_counts()
-        present = [status for status in STATUSES if counts.get(status, 0)]
-        bar = "".join(
-            f'<span class="{status}" style="flex: {counts[status]}" '
-            f'title="{counts[status]} {escape(status)}"></span>'
-            for status in present
+    made = {}
+    for paper, rows in compared.groupby("paper", sort=False):
+        number = rows["status"].value_counts()
+        words = sentence(number)
+        if relations is not None and (relations["paper"] == paper).any():
+            judged = relations.loc[relations["paper"] == paper, "status"]
+            words += f" {relations_sentence(judged.value_counts())}"
+        told = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
+        made[paper] = Card(
+            title=titles.get(paper, paper),
+            anchor=paper if paper in shown else "",
+            said=[finding.title for finding in told[:_ON_CARD]],
+            words=words,
+            counts={name: int(number[name]) for name in STATUSES if name in number},
         )
-        items = "".join(f"<li>{status_html(s, int(counts[s]))}</li>" for s in present)
-        name = escape(titles.get(paper, paper))
-        if paper in shown:
-            name = f'<a href="#{escape(paper)}">{name}</a>'
-        of_this = sorted(of_paper(findings, paper), key=lambda finding: not finding.kind)
-        words = "".join(f"<li>{inline_html(each.title)}.</li>" for each in of_this[:_ON_CARD])
-        parts.append(
-            f'<article class="card"><h2>{name}</h2>'
-            f"{f'<ul class=said>{words}</ul>' if words else ''}"
-            f"<p>{escape(sentence(counts))}{_of_relations(relations, paper)}</p>"
-            f'<div class="bar" aria-hidden="true">{bar}</div>'
-            f'<ul class="counts">{items}</ul></article>'
-        )
-    return f'<div class="cards">{"".join(parts)}</div>'
-
-
-def _of_relations(relations: pd.DataFrame | None, paper: str) -> str:
-    mine = None if relations is None else relations[relations["paper"] == paper]
-    if mine is None or mine.empty:
-        return ""
-    return f" {escape(relations_sentence(mine['status'].value_counts()))}"
-
-
-def _place(paper: str, titles: Mapping[str, str]) -> int:
-    """Return a paper's place in the page's order; those that it does not know come last."""
-    return list(titles).index(paper) if paper in titles else len(titles)
-
-
-def coverage(compared: pd.DataFrame, command: str = "") -> str:
-    """Say how many printed numbers the run compares; command: for the others, if there is one."""
-    done = int((compared["status"] != "not_run").sum())
-    words = f"This run covers {done} of {len(compared)} printed numbers"
-    if done == len(compared):
-        return f"<p>{words}.</p>"
-    if not command:
-        return f"<p>{words}; the others need data or settings that it did not have.</p>"
-    return f"<p>{words}. For everything else that is available: <code>{escape(command)}</code></p>"
-
-
-def findings_html(findings: Sequence[Finding], paper: str, root: Path) -> str:
-    """Return a paper's findings as a list; root: the folder of the page, beside docs/ or not."""
-    items = [
-        f"<li><strong>{inline_html(finding.title)}.</strong> {inline_html(finding.text)} "
-        f"More: {docs_link(finding.docs, root)}.</li>"
-        for finding in of_paper(findings, paper)
+    # Those that the page does not know come last.
+    order = [
+        *(paper for paper in titles if paper in made),
+        *(paper for paper in made if paper not in titles),
     ]
-    return f'<ul class="findings">{"".join(items)}</ul>' if items else ""
+    return [made[paper] for paper in order]
 
 
-def docs_link(page: str, root: Path) -> str:
-    """Return a link to a page of docs/ (perhaps with an anchor), or its name if it is not there.
-
-    root: the folder of the page of results, beside docs/ or not.
-    """
-    file, _, anchor = page.partition("#")
-    if not (root.parent / file).is_file():
-        return f"<code>{escape(file)}</code>"
-    return away(link(f"../{file}") + (f"#{anchor}" if anchor else ""), file)
-
-
-def legend() -> str:
-    """Return what the statuses mean."""
-    items = "".join(f"<li>{status_html(s)}: {escape(STATUSES[s].meaning)}</li>" for s in STATUSES)
-    return f'<ul class="meanings">{items}</ul>'
+def coverage(compared: pd.DataFrame) -> tuple[int, int]:
+    """Return how many printed numbers the run compares, and how many there are."""
+    return int((compared["status"] != "not_run").sum()), len(compared)
