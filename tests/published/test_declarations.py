@@ -14,7 +14,7 @@ from private_ensembles.published import (
 )
 from private_ensembles.published.declarations import paper, read_paper
 from private_ensembles.published.parameters import flat
-from private_ensembles.published.printed import FOLDER, Key, key_of, read_published
+from private_ensembles.published.printed import FOLDER, key_of, read_published
 from private_ensembles.published.relations.comparison import compare_relations
 from private_ensembles.published.rules import first_that_fits
 
@@ -110,18 +110,3 @@ def test_mistakes_are_one_line_with_file_and_place(tmp_path, text, message):
         read_paper(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
-
-
-def test_rules_fit_by_patterns_and_the_first_counts(tmp_path):
-    path = tmp_path / "toy.yaml"
-    rules = "remarks: [{item: [table2, table3], row: a*, note: x}, {column: 'e?', note: y}]"
-    path.write_text(GOOD + rules, encoding="utf-8")
-    remarks = read_paper(path).remarks
-    notes = {
-        ("table2", "ab", "e1"): "x",
-        ("table3", "b", "e1"): "y",
-        ("table1", "ab", "e1"): "y",
-    }
-    for (item, row, column), note in notes.items():
-        assert first_that_fits(remarks, Key("toy", item, "d", row, column)).note == note
-    assert first_that_fits(remarks, Key("toy", "table1", "d", "ab", "f")) is None

@@ -48,15 +48,6 @@ def keys_of(printed, rules):
     return {key for key in keys if first_that_fits(rules, key)}
 
 
-def test_every_explanation_is_of_one_printed_number_and_holds_for_its_digits_only():
-    printed = read_published(FOLDER.glob("pate_*.csv"))
-    cells = {key_of(cell): cell for cell in printed.to_dict("records")}
-    for explanation in paper("pate").explanations:
-        (key,) = keys_of(printed, [explanation])
-        assert explanation.holds(cells[key])
-        assert not explanation.holds(cells[key] | {"published": "123"})
-
-
 def test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon():
     half = {"order": 0.05, "beta": 0.00005, "sigma_ss": 0.005}
     least = least_printed_cost(ROWS["SVHN"], digits=half)
