@@ -57,7 +57,7 @@ def test_every_script_has_a_rule_and_stays_short(root):
     assert {script.stem for script in scripts} == names
     for script in scripts:
         text = script.read_text(encoding="utf-8")
-        assert len(text.splitlines()) < 40, script
+        assert len(text.splitlines()) <= 60, script
         assert re.search(r"^with io\.job\(snakemake[,)].* as job:$", text, re.M), script
 
 

@@ -11,12 +11,14 @@ from private_ensembles.votes.foreign import read_own_votes
 
 place = releasing.Place(Path(snakemake.params.labels_file).parent)
 with io.job(snakemake, confidential=True, lock=place.lock) as job:
-    settings, seed = job.params.settings, job.params.seed
+    settings = job.params.settings
+    seed = job.params.seed
     request = releasing.Request(Path(job.input.votes), job.config)
     releasing.permission(request, place)
     votes = read_own_votes(job.input.votes, **job.params.file)
-    size = votes.n_queries, votes.n_teachers, votes.n_classes
-    job.progress("%d queries, %d teachers, %d classes", *size)
+    job.progress(
+        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
+    )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     plan = accounts.plan_for(votes, settings, job.params.budget, seed, meter, job.expect)
     meter.finish()
@@ -24,16 +26,22 @@ with io.job(snakemake, confidential=True, lock=place.lock) as job:
     io.write_csv(job.output.table, table)
     curves = accounts.curves_table(plan, seed)
     io.write_csv(job.output.curves, curves)
-    meter = job.meter(
-        sum(ranked.refusal is None for ranked in plan.plans), "mechanisms accounted for"
-    )
+    applicable = sum(ranked.refusal is None for ranked in plan.plans)
+    meter = job.meter(applicable, "mechanisms accounted for")
     io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
     meter.finish()
     draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
     # Last: what fails before it has cost nothing; what fails after it, a rerun makes good for free.
     labels = accounts.serve(plan, votes, seed, request, place)
     job.output.labels.write_text(labels.text, encoding="utf-8")
-    shown = {"figure": job.output.png, "labels_file": job.params.labels_file, "total": labels.total}
-    facts = accounts.public_facts(plan)
-    page = own_page.build(table, curves, labels.table(), facts, settings["profile"], **shown)
+    page = own_page.build(
+        table,
+        curves,
+        labels.table(),
+        accounts.public_facts(plan),
+        settings["profile"],
+        figure=job.output.png,
+        labels_file=job.params.labels_file,
+        total=labels.total,
+    )
     job.output.page.write_text(page, encoding="utf-8")

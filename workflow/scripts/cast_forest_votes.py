@@ -8,23 +8,36 @@ from private_ensembles.teachers.forest import cast_forest_votes
 from private_ensembles.votes.cache import Votes, write_votes
 
 with io.job(snakemake) as job:
-    K, seed, repeat = (job.params[key] for key in ("K", "seed", "training_seed"))
+    K = job.params.K
+    seed = job.params.seed
+    repeat = job.params.training_seed
     data = read_records(job.input.dataset)
     labels = data.train_labels
     shards = permutation_shards(len(labels), K, generator(seed, data.name, "shards", K, repeat))
     votes = cast_forest_votes(
-        *(data.train_features, labels, shards, data.test_features),
+        data.train_features,
+        labels,
+        shards,
+        data.test_features,
         n_classes=data.n_classes,
         parameters=job.params.settings,
         seed=seed,
         path=(data.name, repeat),
         progress=job.progress,
     )
-    facts = {"dataset": data.provenance, "kind": "forest", "K": K, "seed": seed}
-    facts |= {"training_seed": repeat, "training": dict(job.params.settings)}
-    facts["shards"] = {"assignment": "permutation", "size": len(shards[0])}
-    facts |= {"queries": "all test records, in order", "release": "not for release: no noise"}
-    facts = io.provenance("scikit-learn", "numpy", **facts)
+    facts = io.provenance(
+        "scikit-learn",
+        "numpy",
+        dataset=data.provenance,
+        kind="forest",
+        K=K,
+        seed=seed,
+        training_seed=repeat,
+        training=dict(job.params.settings),
+        shards={"assignment": "permutation", "size": len(shards[0])},
+        queries="all test records, in order",
+        release="not for release: no noise",
+    )
     write_votes(job.output[0], Votes(data.n_classes, data.test_labels, votes, provenance=facts))
     right = votes == data.test_labels[:, None]
     job.log.info("mean accuracy of a teacher (not for release): %.4f", right.mean())

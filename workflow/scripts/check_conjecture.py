@@ -5,7 +5,8 @@ from private_ensembles.jobs import io
 
 with io.job(snakemake) as job:
     settings = job.params.settings
-    arguments = (settings[name] for name in ("noise", "teachers", "partitions", "orders"))
-    rows = study(*arguments)
+    rows = study(
+        settings["noise"], settings["teachers"], settings["partitions"], settings["orders"]
+    )
     io.write_csv(job.output[0], rows)
     job.log.info("%d violations", sum(row["violations"] for row in rows))

@@ -9,7 +9,8 @@ from private_ensembles.votes.cache import read_votes
 with io.job(snakemake) as job:
     parts = []
     for task, settings in job.params.tasks.items():
-        votes, pool = read_votes(job.params.votes[task]), slice(settings["pool"])
+        votes = read_votes(job.params.votes[task])
+        pool = slice(settings["pool"])
         comparisons = compare(
             votes.histogram()[pool],
             votes.labels[pool],

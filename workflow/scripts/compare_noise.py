@@ -10,10 +10,12 @@ from private_ensembles.votes.cache import read_votes
 with io.job(snakemake) as job:
     settings = job.params.settings
     ensembles = []
-    for votes in map(read_votes, job.input.votes):
-        asked = slice(settings["queries"])
-        ensembles.append((votes.n_teachers, votes.histogram()[asked], votes.labels[asked]))
-        job.log.info("%d teachers: %d queries", votes.n_teachers, len(ensembles[-1][1]))
+    asked = slice(settings["queries"])
+    for path in job.input.votes:
+        votes = read_votes(path)
+        counts = votes.histogram()[asked]
+        ensembles.append((votes.n_teachers, counts, votes.labels[asked]))
+        job.log.info("%d teachers: %d queries", votes.n_teachers, len(counts))
     data = noise_comparison(
         ensembles,
         settings,

@@ -26,14 +26,15 @@ with io.job(snakemake) as job:
         "dpbag": {"sizes": sizes.of_records(map(read_records, job.input.records))},
         "nzc": {"sizes": pd.DataFrame({"dataset": task, **n} for task, n in params.nzc.items())},
     }
-    for path in map(Path, [*job.input.tables, *job.input.teachers]):
-        tables[path.parts[-3]][path.stem] = pd.read_csv(path)
+    for file in [*job.input.tables, *job.input.teachers]:
+        path = Path(file)
+        paper = path.parts[-3]
+        tables[paper][path.stem] = pd.read_csv(path)
     printed = read_published(FOLDER.glob("*.csv"))
-    comparisons = (compare, compare_relations)
-    parts = [comparison(printed, tables, settings, data=params.data) for comparison in comparisons]
-    table = pd.concat(parts, ignore_index=True)
+    numbers = compare(printed, tables, settings, data=params.data)
+    relations = compare_relations(printed, tables, settings, data=params.data)
+    table = pd.concat([numbers, relations], ignore_index=True)
     io.write_csv(job.output[0], table)
-    job.progress(
-        "%s",
-        ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in table["status"].value_counts().items()),
-    )
+    statuses = table["status"].value_counts()
+    counted = [f"{number} {status.replace('_', ' ')}" for status, number in statuses.items()]
+    job.progress("%s", ", ".join(counted))

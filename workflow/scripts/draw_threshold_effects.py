@@ -16,8 +16,10 @@ from private_ensembles.votes.cache import read_votes
 with io.job(snakemake) as job:
     settings = job.params.settings
     counts = read_votes(job.input.votes[0]).histogram()[: settings["queries"]]
-    checks, sigma2 = settings["checks"], settings["sigma2"]
-    delta, orders = settings["delta"], order_grid(settings["orders"])
+    checks = settings["checks"]
+    sigma2 = settings["sigma2"]
+    delta = settings["delta"]
+    orders = order_grid(settings["orders"])
     cost = answering_cost(
         counts, checks, sigma2, settings["scale"], delta, orders, settings["points"]
     )

@@ -14,7 +14,8 @@ with io.job(snakemake) as job:
     configuration = yaml.safe_dump(job.params.configuration, sort_keys=False)
     job.output.configuration.write_text(configuration, encoding="utf-8")
     for kind in ("tables", "figures"):
-        sources, copies = getattr(job.input, kind), getattr(job.output, kind)
+        sources = getattr(job.input, kind)
+        copies = getattr(job.output, kind)
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
     facts = io.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")

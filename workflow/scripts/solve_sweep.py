@@ -5,9 +5,14 @@ from private_ensembles.papers.darrm.simulations import noiseless_allowances, swe
 
 with io.job(snakemake) as job:
     rows = []
-    options = {"prior": job.params.prior, "solver": job.params.solver, "threads": job.threads}
-    allowances = job.track(job.params.m, "allowances m")
-    for row in sweep(**job.params.point, allowances=allowances, **options):
+    swept = sweep(
+        **job.params.point,
+        allowances=job.track(job.params.m, "allowances m"),
+        prior=job.params.prior,
+        solver=job.params.solver,
+        threads=job.threads,
+    )
+    for row in swept:
         rows.append(row)
         job.log.info("m = %(m)s, %(family)s: error %(expected_error).6g", row)
     noiseless = list(noiseless_allowances(**job.params.point))

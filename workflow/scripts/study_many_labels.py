@@ -12,5 +12,8 @@ with io.job(snakemake) as job:
     table = study(settings, meter, noise=job.params.noise)
     meter.finish()
     io.write_csv(job.output.table, table)
-    votes = pd.read_csv(*job.input.equal_budget) if job.input.equal_budget else None
+    votes = None
+    if job.input.equal_budget:
+        (path,) = job.input.equal_budget
+        votes = pd.read_csv(path)
     draw(table, votes, job.output.png, job.output.pdf)

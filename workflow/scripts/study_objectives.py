@@ -7,11 +7,11 @@ from private_ensembles.jobs import io
 from private_ensembles.papers.darrm.objective_study import study_objectives
 
 with io.job(snakemake) as job:
-    common = {**job.params.settings, "seed": job.params.seed, "solver": job.params.solver}
-    ensembles = common.pop("K")
-    data = pd.concat(
-        [study_objectives(K, **common) for K in job.track(ensembles, "ensembles")],
-        ignore_index=True,
-    )
+    settings = dict(job.params.settings)
+    parts = []
+    for K in job.track(settings.pop("K"), "ensembles"):
+        part = study_objectives(K, **settings, seed=job.params.seed, solver=job.params.solver)
+        parts.append(part)
+    data = pd.concat(parts, ignore_index=True)
     io.write_csv(job.output.data, data)
     draw_objectives(data, job.output.png, job.output.pdf)

@@ -6,17 +6,27 @@ from private_ensembles.votes.cache import Votes, write_votes
 from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
 
 with io.job(snakemake) as job:
-    name, K, seed, repeat = (job.params[key] for key in ("name", "K", "seed", "vote_seed"))
+    K = job.params.K
+    name = job.params.name
+    seed = job.params.seed
+    repeat = job.params.vote_seed
     settings = dict(job.params.settings)
     n_queries = settings.pop("n_queries")
     profile = ConsensusProfile(**settings)
     # K is not in the path: ensembles of all sizes are asked the same queries.
     source = generator(seed, "synthetic votes", name, repeat)
     counts, labels = synthetic_counts(profile, K, n_queries, source)
-    facts = {"synthetic": True, "profile": {"name": name, **settings}, "kind": "synthetic"}
-    facts |= {"K": K, "seed": seed, "vote_seed": repeat, "queries": n_queries}
-    facts["release"] = "synthetic: drawn from the profile, says nothing about any real data"
-    facts = io.provenance("numpy", **facts)
+    facts = io.provenance(
+        "numpy",
+        synthetic=True,
+        profile={"name": name, **settings},
+        kind="synthetic",
+        K=K,
+        seed=seed,
+        vote_seed=repeat,
+        queries=n_queries,
+        release="synthetic: drawn from the profile, says nothing about any real data",
+    )
     write_votes(job.output[0], Votes(profile.n_classes, labels, counts=counts, provenance=facts))
     right = counts.argmax(axis=1) == labels
     job.log.info("plurality is right on %.4f of the queries", right.mean())

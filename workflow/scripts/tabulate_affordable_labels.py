@@ -6,6 +6,11 @@ from private_ensembles.papers.dpbag.tables import affordable_labels
 
 with io.job(snakemake) as job:
     budget = job.params.budget
-    arguments = job.params.shards, budget["epsilon"], deltas_of(budget)
-    options = {name: budget[name] for name in ("noise", "order_max")}
-    io.write_csv(job.output[0], affordable_labels(*arguments, **options))
+    table = affordable_labels(
+        job.params.shards,
+        budget["epsilon"],
+        deltas_of(budget),
+        noise=budget["noise"],
+        order_max=budget["order_max"],
+    )
+    io.write_csv(job.output[0], table)

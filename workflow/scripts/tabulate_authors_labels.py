@@ -12,9 +12,6 @@ with io.job(snakemake) as job:
         task: io.read_npz(path, required=("test_labels",))["test_labels"]
         for task, path in job.params.datasets.items()
     }
-    table = authors_labels(
-        {task: (labels.test_labels, labels.train_queries) for task, labels in released.items()},
-        truth,
-        pd.concat([pd.read_csv(path) for path in job.input.students], ignore_index=True),
-    )
-    io.write_csv(job.output[0], table)
+    labels = {task: (part.test_labels, part.train_queries) for task, part in released.items()}
+    students = pd.concat([pd.read_csv(path) for path in job.input.students], ignore_index=True)
+    io.write_csv(job.output[0], authors_labels(labels, truth, students))

@@ -6,12 +6,16 @@ from private_ensembles.jobs import io
 from private_ensembles.papers.pate.tables import sanitized_privacy, students
 
 with io.job(snakemake) as job:
-    frames = {
-        name: pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
-        if (paths := getattr(job.input, name))
-        else pd.DataFrame()
-        for name in ("privacy", "labels", "students", "baselines")
-    }
-    tasks = job.params.tasks
-    io.write_csv(job.output.table1, students(*frames.values(), tasks))
-    io.write_csv(job.output.table2, sanitized_privacy(frames["privacy"], tasks))
+    frames = {}
+    for name in ("privacy", "labels", "students", "baselines"):
+        parts = [pd.read_csv(path) for path in getattr(job.input, name)]
+        frames[name] = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    table1 = students(
+        frames["privacy"],
+        frames["labels"],
+        frames["students"],
+        frames["baselines"],
+        job.params.tasks,
+    )
+    io.write_csv(job.output.table1, table1)
+    io.write_csv(job.output.table2, sanitized_privacy(frames["privacy"], job.params.tasks))

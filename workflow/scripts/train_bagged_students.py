@@ -20,7 +20,11 @@ with io.job(snakemake) as job:
     meter = job.meter(sum(len(arrays["k"]) for _, arrays in accounts.values()), "pairs (n, k)")
     rows = run(
         split_thirds(records, options.scaling, options.seed, options.repeat),
-        *(options.model, options.training, options.settings, accounts, options.seed),
+        options.model,
+        options.training,
+        options.settings,
+        accounts,
+        options.seed,
         path=("dpbag", records.name, options.repeat, options.model),
         progress=lambda line: meter.advance(),
     )

@@ -15,21 +15,25 @@ from private_ensembles.teachers.device import choose_device
 from private_ensembles.votes.cache import read_votes
 
 with io.job(snakemake) as job:
-    options, rows = job.params, []
+    options = job.params
+    rows = []
     for task, settings in options.settings.items():
         files = options.files[task]
         inputs, facts = read_inputs(files["dataset"])
         counts = read_votes(files["votes"]).histogram()[: settings["pool"]]
         bought = read_labels(files["labels"], "confident")["confident"]
-        rows += [
-            interactive_students(
-                *(inputs, facts, counts, bought, settings),
+        for student_seed in settings["seeds"]:
+            trained = interactive_students(
+                inputs,
+                facts,
+                counts,
+                bought,
+                settings,
                 Repetition(task, student_seed, options.seed, options.noise),
                 device=choose_device(options.device, job.threads),
                 checkpoint=f"{options.checkpoint},task={task},seed={student_seed}",
                 progress=partial(job.progress, "%s, seed %d: %s", task, student_seed),
             )
-            for student_seed in settings["seeds"]
-        ]
+            rows.append(trained)
     table = summary(pd.concat(rows, ignore_index=True), options.tasks)
     io.write_csv(job.output[0], table)

@@ -14,14 +14,19 @@ from private_ensembles.teachers.device import choose_device
 with io.job(snakemake) as job:
     options = job.params
     inputs, facts = read_inputs(job.input.dataset)
-    summaries, histories, trained = [], [], {}
+    summaries = []
+    histories = []
+    trained = {}
     released = read_labels(job.input.get("labels"), options.aggregator)
     for name, first in first_alike(released).items():
         columns, stream = address(name, options.task, options.student_seed)
         if first == name:
             job.progress("student of %s", name)
             trained[name] = run_student(
-                *(inputs, facts, released[name], options.settings),
+                inputs,
+                facts,
+                released[name],
+                options.settings,
                 seed=options.seed,
                 path=(*options.stream, *stream),
                 watched=options.keep_student,

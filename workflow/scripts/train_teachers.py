@@ -13,24 +13,34 @@ from private_ensembles.teachers.slices import slice_members
 from private_ensembles.teachers.training import Randomness
 
 with io.job(snakemake) as job:
-    kind, K, seed, repeat = (job.params[k] for k in ("kind", "K", "seed", "training_seed"))
+    options = job.params
+    K, seed, repeat = options.K, options.seed, options.training_seed
     dataset = read_dataset(job.input.dataset)
-    device = choose_device(job.params.device, job.threads)
+    device = choose_device(options.device, job.threads)
     images, labels = dataset.train_images, dataset.train_labels
-    training = dict(job.params.settings)
+    training = dict(options.settings)
     way = training.pop("shards", "permutation")
     shards = cut_shards(way, images, labels, K, generator(seed, dataset.name, "shards", K, repeat))
-    facts = {"dataset": dataset.provenance, "kind": kind, "K": K, "seed": seed}
-    facts |= {name: job.params[name] for name in ("noise", "backend")}
-    facts |= {"shards": {"assignment": way, "size": len(labels) // K}, "training": training}
-    facts |= {"training_seed": repeat} | ({"slice": job.params.slice} if job.params.slice else {})
+    facts = {
+        "dataset": dataset.provenance,
+        "kind": options.kind,
+        "K": K,
+        "seed": seed,
+        "noise": options.noise,
+        "backend": options.backend,
+        "shards": {"assignment": way, "size": len(labels) // K},
+        "training": training,
+        "training_seed": repeat,
+    }
+    if options.slice:
+        facts["slice"] = options.slice
     teachers = train_ensemble(
-        kind,
+        options.kind,
         ShardedRecords(images, labels, shards, dataset.pixel_max, dataset.n_classes),
         training,
-        Randomness(seed, (dataset.name, repeat), job.params.noise),
-        members=slice_members(K, job.params.slice),
-        backend=job.params.backend,
+        Randomness(seed, (dataset.name, repeat), options.noise),
+        members=slice_members(K, options.slice),
+        backend=options.backend,
         device=device,
         checkpoint=checkpoint_beside(snakemake.output[0], job, device, facts),
         progress=job.progress,
