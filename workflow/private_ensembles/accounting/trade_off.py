@@ -46,10 +46,12 @@ def least_mu(
     checks.one_of(("upper", "lower"), side=side)
     error = _relative(p, q, relative_error, absolute_error)
     order = np.argsort(-_ratio(p, q), axis=1, kind="stable")
-    p, q = (np.take_along_axis(each, order, axis=1) for each in (p, q))
-    kept = np.cumsum(p, axis=1)[:, :-1], np.cumsum(q, axis=1)[:, :-1]
-    left = (np.cumsum(each[:, :0:-1], axis=1)[:, ::-1] for each in (p, q))
-    (wrong, caught), (right, missed) = kept, left
+    p = np.take_along_axis(p, order, axis=1)
+    q = np.take_along_axis(q, order, axis=1)
+    wrong = np.cumsum(p, axis=1)[:, :-1]
+    caught = np.cumsum(q, axis=1)[:, :-1]
+    right = np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
+    missed = np.cumsum(q[:, :0:-1], axis=1)[:, ::-1]
     # Sets that are nothing, or everything, to both sides separate nothing.
     real = ((wrong > 0) | (caught > 0)) & ((right > 0) | (missed > 0))
     with np.errstate(invalid="ignore"):

@@ -29,7 +29,6 @@ def dpsgd_epsilon(
     if adjacency not in accounting.ADJACENCIES:
         names = ", ".join(accounting.ADJACENCIES)
         raise ValueError(f"adjacency = {adjacency!r}: must be one of {names}")
-    training = noise_multiplier, sample_rate, steps, delta
     if adjacency == "replace_one":
-        return accounting.epsilon_group(*training)
-    return accounting.epsilon_pld(*training)
+        return accounting.epsilon_group(noise_multiplier, sample_rate, steps, delta)
+    return accounting.epsilon_pld(noise_multiplier, sample_rate, steps, delta)

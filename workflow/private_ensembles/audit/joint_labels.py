@@ -111,10 +111,10 @@ def _chances(table: NDArray, epsilon: float) -> Iterator[tuple[NDArray, NDArray]
             rows = np.concatenate(groups[: last + 1])
             added = np.empty((len(rows), 2, left, left))
             for side, chances in enumerate(sides):
-                says_one, says_zero = (
-                    chance * rows[:, side, i : i + left, j : j + left]
-                    for chance, (i, j) in zip(chances, votes, strict=True)
-                )
+                parts = []
+                for chance, (i, j) in zip(chances, votes, strict=True):
+                    parts.append(chance * rows[:, side, i : i + left, j : j + left])
+                says_one, says_zero = parts
                 np.add(says_one, says_zero, out=added[:, side])
             if left == 1:  # nobody is left to vote
                 yield added[:, 0, 0, 0], added[:, 1, 0, 0]

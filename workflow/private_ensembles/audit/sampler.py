@@ -127,7 +127,10 @@ def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerB
     checks.integer(runs=runs, at_least=1)
     counted = [_count(sample, histogram, labels, int(runs), generator) for histogram in inputs]
     tested = events(labels)
-    successes = np.array([[sum(c[label] for label in event) for event in tested] for c in counted])
+    successes = np.zeros((len(counted), len(tested)), dtype=np.int64)
+    for i, counts in enumerate(counted):
+        for j, event in enumerate(tested):
+            successes[i, j] = sum(counts[label] for label in event)
     # Every event has a lower and an upper bound on both inputs.
     lower, upper = clopper_pearson(successes, runs, (1 - confidence) / (4 * len(tested)))
     best = LowerBound(0.0, confidence, 0, 1, (), (0, 0), int(runs))

@@ -119,14 +119,18 @@ def _finite(function, options):
         )
     if options.teacher_epsilon is None or options.classes != 2:
         raise ValueError("adjacency = shared_data: needs --teacher-epsilon and --classes 2")
-    teacher = options.teacher_epsilon, options.teacher_delta
     return audit_shared_data(
-        function, options.teachers, *teacher, relative_error=options.relative_error
+        function,
+        options.teachers,
+        options.teacher_epsilon,
+        options.teacher_delta,
+        relative_error=options.relative_error,
     )
 
 
 def _exact_text(report: dict) -> list[str]:
-    first, second, labels = (report["worst_pair"][key] for key in ("first", "second", "labels"))
+    pair = report["worst_pair"]
+    first, second, labels = pair["first"], pair["second"], pair["labels"]
     what = "teachers that say 1 with chances" if report["adjacency"] == "shared_data" else "counts"
     return [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
@@ -179,7 +183,8 @@ def _from_below(function, options) -> tuple[dict, list[str]]:
             for e, d in options.claims
         ],
     }
-    first, second, labels = (report["worst_pair"][key] for key in ("first", "second", "labels"))
+    pair = report["worst_pair"]
+    first, second, labels = pair["first"], pair["second"], pair["labels"]
     which = "all" if audited.complete else "the most fragile"
     return report, [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "

@@ -78,10 +78,12 @@ def study(noises, teachers, partitions, orders):
     rows = []
     n, k = teachers, partitions
     others, own, without = np.indices((k * (n - 1) + 1, k + 1, k + 1)).reshape(3, -1)
-    gap, gap_without = (2 * (others + votes) / k - n for votes in (own, without))
+    gap = 2 * (others + own) / k - n
+    gap_without = 2 * (others + without) / k - n
     m = np.maximum(own, k - own) / k
     for noise, l in product(noises, orders):
-        p, p_without = ones_probability(gap, noise), ones_probability(gap_without, noise)
+        p = ones_probability(gap, noise)
+        p_without = ones_probability(gap_without, noise)
         q = wrong_probability(gap[:, None], noise)
         bound = conjectured_moment(q, noise, m, l)
         for direction, exact in (

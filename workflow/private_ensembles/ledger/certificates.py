@@ -81,12 +81,12 @@ def of_teachers(mechanism: Mechanism, task: Task, parameters: Parameters) -> lis
     One teacher's own cost is the accountant's, which is not certified
     here: a majority of teachers that costs no more has no certificate.
     """
-    teacher = task.teacher_epsilon, task.teacher_Delta
+    epsilon, Delta = task.teacher_epsilon, task.teacher_Delta
     if "shared_data" not in mechanism.entry.privacy_models:
         return []
     if mechanism.entry.costs_once:
-        return [of_responses(*teacher, parameters.members, task.epsilon, task.delta)]
-    problem = PrivacyProblem(task.n_teachers, parameters.m, *teacher, task.delta)
+        return [of_responses(epsilon, Delta, parameters.members, task.epsilon, task.delta)]
+    problem = PrivacyProblem(task.n_teachers, parameters.m, epsilon, Delta, task.delta)
     return [privacy(problem, mechanism.law.gamma(parameters))]
 
 

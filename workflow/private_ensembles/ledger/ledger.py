@@ -78,9 +78,16 @@ def setting(budget: Mapping, gamma: np.ndarray) -> Calibration:
 
     gamma: (K + 1,), the optimised one; ValueError if it is not private.
     """
-    K, m, epsilon, Delta = (budget[key] for key in ("K", "m", "epsilon", "Delta"))
-    cost = multiply(m, epsilon), multiply(m, Delta), delta_of(m, Delta)
-    label_budget = Budget(K, m, epsilon, Delta, *cost)
+    m, epsilon, Delta = budget["m"], budget["epsilon"], budget["Delta"]
+    label_budget = Budget(
+        budget["K"],
+        m,
+        epsilon,
+        Delta,
+        multiply(m, epsilon),
+        multiply(m, Delta),
+        delta_of(m, Delta),
+    )
     optimised = {"gamma": np.asarray(gamma, dtype=np.float64)}
     parameters = {
         name: for_budget(load(name), label_budget, optimised) for name in registry.of_one_label()
@@ -162,10 +169,15 @@ def _of_replaced(
 ) -> LedgerRow:
     """One label of teachers that have this cost, (epsilon, Delta), if a record is replaced."""
     # If everything leaks, a task has no budget; a bit less is as good.
-    Delta, leak = (min(x, math.nextafter(1, 0)) for x in (cost[1], delta_of(budget["m"], cost[1])))
-    stated = {"teacher_epsilon": cost[0], "teacher_Delta": Delta}
-    spent = min(multiply(budget["m"], Delta), math.nextafter(1, 0))
-    teacher = replace(calibration.budget, **stated, delta=spent, delta_gamma=leak)
+    most = math.nextafter(1, 0)
+    Delta = min(cost[1], most)
+    teacher = replace(
+        calibration.budget,
+        teacher_epsilon=cost[0],
+        teacher_Delta=Delta,
+        delta=min(multiply(budget["m"], Delta), most),
+        delta_gamma=min(delta_of(budget["m"], cost[1]), most),
+    )
     task = terms(mechanism.entry, teacher)
     trained = _as_trained(mechanism, task, budget, "replace_one")
     proven = audited_bound(mechanism, trained, calibration.parameters[mechanism.name])

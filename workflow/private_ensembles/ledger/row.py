@@ -90,6 +90,11 @@ def ledger_row(
                 f"proven_epsilon = {proven_epsilon}: must not be below the exact {found}"
             )
     outcome = verdict(claimed_epsilon, proven_epsilon, exact_epsilon, lower_epsilon)
+    if outcome == "unproven":
+        proof = ""
+    elif proof is None:
+        proof = known.proof
+    missed = {} if misses is None else dict(zip(GAUSSIAN[1:], misses, strict=True))
     return LedgerRow(
         mechanism=mechanism,
         setting=setting,
@@ -100,7 +105,7 @@ def ledger_row(
         data_dependent=known.data_dependent,
         release=known.releasable and outcome in _TRUE,
         verdict=outcome,
-        proof="" if outcome == "unproven" else known.proof if proof is None else proof,
+        proof=proof,
         mu=mu,
-        **({} if misses is None else dict(zip(GAUSSIAN[1:], misses, strict=True))),
+        **missed,
     )

@@ -43,15 +43,19 @@ def certificates_of_rows(
     """
     proofs = _proofs(settings, published)
     known = {subject for subjects in about for subject in subjects}
-    proven, rows = [], []
+    proven = []
+    rows = []
     for row in table.itertuples():
-        name, (budget, _, words) = f"{row.mechanism}, {row.setting}", row.setting.partition(": ")
+        name = f"{row.mechanism}, {row.setting}"
+        budget, _, words = row.setting.partition(": ")
         stated_teachers = words.startswith("one label, K") and "teachers by" not in words
         if stated_teachers and f"{budget}: {row.mechanism}" in known:
             continue
         bodies = [proof(row) for proof in proofs.get((row.mechanism, row.setting), [])]
-        proven += bodies or [{"kind": "ledger_row", "theorem": "none", "why": _why_not(name, row)}]
-        rows += [[name]] * max(1, len(bodies))
+        if not bodies:
+            bodies = [{"kind": "ledger_row", "theorem": "none", "why": _why_not(name, row)}]
+        proven += bodies
+        rows += [[name]] * len(bodies)
     return {"certificates": proven, "about": rows}
 
 
@@ -186,8 +190,9 @@ def _of_bags(noise: BaggingNoise, labels: int) -> Proof:
     """The loss of one label is about rate."""
 
     def proof(row) -> dict:
-        claim = labels, row.proven_epsilon, row.delta
-        return of_losses("loss_distribution", bagged(noise), noise.rate, *claim)
+        return of_losses(
+            "loss_distribution", bagged(noise), noise.rate, labels, row.proven_epsilon, row.delta
+        )
 
     return proof
 

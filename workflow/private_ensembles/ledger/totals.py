@@ -82,8 +82,11 @@ def _together(
             epsilons["label"] = min(epsilons["pld"], adaptive_epsilon(pairs, Q, delta).upper)
     if task.privacy_model == "shared_data" and not costs_once:
         holds = RETRAINED
-        teachers = (task.teacher_epsilon, task.teacher_Delta, task.n_teachers)
-        once = 0.0 if delta == 1 else optimal_homogeneous(*teachers, delta).epsilon
+        once = 0.0
+        if delta != 1:
+            once = optimal_homogeneous(
+                task.teacher_epsilon, task.teacher_Delta, task.n_teachers, delta
+            ).epsilon
     return {
         "delta_total": delta,
         **epsilons,

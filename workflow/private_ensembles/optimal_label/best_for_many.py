@@ -53,8 +53,11 @@ class LabelForMany(LabelTable):
 
     def pairs(self, program: Program) -> Pairs:
         """Return what all moves of a vote do to the label, for `accounting.adaptive`."""
-        rows = (program.moves.placed[side] for side in program.moves.pairs.T)
-        return Pairs(*(self.probabilities[row] for row in rows), 2.0**-52, 1e-300)
+        first, second = program.moves.pairs.T
+        placed = program.moves.placed
+        return Pairs(
+            self.probabilities[placed[first]], self.probabilities[placed[second]], 2.0**-52, 1e-300
+        )
 
     def total(self, labels: int, delta: float) -> Bounds:
         """Return bounds on the epsilon of that many such labels at delta, adaptively chosen."""
@@ -110,7 +113,8 @@ class _Cuts:
         self.limit = math.exp((order - 1) * divergence)
         self.most = min(6 * math.sqrt(divergence) + 0.1, _LARGEST_LOSS)
         sides = list(program.both_orders())
-        self.x, self.y = (np.concatenate([side[k] for side in sides]) for k in (0, 1))
+        self.x = np.concatenate([x for x, _ in sides])
+        self.y = np.concatenate([y for _, y in sides])
         self.rows: list[sparse.csr_matrix] = []
         counts, size = program.histograms.counts, 2 * math.sqrt(2 * divergence / order)
         self.inside = np.empty(program.size)

@@ -113,7 +113,8 @@ class Program:
         pairs, placed = self.moves.pairs, self.moves.placed
         size = max(1, _CHUNK // self.n_classes)
         for start in range(0, len(pairs), size):
-            first, second = (placed[rows] for rows in pairs[start : start + size].T)
+            before, after = pairs[start : start + size].T
+            first, second = placed[before], placed[after]
             yield first, second
             yield second, first
 

@@ -87,9 +87,9 @@ class _Pairs:
         with sixty_digits():
             right = right_votes(self.profile, K)
             confusion = Decimal(self.profile.confusion)
-            single, most, every = (
-                rises(confusion * share / (C - 1), K) for share in (1, C - 2, C - 1)
-            )
+            single = rises(confusion * 1 / (C - 1), K)
+            most = rises(confusion * (C - 2) / (C - 1), K)
+            every = rises(confusion * (C - 1) / (C - 1), K)
             of_rival = single[b] * most[K - a - b] / every[K - a]
             return (right[a] * of_rival).astype(np.float64), of_rival.astype(np.float64)
 

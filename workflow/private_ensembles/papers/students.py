@@ -58,10 +58,11 @@ def first_alike(
     What they teach is the same, so that one student serves them all.
     """
     firsts: dict[tuple[bytes, ...], str] = {}
-    return {
-        name: firsts.setdefault(tuple(part.tobytes() for part in labels or ()), name)
-        for name, labels in released.items()
-    }
+    alike = {}
+    for name, labels in released.items():
+        content = () if labels is None else tuple(part.tobytes() for part in labels)
+        alike[name] = firsts.setdefault(content, name)
+    return alike
 
 
 def address(name: str, task: str, seed: int) -> tuple[dict[str, str | int], tuple[str | int, ...]]:
@@ -98,9 +99,11 @@ def run_student(
     evaluation, truth = inputs["test"][held_out], inputs["test_labels"][held_out]
     if released is None:
         pool = inputs["train"]
-        released = np.arange(len(pool)), inputs["train_labels"].astype(np.int64)
+        queries, labels = np.arange(len(pool)), inputs["train_labels"].astype(np.int64)
     else:
         pool = inputs["test"][: settings["pool"]]
+        queries, labels = released
+    images = {"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {}
 
     def accuracy(scores) -> float:
         return (scores(evaluation).argmax(axis=1) == truth).mean()
@@ -108,16 +111,17 @@ def run_student(
     student = train_student(
         settings["method"],
         pool,
-        *released,
+        queries,
+        labels,
         facts["n_classes"],
         settings["parameters"],
-        **{"pixel_max": facts["pixel_max"]} if "pixel_max" in facts else {},
+        **images,
         **conditions,
         observe=accuracy if watched else None,
     )
     correct = student.correct(evaluation, truth)
     summary = {
-        "labels": int((released[1] >= 0).sum()),
+        "labels": int((labels >= 0).sum()),
         "accuracy": correct / len(truth),
         "correct": correct,
         "evaluated": len(truth),

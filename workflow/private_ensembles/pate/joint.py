@@ -67,11 +67,18 @@ class StepCost:
         margin = np.asarray(margin, dtype=np.float64)
         moved = np.stack([margin - 1, margin + 1])
         tails, less = tails_of(self.noise, self.sigma1), self.order - 1
-        terms = [
-            (self.order * log_chance(margin), less * log_chance(moved, side="lower"))
-            for log_chance in (tails.log_fails, tails.log_passes)
-        ]
-        return *(here - there for here, there in terms), *(-here - there for here, there in terms)
+        fails, moved_fails = (
+            self.order * tails.log_fails(margin),
+            tails.log_fails(moved, side="lower"),
+        )
+        passes = self.order * tails.log_passes(margin)
+        moved_passes = tails.log_passes(moved, side="lower")
+        return (
+            fails - less * moved_fails,
+            passes - less * moved_passes,
+            -fails - less * moved_fails,
+            -passes - less * moved_passes,
+        )
 
     def by_move(self, margin: ArrayLike, rho: ArrayLike) -> NDArray[np.float64]:
         """J before the maximum over s = -1, 1: (2, ...); plain floating point."""

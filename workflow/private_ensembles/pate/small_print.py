@@ -70,12 +70,10 @@ def _log_tail(gap: float, sigma: float) -> float:
 
 def _two_outcomes(gap: float, moved: float, sigma: float, order: float) -> float:
     """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
-    here, there = (
-        (_log_tail(-g, sigma), _log_tail(g, sigma))  # log Pr[first], log Pr[second]
-        for g in (gap, moved)
-    )
-    terms = [order * p + (1 - order) * q for p, q in zip(here, there, strict=True)]
-    return max(0.0, float(np.logaddexp(*terms)) / (order - 1))
+    # order log Pr + (1 - order) log Pr' of the first label and of the second.
+    first = order * _log_tail(-gap, sigma) + (1 - order) * _log_tail(-moved, sigma)
+    second = order * _log_tail(gap, sigma) + (1 - order) * _log_tail(moved, sigma)
+    return max(0.0, float(np.logaddexp(first, second)) / (order - 1))
 
 
 @dataclass(frozen=True)

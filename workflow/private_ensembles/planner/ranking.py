@@ -166,7 +166,7 @@ def best_parameters(
     of_parameters = mechanism.law.score(counts, labels, task, mechanism.guess)
 
     def score(x: NDArray) -> float:
-        free = dict(zip(names, map(float, x), strict=True))
+        free = {name: float(value) for name, value in zip(names, x, strict=True)}
         return of_parameters(mechanism.guess(task, **free))
 
     axes = [
@@ -193,7 +193,8 @@ def best_parameters(
         )
         if -search.fun > best_value:
             best, best_value = np.clip(search.x, low, high), -search.fun
-    return mechanism.calibrate(task, **dict(zip(names, map(float, best), strict=True)))
+    free = {name: float(value) for name, value in zip(names, best, strict=True)}
+    return mechanism.calibrate(task, **free)
 
 
 def _simplex(start: NDArray, low: NDArray, high: NDArray) -> NDArray:

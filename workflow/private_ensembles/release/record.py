@@ -94,8 +94,9 @@ def read(path: str | Path = RELEASES) -> list[Release]:
     releases = []
     for line, row in enumerate(rows, start=2):
         try:
-            costs = {name: float(row[name]) for name in ("epsilon", "delta")}
-            release = Release(**row | costs)
+            row["epsilon"] = float(row["epsilon"])
+            row["delta"] = float(row["delta"])
+            release = Release(**row)
             good = 0 <= release.epsilon < inf and 0 <= release.delta <= 1
         except (KeyError, TypeError, ValueError):
             good = False
@@ -155,10 +156,8 @@ def together(releases: Sequence[Release | Total]) -> Total:
     (adjacency,) = adjacencies
     from private_ensembles.accounting.rounding import fraction_above  # late: NumPy
 
-    epsilon, delta = (
-        fraction_above(sum(Fraction(getattr(release, name)) for release in releases))
-        for name in ("epsilon", "delta")
-    )
+    epsilon = fraction_above(sum(Fraction(release.epsilon) for release in releases))
+    delta = fraction_above(sum(Fraction(release.delta) for release in releases))
     return Total(epsilon, min(1.0, delta), adjacency)
 
 

@@ -258,7 +258,8 @@ def _standing(request: Request, place: Place) -> tuple[Release | None, str | Non
     last, shown = earlier[-1], _shows(place, earlier[-1])
     if _answers(last, request, place) and not (request.again and shown):
         return last, "These labels were drawn and charged before: they cost nothing more."
-    before, after = record.together(earlier), record.together([*earlier, request.budget()])
+    before = record.together(earlier)
+    after = record.together([*earlier, request.budget()])
     number = f"{len(earlier)} release{'s' * (len(earlier) > 1)}"
     if request.again:
         return None, f"Releasing again. With the {number} before: at most {after} together."

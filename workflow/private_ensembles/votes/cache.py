@@ -116,10 +116,10 @@ def counts(votes, n_classes):
 
 def write_votes(path, votes):
     """Write a Votes as npz in the format of DESIGN section 4; equal contents give equal bytes."""
-    name = "votes" if votes.counts is None else "counts"
+    cast = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
     io.write_npz(
         path,
-        **{name: getattr(votes, name)},
+        **cast,
         labels=votes.labels,
         n_classes=np.array(votes.n_classes, np.int64),
         provenance=np.array(json.dumps(votes.provenance, sort_keys=True)),

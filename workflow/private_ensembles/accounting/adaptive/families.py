@@ -105,14 +105,14 @@ class Joined:
 
     def excesses(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Family`: worked out for few rows at a time."""
-        rows, curves = len(self.cover.first), []
+        cover = self.cover
+        curves = []
         at_once = self.run * max(1, _AT_ONCE // (self.run * t.size))
-        errors = self.cover.error, self.cover.spare
-        for start in range(0, rows, at_once):
-            some = slice(start, min(start + at_once, rows))
-            both = self.cover.first[some], self.cover.second[some]
-            for pair in (both, both[::-1]):
-                of_rows = hockey_sticks.excesses(*pair, t, *errors)
+        for start in range(0, len(cover.first), at_once):
+            first = cover.first[start : start + at_once]
+            second = cover.second[start : start + at_once]
+            for p, q in ((first, second), (second, first)):
+                of_rows = hockey_sticks.excesses(p, q, t, cover.error, cover.spare)
                 curves.append(np.maximum.reduceat(of_rows, np.arange(0, len(of_rows), self.run)))
         return _different(np.concatenate(curves))
 

@@ -98,8 +98,10 @@ class GaussianMaximum:
             votes = np.union1d(votes[::2], tie)
         counts = np.union1d(votes, votes - 1)
         laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
-        unmoved, moved = (laws[np.searchsorted(counts, own)] for own in (votes, votes - 1))
-        first, second = np.concatenate([unmoved, moved]), np.concatenate([moved, unmoved])
+        unmoved = laws[np.searchsorted(counts, votes)]
+        moved = laws[np.searchsorted(counts, votes - 1)]
+        first = np.concatenate([unmoved, moved])
+        second = np.concatenate([moved, unmoved])
         return first * (1 - _ERROR), second * (1 + _ERROR) + OUTSIDE
 
     @cached_property
@@ -110,9 +112,11 @@ class GaussianMaximum:
         """
         leads, middles, between = self._nodes()
         move = 2 / self.scale
-        before, (apart, _) = _outcomes(leads, middles), _curvatures(leads, middles, 0.0, between)
+        before = _outcomes(leads, middles)
+        apart, _ = _curvatures(leads, middles, 0.0, between)
         level, tilt = _curvatures(leads, middles, move, between)
-        after, apart_after = (bounds[::-1, :, _EXCHANGED] for bounds in (before, apart))
+        after = before[::-1, :, _EXCHANGED]
+        apart_after = apart[::-1, :, _EXCHANGED]
         return before, after, level, tilt, apart, apart_after
 
     def _nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:

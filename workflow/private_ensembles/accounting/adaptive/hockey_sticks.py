@@ -202,7 +202,8 @@ def _joined(
     """
     finished, dearest = [], []
     while True:
-        both, dear = (np.maximum(each[:-1:2], each[1::2]) for each in (excess, costs))
+        both = np.maximum(excess[:-1:2], excess[1::2])
+        dear = np.maximum(costs[:-1:2], costs[1::2])
         fits = (both @ weights <= np.maximum(dear + _NEARLY, _CHEAP)).all(axis=1)
         alone = np.ones(len(excess), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
@@ -225,9 +226,14 @@ def _grouped(
     first: a group that is there, or none, (0 or 1, 2 reach + 1). dearest_first, costs: what the
     dearest member of each costs.
     """
-    count, most = len(first), len(first) + len(excess)
-    curves, (dearest, cost) = np.empty((most, first.shape[1])), np.empty((2, most, costs.shape[1]))
-    curves[:count], dearest[:count], cost[:count] = first, dearest_first, first @ weights
+    count = len(first)
+    most = count + len(excess)
+    curves = np.empty((most, first.shape[1]))
+    dearest = np.empty((most, costs.shape[1]))
+    cost = np.empty((most, costs.shape[1]))
+    curves[:count] = first
+    dearest[:count] = dearest_first
+    cost[:count] = first @ weights
     for row, own, dear in zip(excess, excess @ weights, costs, strict=True):
         merged = np.maximum(curves[:count], row)
         joint = merged @ weights

@@ -49,8 +49,11 @@ def laplace_cover(scale: float, teachers: int) -> Pairs:
     if near < teachers:
         before = np.array([[1.0, _TOLD, 0.0]])
         parts.append((before, before[:, [0, 2, 1]], 0.0))
-    first, second = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    error = np.concatenate([np.full(len(part[0]), _ERROR + bent(part[2])) for part in parts])
+    first = np.concatenate([before for before, _, _ in parts])
+    second = np.concatenate([after for _, after, _ in parts])
+    error = np.concatenate(
+        [np.full(len(before), _ERROR + bent(width)) for before, _, width in parts]
+    )
     return Pairs(first, second, error[:, None])
 
 
@@ -93,11 +96,13 @@ def _other_behind(vote: float, teachers: int) -> list[tuple]:
     parts.append((before, before[:, [1, 0, 2]], vote / cells))
     # More: a leads after, too.
     leads = np.arange(2, teachers + 1)[:, None] * vote
-    leads, g, square = (x.ravel() for x in np.broadcast_arrays(leads, g, square))
+    leads, g, square = np.broadcast_arrays(leads, g, square)
+    leads, g, square = leads.ravel(), g.ravel(), square.ravel()
     after = _below(leads - 2 * vote, g * k, square * k**2)
     parts.append((_below(leads, g, square), after, 0.0))
     leads = np.arange(2, teachers + 1)[:, None] * vote
-    leads, up = (x.ravel() for x in np.broadcast_arrays(leads, up))
+    leads, up = np.broadcast_arrays(leads, up)
+    leads, up = leads.ravel(), up.ravel()
     g = np.exp(up - vote)
     after = _below(leads - 2 * vote, g, g**2)
     parts.append((_between_at(leads - up, up), after, vote / cells))

@@ -103,19 +103,19 @@ def least_share(account: LabelAccount, law: Law, task: Task, start: Parameters) 
     `adaptive.least_scale` finds it; a share may exceed 1. Where rounding takes all of delta, it is
     not looked for.
     """
-    budget = int(start.labels), task.epsilon, task.delta
-    fineness = grid_fineness(task.n_classes, int(start.labels))
+    labels, epsilon, delta = int(start.labels), task.epsilon, task.delta
+    fineness = grid_fineness(task.n_classes, labels)
 
     def curve_of(share: float, points: float) -> Curve:
         return label_curve(law, task, law.less_noise(start, share), points)
 
     try:
         family = law.pairs(task, start)
-        if loses_all(family, *budget, task.n_classes):
+        if loses_all(family, labels, epsilon, delta, task.n_classes):
             return math.inf
-        about = share_of_scale(family, *budget)
+        about = share_of_scale(family, labels, epsilon, delta)
         about = min(max(about, account.start.likely_share(task)), 1.0)
-        return least_scale_of_curves(curve_of, *budget, about, fineness=fineness)
+        return least_scale_of_curves(curve_of, labels, epsilon, delta, about, fineness=fineness)
     except ValueError:
         return math.inf
 

@@ -57,11 +57,11 @@ class GaussianStart(Start):
         return labels == 1 and task.n_classes == 2 and task.n_teachers % 2 == 1
 
     def find(self, law, task, labels, **free):
-        budget = task.epsilon, task.delta
         if self.settles(task, labels):
-            return GaussianNoise(sigma_of_one(*budget, "exact", task.n_teachers))
+            sigma = sigma_of_one(task.epsilon, task.delta, "exact", task.n_teachers)
+            return GaussianNoise(sigma)
         if labels == 1:
-            return GaussianNoise(sigma_of_one(*budget, "analytic", 1))
+            return GaussianNoise(sigma_of_one(task.epsilon, task.delta, "analytic", 1))
         return GaussianNoise(sigma_of_many(task, labels, "exact"), labels)
 
     def cost(self, law, task, parameters):
@@ -95,8 +95,7 @@ class LaplaceStart(Start):
 
 
 def _audited_scale(task: Task) -> float:
-    budget = task.epsilon, task.delta
-    return scale_of_one(*budget, method="exact", n_teachers=task.n_teachers)
+    return scale_of_one(task.epsilon, task.delta, method="exact", n_teachers=task.n_teachers)
 
 
 @dataclass(frozen=True)

@@ -136,15 +136,16 @@ def _least_noise(
 
     start: what the noisy counts need. sigma1 is infinite if nothing is found.
     """
-    budget = task.epsilon, task.delta
-    rho, labels = rho_within(*budget, "exact"), start.labels
+    epsilon, delta, labels = task.epsilon, task.delta, start.labels
+    rho = rho_within(epsilon, delta, "exact")
     family = law.law.pairs(task, start.of_label)
-    if loses_all(family, labels, *budget, task.n_classes):
+    if loses_all(family, labels, epsilon, delta, task.n_classes):
         return math.inf, math.inf
-    sigma2, proven = share_of_labels(labels) * start.sigma2, (math.inf, math.inf)
+    sigma2 = share_of_labels(labels) * start.sigma2
+    proven = (math.inf, math.inf)
     for count in range(_TRIES):
         alone = _labels_alone(law, task, GaussianNoise(sigma2, labels))
-        sigma1 = alone.least_sigma(start.queries, *budget, start.sigma1, lattice=task.secure)
+        sigma1 = alone.least_sigma(start.queries, epsilon, delta, start.sigma1, lattice=task.secure)
         if math.isinf(sigma1):
             sigma2 *= _MORE
             continue
@@ -161,10 +162,14 @@ def _least_noise(
 @lru_cache(maxsize=64)
 def _labels_alone(law: Checked, task: Task, noise: GaussianNoise) -> LabelsAlone:
     """Return what the labels cost, on a grid for the task's budget."""
-    budget = task.epsilon, task.delta
-    width = math.sqrt(2 * rho_within(*budget, "exact"))
-    family, points = law.law.pairs(task, noise), grid_fineness(task.n_classes, noise.labels)
-    return labels_alone(family, noise.labels, *budget, width=width, fineness=points)
+    return labels_alone(
+        law.law.pairs(task, noise),
+        noise.labels,
+        task.epsilon,
+        task.delta,
+        width=math.sqrt(2 * rho_within(task.epsilon, task.delta, "exact")),
+        fineness=grid_fineness(task.n_classes, noise.labels),
+    )
 
 
 @lru_cache(maxsize=512)
@@ -175,8 +180,9 @@ def _cost_together(law: Checked, task: Task, parameters: CheckedNoise) -> float:
     bounds = _labels_alone(law, task, parameters.of_label).beside(counts, task.delta)
     if bounds.delta(task.epsilon) <= task.delta:
         return min(task.epsilon, bounds.epsilon(task.delta))
-    family, points = law.law.pairs(task, parameters.of_label), grid_fineness(task.n_classes, labels)
-    return joint_epsilon(family, labels, counts, task.delta, fineness=points)
+    family = law.law.pairs(task, parameters.of_label)
+    fineness = grid_fineness(task.n_classes, labels)
+    return joint_epsilon(family, labels, counts, task.delta, fineness=fineness)
 
 
 counts = CheckedCounts()

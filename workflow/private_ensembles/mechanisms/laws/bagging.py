@@ -70,8 +70,7 @@ class Bagging(TableLaw):
         return {"relative_error": 1e-14 * (1 + size), "absolute_error": 1e-300}
 
     def draw_seeded(self, counts, parameters, generator):
-        size = parameters.n_shards, parameters.k
-        return release(counts[:, 1], *size, parameters.rate, generator)
+        return release(counts[:, 1], parameters.n_shards, parameters.k, parameters.rate, generator)
 
     def less_noise(self, parameters, factor):
         return replace(parameters, rate=parameters.rate / factor)
@@ -84,9 +83,13 @@ class Bagging(TableLaw):
         """
         moved = math.floor(parameters.share * parameters.k)
         first = np.arange(task.n_teachers + 1 - moved)
-        size = task.n_teachers, task.n_classes
         return OnCounts(
-            self, parameters, *size, secure=task.secure, pairs=np.stack([first, first + moved], 1)
+            self,
+            parameters,
+            task.n_teachers,
+            task.n_classes,
+            secure=task.secure,
+            pairs=np.stack([first, first + moved], 1),
         )
 
 

@@ -133,9 +133,15 @@ def _subsampled(parameters: NoisyMajority) -> NDArray[np.float64]:
 @lru_cache(maxsize=256)
 def _optimal(parameters: NoisyMajority) -> NDArray[np.float64]:
     """Return the optimal gamma for any real m, certified for (m epsilon, delta)."""
-    size = parameters.K, float(parameters.m)
-    cost = map(float, (*parameters.teacher, parameters.delta))
-    return optimize_gamma(*size, *cost, prior=_PRIOR).gamma
+    epsilon, Delta = parameters.teacher
+    return optimize_gamma(
+        parameters.K,
+        float(parameters.m),
+        float(epsilon),
+        float(Delta),
+        float(parameters.delta),
+        prior=_PRIOR,
+    ).gamma
 
 
 SUBSAMPLED, OPTIMISED = Gamma(_subsampled), Gamma(_optimal)

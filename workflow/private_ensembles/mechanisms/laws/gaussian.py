@@ -125,14 +125,14 @@ class Gaussian(Law):
 
     def pairs(self, task, parameters):
         """Return the table for two classes, else pairs for all leads and all middles."""
-        sigma, size = float(parameters.sigma), (task.n_teachers, task.n_classes)
+        sigma, K, C = float(parameters.sigma), task.n_teachers, task.n_classes
         if task.secure and self.drawn == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
-        spare = fine_distance(sigma, task.n_classes) if self._fine(size[1], task.secure) else 0.0
-        if task.n_classes > 2:
-            return GaussianMaximum(sigma, *size, spare)
-        error = self.error(*size, parameters)
-        table = self.distribution(both_counts(task.n_teachers), parameters)
+        spare = fine_distance(sigma, C) if self._fine(C, task.secure) else 0.0
+        if C > 2:
+            return GaussianMaximum(sigma, K, C, spare)
+        error = self.error(K, C, parameters)
+        table = self.distribution(both_counts(K), parameters)
         spare += error["absolute_error"]
         return two_class_pairs(table, error["relative_error"], spare, task)
 

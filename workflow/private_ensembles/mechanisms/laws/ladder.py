@@ -24,8 +24,9 @@ class Ladder(TableLaw):
     n_classes = 2
 
     def chances(self, counts, parameters):
-        cost = parameters.label_epsilon, parameters.label_delta
-        return ladder_matrix(int(counts[0].sum()), *cost)[counts[:, 1]]
+        K = int(counts[0].sum())
+        table = ladder_matrix(K, parameters.label_epsilon, parameters.label_delta)
+        return table[counts[:, 1]]
 
     def error(self, n_teachers, n_classes, parameters, secure=False):
         """Return the error of the majority's column, which is rounded; the flips are exact."""

@@ -91,22 +91,26 @@ class OptimalLabel(TableLaw):
         """Return, for more than two classes, all moves up to the names of the classes."""
         if task.n_classes == 2:
             return super().pairs(task, parameters)
-        size = task.n_teachers, task.n_classes
-        chances, listed = _solved(*size, parameters).probabilities, moves(*size)
-        first, second = (chances[listed.placed[side]] for side in listed.pairs.T)
-        return Pairs(first, second, 2.0**-52, 1e-300)
+        chances = _solved(task.n_teachers, task.n_classes, parameters).probabilities
+        listed = moves(task.n_teachers, task.n_classes)
+        first, second = listed.pairs.T
+        before, after = chances[listed.placed[first]], chances[listed.placed[second]]
+        return Pairs(before, after, 2.0**-52, 1e-300)
 
 
 def _solved(n_teachers: int, n_classes: int, parameters: ProfiledLabel) -> BestLabel:
     """Return the label of these parameters, cached by them; for drawn votes, that of a sample."""
-    budget = parameters.label_epsilon, parameters.label_delta
+    epsilon, delta = parameters.label_epsilon, parameters.label_delta
     if parameters.drawn is not None:
-        budget = drawn_votes.budget_of_the_drawn(*budget, n_teachers, parameters.drawn)
+        epsilon, delta = drawn_votes.budget_of_the_drawn(
+            epsilon, delta, n_teachers, parameters.drawn
+        )
         n_teachers = parameters.drawn
     return best_label(
         n_teachers,
         n_classes,
-        *budget,
+        epsilon,
+        delta,
         accuracy=parameters.accuracy,
         profile=parameters.profile,
         gap=GAP if sorted_histograms(n_teachers, n_classes) > EXACT else None,

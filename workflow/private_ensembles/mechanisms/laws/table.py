@@ -60,15 +60,17 @@ class TableLaw(Law):
     def pairs(self, task, parameters):
         """Return the table of two classes; for more, what dominates, and votes for two alone."""
         K, C = task.n_teachers, task.n_classes
-        error = self.error(K, C, parameters)
-        errors = error["relative_error"], error["absolute_error"]
+        errors = self.error(K, C, parameters)
+        error, spare = errors["relative_error"], errors["absolute_error"]
         if C == 2:
-            return two_class_pairs(self.chances(both_counts(K), parameters), *errors, task)
+            table = self.chances(both_counts(K), parameters)
+            return two_class_pairs(table, error, spare, task)
         moved = np.unique(np.linspace(1, K, _MOST_PLAYED).astype(np.int64))
         counts = np.zeros((2, moved.size, C), dtype=np.int64)
         counts[0, :, 0], counts[1, :, 0] = moved, moved - 1
         counts[:, :, 1] = K - counts[:, :, 0]
-        played = Pairs(*(self.chances(rows, parameters) for rows in counts), *errors)
+        before, after = self.chances(counts[0], parameters), self.chances(counts[1], parameters)
+        played = Pairs(before, after, error, spare)
         return Covered(self.cover(task, parameters), played)
 
 

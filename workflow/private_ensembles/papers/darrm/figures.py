@@ -49,23 +49,25 @@ def gamma_shapes(
     if len(common) != 1 or len({s["m"] for s in solutions}) != len(solutions):
         raise ValueError("figure: gammas must share K, epsilon and Delta and differ in m")
     p = np.linspace(0, 1, _ERROR_POINTS)
+    if not subsamples:
+        subsamples = [solution["m"] for solution in solutions]
     parts = []
-    for solution, drawn in zip(solutions, subsamples or [s["m"] for s in solutions], strict=True):
-        K, m, budget = solution["K"], solution["m"], (solution["epsilon"], solution["Delta"])
-        delta = solution["delta"]
+    for solution, drawn in zip(solutions, subsamples, strict=True):
+        K, m = solution["K"], solution["m"]
+        epsilon, Delta, delta = solution["epsilon"], solution["Delta"], solution["delta"]
         gammas = {
             "gamma_opt": np.asarray(solution["gamma"], dtype=float),
             "gamma_sub": gamma_subsampling(K, drawn),
-            "gamma_const": gamma_constant(K, m, *budget, delta, delta_prime=delta_prime),
+            "gamma_const": gamma_constant(K, m, epsilon, Delta, delta, delta_prime=delta_prime),
         }
-        if solution["Delta"] == delta == 0:
+        if Delta == delta == 0:
             gammas["gamma_dsub"] = gamma_double_subsampling(K, m)
         for family, gamma in gammas.items():
             for quantity, x, y in (
                 ("gamma", np.arange(K + 1.0), gamma),
                 ("error", p, error_at(gamma, p)),
                 ("expected_error", [np.nan], [expected_error(gamma, prior)]),
-                ("scaling", [np.nan], [proof(gamma, m, *budget, delta)[0]]),
+                ("scaling", [np.nan], [proof(gamma, m, epsilon, Delta, delta)[0]]),
             ):
                 parts.append(_part(m, drawn, family, quantity, x, y))
         if m == 1:
@@ -92,22 +94,24 @@ def prior_shapes(
     under ``actual``, half_width of its 99 % interval, 0 if exact). Raises ValueError for
     solutions that do not match.
     """
-    pairs = list(zip(*(list(solutions[name]) for name in ("U", "P")), strict=True))
+    pairs = list(zip(solutions["U"], solutions["P"], strict=True))
     names = ("K", "epsilon", "Delta", "delta", "m")
     if any(u[name] != p[name] for u, p in pairs for name in names):
         raise ValueError("figure9: gammas of the two priors must share K, m, epsilon and Delta")
     rows = []
     for u, p in pairs:
-        K, m, budget = u["K"], u["m"], (u["epsilon"], u["Delta"], u["delta"])
+        K, m = u["K"], u["m"]
+        epsilon, Delta, delta = u["epsilon"], u["Delta"], u["delta"]
         gammas = {
             "gamma_opt_U": np.asarray(u["gamma"], dtype=float),
             "gamma_opt_P": np.asarray(p["gamma"], dtype=float),
             "gamma_sub": gamma_subsampling(K, m),
-            "gamma_const": gamma_constant(K, m, *budget),
+            "gamma_const": gamma_constant(K, m, epsilon, Delta, delta),
         }
         for family, gamma in gammas.items():
             points = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
-            points.append({"quantity": "scaling", "y": proof(gamma, m, *budget)[0]})
+            scaling, *_ = proof(gamma, m, epsilon, Delta, delta)
+            points.append({"quantity": "scaling", "y": scaling})
             for distribution in actual:
                 what = {"quantity": "expected_error", "actual": distribution}
                 points.append(what | _mean_error(gamma, distribution))
@@ -135,8 +139,13 @@ def feasible_region(solutions: Iterable[Mapping[str, object]]) -> pd.DataFrame:
     """
     rows = []
     for solution in solutions:
-        names = ("K", "m", "epsilon", "Delta", "delta")
-        problem = PrivacyProblem(*(solution[name] for name in names))
+        problem = PrivacyProblem(
+            solution["K"],
+            solution["m"],
+            solution["epsilon"],
+            solution["Delta"],
+            solution["delta"],
+        )
         places = dict(zip(CORNERS, problem.corner_probabilities().tolist(), strict=True))
         worst = solution["certificate"]["worst_assignment"]
         facts = {name: solution[name] for name in ("m", "epsilon", "Delta")}
@@ -159,19 +168,19 @@ def sigma_search(
     """
     parts = []
     for dataset in datasets:
-        budget = dataset["epsilon"], dataset["delta"]
-        orders = order_grid(*budget, order_max=order_max, order_step=order_step)
+        epsilon, delta = dataset["epsilon"], dataset["delta"]
+        orders = order_grid(epsilon, delta, order_max=order_max, order_step=order_step)
         if not orders.size:
             raise ValueError(f"order_max = {order_max}: no order below it for {dataset['name']}")
-        squares = sigma_curve(*budget, orders)
+        squares = sigma_curve(epsilon, delta, orders)
         best = int(np.argmin(squares))
-        printed = np.array([least_order(*budget) + 3])
+        printed = np.array([least_order(epsilon, delta) + 3])
         for role, x, y in (
             ("curve", orders, squares),
             ("minimum", orders[[best]], squares[[best]]),
-            ("printed_order", printed, sigma_curve(*budget, printed)),
+            ("printed_order", printed, sigma_curve(epsilon, delta, printed)),
         ):
             part = {"order": x, "sigma_squared": y, "role": role}
-            names = {"dataset": dataset["name"], "epsilon": budget[0], "delta": budget[1]}
+            names = {"dataset": dataset["name"], "epsilon": epsilon, "delta": delta}
             parts.append(pd.DataFrame(names | part))
     return pd.concat(parts, ignore_index=True)

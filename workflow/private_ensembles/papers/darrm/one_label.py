@@ -56,8 +56,9 @@ def terms(entry: Entry, budget: Budget) -> Task:
         teacher_Delta=budget.teacher_Delta,
     )
     if entry.costs_once:
-        teacher = budget.teacher_epsilon, budget.teacher_Delta
-        return replace(shared, epsilon=simple(*teacher, min(budget.m, budget.K)).epsilon)
+        members = min(budget.m, budget.K)
+        cost = simple(budget.teacher_epsilon, budget.teacher_Delta, members)
+        return replace(shared, epsilon=cost.epsilon)
     return replace(shared, delta=budget.delta_gamma)
 
 
@@ -85,11 +86,10 @@ def for_budget(mechanism: Mechanism, budget: Budget, found: Mapping) -> Paramete
     """
     entry, account, task = mechanism.entry, mechanism.account, terms(mechanism.entry, budget)
     if entry.teachers == "private" and not entry.costs_once:
-        teacher = budget.teacher_epsilon, budget.teacher_Delta
-        problem = PrivacyProblem(budget.K, budget.m, *teacher, budget.delta_gamma)
+        epsilon, Delta = budget.teacher_epsilon, budget.teacher_Delta
+        problem = PrivacyProblem(budget.K, budget.m, epsilon, Delta, budget.delta_gamma)
         gamma = account.certified_gamma(problem, found.get("gamma"))
-        size = budget.m, 1, budget.K, budget.delta_gamma
-        return NoisyMajority(*size, *teacher, gamma=gamma)
+        return NoisyMajority(budget.m, 1, budget.K, budget.delta_gamma, epsilon, Delta, gamma=gamma)
     if "shared_data" in entry.privacy_models:
         return Members(min(budget.m, budget.K), 1)
     if account.quantity in found:

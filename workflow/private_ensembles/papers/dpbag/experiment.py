@@ -54,7 +54,8 @@ def split_thirds(records, scaling, seed, repeat):
     order = generator(seed, "dpbag", records.name, "thirds", repeat).permutation(len(labels))
     third = len(labels) // 3
     parts = order[:third], order[third : 2 * third], order[2 * third :]
-    return Thirds(*((features[part], labels[part]) for part in parts))
+    teachers, queries, test = ((features[part], labels[part]) for part in parts)
+    return Thirds(teachers, queries, test)
 
 
 def noise_of(settings, n):
@@ -134,33 +135,41 @@ def account(votes, settings, k_values):
     arrays: k (S,), with 1 for SAA; ones int64 (S, Q), votes for 1 of the first k partitions;
     running int64 (S, Q), `running_costs`.
     """
-    noise = noise_of(settings, votes.n_shards)
+    noise, order_max = noise_of(settings, votes.n_shards), settings["order_max"]
     sizes = sorted({1, *k_values})
     exceeding, running = _costs(votes, settings, sizes, k_values)
     ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
     rows = []
     for delta in deltas_of(settings):
         for budget in settings["epsilon"]:
-            arguments = budget, noise, delta, settings["order_max"]
-            count = data_independent_count(*arguments)
+            count = data_independent_count(budget, noise, delta, order_max)
             rows.append(_row(1, "data_independent", budget, delta, count, 1.0, noise, PUBLIC))
             for place, k in enumerate(sizes):
                 if k not in k_values:
                     continue
-                count = label_count(running[place], k, *arguments)
-                spent = running[place, count.releasable - 1] if count.releasable else 0
-                rms = np.sqrt(spent / max(1, count.releasable)) / k
-                facts = rms if count.releasable else None, noise, FUNCTION_OF_VOTES
-                rows.append(_row(k, "personalised", budget, delta, count, *facts))
+                count = label_count(running[place], k, budget, noise, delta, order_max)
+                rms = None
+                if count.releasable:
+                    spent = running[place, count.releasable - 1]
+                    rms = np.sqrt(spent / count.releasable) / k
+                rows.append(
+                    _row(k, "personalised", budget, delta, count, rms, noise, FUNCTION_OF_VOTES)
+                )
     rows += _conjectured(votes, settings, k_values, exceeding)
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
 
 def _costs(votes, settings, sizes, k_values):
     """`first_exceeding` of k_values and `running_costs` of sizes, from votes added up once."""
-    conditions = settings["epsilon"], noise_of(settings, votes.n_shards)
-    conditions += settings["delta_of_counts"], settings["order_max"]
-    counts, running = ConjecturedCounts(votes, k_values, *conditions), RunningCosts(votes, sizes)
+    counts = ConjecturedCounts(
+        votes,
+        k_values,
+        settings["epsilon"],
+        noise_of(settings, votes.n_shards),
+        settings["delta_of_counts"],
+        settings["order_max"],
+    )
+    running = RunningCosts(votes, sizes)
     for start, place, most in agreeing(votes, sizes):
         running.charge(start, place, most)
         if sizes[place] in k_values:

@@ -75,7 +75,8 @@ def _methods(counts, k):
 
 
 def _test(thirds, labels, model, training):
-    features, truth = (array[: len(labels)] for array in thirds.queries)
+    features, truth = thirds.queries
+    features, truth = features[: len(labels)], truth[: len(labels)]
     right = float((labels == truth).mean()) if len(labels) else np.nan
     facts = {"labels": len(labels), "label_accuracy": right}
     return facts | student_metrics(features, labels, thirds.test, model, training)

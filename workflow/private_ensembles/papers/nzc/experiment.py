@@ -132,20 +132,21 @@ def claims(
         "true_epsilon": lead_one_epsilon(constant, scale, delta, noise=mechanism["noise"]),
     }
     if counts is not None:
-        noise = "gamma" if mechanism["noise"] == "laplace" else "sigma"
-        value = 1 / scale if noise == "gamma" else scale
-        epsilons["lemma1_constant"] = immutability_constant(
-            counts.shape[1], FAILURE, **{noise: value}
-        )
+        n_classes = counts.shape[1]
+        if mechanism["noise"] == "laplace":
+            least = immutability_constant(n_classes, FAILURE, gamma=1 / scale)
+        else:
+            least = immutability_constant(n_classes, FAILURE, sigma=scale)
+        epsilons["lemma1_constant"] = least
     return epsilons
 
 
 def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict[str, float]:
     """Table 2's share of right labels over the pool: NZC by every rule for ties, LNMax, clean."""
     parameters = _mechanism(settings["mechanism"])
-    distributions = {
-        ties: label_distribution(counts, **parameters | {"ties": ties})[0] for ties in TIES
-    }
+    distributions = {}
+    for ties in TIES:
+        distributions[ties], *_ = label_distribution(counts, **(parameters | {"ties": ties}))
     distributions["lnmax"] = lnmax_distribution(counts, settings["lnmax"]["scale"])
     right = label_accuracies(counts, labels, distributions)
     lead = leads(counts)

@@ -42,10 +42,9 @@ def students(
         for key in _CLAIMS:
             row[key] = quantities.get((task, name, key), np.nan)
         # Without any noise a label is exactly what NZC releases; the truth is not a mechanism.
-        claimed, proven, true = (
-            None if np.isnan(row[f"{which}_epsilon"]) else row[f"{which}_epsilon"]
-            for which in ("claimed", "proven", "true")
-        )
+        claimed = _or_none(row["claimed_epsilon"])
+        proven = _or_none(row["proven_epsilon"])
+        true = _or_none(row["true_epsilon"])
         row["verdict"] = "" if claimed is None else verdict(claimed, proven, true)
         row["label_accuracy"] = cell["correct"] / cell["asked"]
         got = students[(students["task"] == task) & (students["aggregator"] == name)]
@@ -55,6 +54,11 @@ def students(
         row["evaluated"] = int(got["evaluated"].iloc[0])
         rows.append(row)
     return pd.DataFrame(rows).assign(release=NOT_FOR_RELEASE)
+
+
+def _or_none(epsilon: float) -> float | None:
+    """None for an epsilon that a table does not have."""
+    return None if np.isnan(epsilon) else epsilon
 
 
 def label_accuracy(
@@ -77,7 +81,8 @@ def label_accuracy(
             if name == "nzc":
                 for rule in _RULES:
                     row[f"accuracy_{rule}"] = values[f"label_accuracy_{rule}"]
-                row["tied"], row["unprotected"] = int(values["tied"]), int(values["unprotected"])
+                row["tied"] = int(values["tied"])
+                row["unprotected"] = int(values["unprotected"])
                 row["verdict"] = verdict(values["claimed_epsilon"], None, values["true_epsilon"])
             rows.append(row | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)

@@ -53,8 +53,9 @@ def compare(
                 if mechanism.refusal(wanted) or not mechanism.entry.hides_votes:
                     continue
                 parameters = mechanism.calibrate(wanted)
-                given = counts[asked], labels[asked]
-                answers, correct = mechanism.law.expected(*given, wanted, parameters)
+                answers, correct = mechanism.law.expected(
+                    counts[asked], labels[asked], wanted, parameters
+                )
                 rows.append(
                     {
                         "task": task,

@@ -65,8 +65,8 @@ def noise_comparison(
             if mechanism.law is laplace.LAW and teachers != laplace_teachers:
                 continue
             for share in scales[mechanism.name]:
-                votes = counts, labels, share * teachers
-                rows.append(_noise_row(mechanism, *votes, delta, orders))
+                scale = share * teachers
+                rows.append(_noise_row(mechanism, counts, labels, scale, delta, orders))
     return pd.DataFrame(rows)
 
 
@@ -215,13 +215,15 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
 
     tuned = privacy(conversion="classic", formula="paper", orders=orders)
     best = privacy(orders=orders)
-    answers = printed["answers"] if printed else None
-    printed = {key: value for key, value in (printed or {}).items() if key != "answers"}
-    pinned = printed or {
-        "order": tuned.sanitized_order,
-        "beta": [part.beta for part in tuned.rounds],
-        "sigma_ss": [part.sigma_ss for part in tuned.rounds],
-    }
+    stated = dict(printed) if printed else {}
+    answers = stated.pop("answers", None)
+    pinned = stated
+    if not stated:
+        pinned = {
+            "order": tuned.sanitized_order,
+            "beta": [part.beta for part in tuned.rounds],
+            "sigma_ss": [part.sigma_ss for part in tuned.rounds],
+        }
     paper = privacy(conversion="classic", formula="paper", **pinned)
     exact = privacy(conversion="classic", formula="exact", **pinned)
     private = {
@@ -260,7 +262,7 @@ def confident_account(rounds, settings, printed) -> dict[str, tuple[float, str]]
         private[f"tuned_sigma_ss{suffix}"] = tuned_part.sigma_ss
         private[f"smooth_sensitivity{suffix}"] = printed_part.smooth_sensitivity
         chosen |= {f"beta{suffix}": printed_part.beta, f"sigma_ss{suffix}": printed_part.sigma_ss}
-    (free if printed else private).update(chosen)
+    (free if stated else private).update(chosen)
     return _marked(free, private)
 
 
@@ -327,8 +329,9 @@ def noise_of(confident: Mapping[str, float]) -> dict[str, float]:
 
 def lnmax_as_published(counts: np.ndarray, scale: float, delta: float):
     """Cost of one LNMax label per row of counts (Q, C), as PATE 2017 computes it."""
-    way = {"conversion": "classic", "bounds": "paper", "orders": PAPER_ORDERS}
-    return lnmax_privacy(counts, scale, delta, **way)
+    return lnmax_privacy(
+        counts, scale, delta, conversion="classic", bounds="paper", orders=PAPER_ORDERS
+    )
 
 
 def _lnmax_account(counts, settings) -> dict[str, tuple[float, str]]:
@@ -348,12 +351,11 @@ def _marked(
     free: Mapping, private: Mapping, sanitized: Mapping | None = None
 ) -> dict[str, tuple[float, str]]:
     """Quantities with what they rest on; those that do not exist (None) are NaN."""
-    groups = (free, FREE), (private, NOT_FOR_RELEASE), (sanitized or {}, SANITIZED)
-    return {
-        name: (np.nan if value is None else float(value), mark)
-        for values, mark in groups
-        for name, value in values.items()
-    }
+    marked = {}
+    for values, mark in ((free, FREE), (private, NOT_FOR_RELEASE), (sanitized or {}, SANITIZED)):
+        for name, value in values.items():
+            marked[name] = (np.nan if value is None else float(value), mark)
+    return marked
 
 
 def release_labels(inputs: Mapping, settings: Mapping, *, name: str, seed: int, noise: str):

@@ -38,12 +38,13 @@ def students_figure(
     training = histories[histories["aggregator"].isin(shown)].assign(panel="training")
     training["aggregator"] = training["aggregator"].map(shown)
     check = {k: settings["confident"][k] for k in ("threshold", "sigma1")}
-    orders, parts = order_grid(settings["orders"]), []
+    orders = order_grid(settings["orders"])
+    sigma2, scale = settings["confident"]["sigma2"], settings["lnmax"]["scale"]
+    parts = []
     for name, aggregator in shown.items():
         asked = counts[bought[f"{name}_queries"]]
         checks = {"confident": check} if aggregator == "confident" else {}
-        noise = settings["confident"]["sigma2"], settings["lnmax"]["scale"]
-        path = answering_cost(asked, checks, *noise, settings["delta"], orders, points)
+        path = answering_cost(asked, checks, sigma2, scale, settings["delta"], orders, points)
         path = path[path["mechanism"] == aggregator].rename(columns={"mechanism": "aggregator"})
         parts.append(path.drop(columns="epsilon_selection"))
         answered = bought[f"{name}_labels"] >= 0
@@ -109,7 +110,8 @@ def answering_cost(
         paths[name] = chance, orders / (2 * check["sigma1"] ** 2), label
     rows = []
     for name, (chance, selection, cost) in paths.items():
-        answered, spent = np.cumsum(chance), np.cumsum(chance[:, None] * cost, axis=0)
+        answered = np.cumsum(chance)
+        spent = np.cumsum(chance[:, None] * cost, axis=0)
         stops = np.unique(np.linspace(0, len(counts), points + 1).astype(int))[1:]
         for asked in stops:
             thresholds = asked * selection

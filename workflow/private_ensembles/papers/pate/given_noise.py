@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import optimal_homogeneous
@@ -28,10 +29,10 @@ def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters
         return LaplaceNoise(noise["lnmax"]["scale"])
     if not entry.check:
         return None if n_classes == 2 else mechanism.law.at(confident["sigma2"])
-    scales = confident["threshold"], confident["sigma1"], confident["sigma2"]
+    checked = CheckedNoise(confident["threshold"], confident["sigma1"], confident["sigma2"])
     if mechanism.law.consensus is not thresholds.student:
-        return CheckedNoise(*scales)
-    return CheckedNoise(*scales, score=noise["student_score"]) if n_classes == 2 else None
+        return checked
+    return replace(checked, score=noise["student_score"]) if n_classes == 2 else None
 
 
 def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Parameters]]:
