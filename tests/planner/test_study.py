@@ -41,7 +41,7 @@ def test_the_ladder_is_exactly_as_private_as_it_says():
 
 
 def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
-    table = study.plan_table(SETTINGS, [0.5, 2.0], seed=1)
+    table = study.table_of(study.plans(SETTINGS, [0.5, 2.0], seed=1))
     assert set(table["mechanism"]) == set(SETTINGS["mechanisms"])
     for epsilon, rows in table.groupby("budget_epsilon"):
         applies = rows["not_applicable"] == ""
@@ -54,7 +54,7 @@ def test_plans_are_ranked_within_each_budget_and_refusals_come_last():
     assert gnmax["parameters"].startswith("sigma = ")
     assert table["published"].isna().all()  # one mechanism a family
     both = SETTINGS | {"mechanisms": ["gnmax", "gnmax_exact"]}
-    (row,) = study.plan_table(both, [2.0], seed=1).to_dict("records")
+    (row,) = study.table_of(study.plans(both, [2.0], seed=1)).to_dict("records")
     assert (row["mechanism"], row["correct"] > row["published"]) == ("gnmax_exact", True)
 
 
@@ -85,7 +85,7 @@ def test_parameters_are_words_of_four_digits():
 
 def test_secure_noise_is_planned_and_audited_as_it_is_drawn():
     names = {"mechanisms": ["gnmax_analytic", "confident_gnmax", "permute_and_flip"]}
-    table = study.plan_table(SETTINGS | names, [2.0], seed=1, noise="secure")
+    table = study.table_of(study.plans(SETTINGS | names, [2.0], seed=1, noise="secure"))
     refused = table["not_applicable"] != ""
     assert table.loc[refused, "mechanism"].tolist() == ["permute_and_flip"]
     assert (table.loc[~refused, "epsilon"] <= 2.0).all()

@@ -32,7 +32,7 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
-    """Draw the frame of `planner.study.plan_table` and save it under every path.
+    """Draw the frame of `planner.study.table_of` and save it under every path.
 
     One point per budget and mechanism; mechanisms that apply to no budget are left out. ensemble:
     what the table does not say of it, such as its numbers of teachers and classes.

@@ -28,7 +28,6 @@ _WORK = {
     "train_nzc_students": ("train", "set of NZC's students", "sets of NZC's students"),
     "apply_votes": ("account for", "vote matrix", "vote matrices"),
 }
-_TARGETS = ("all", "crate", "default", "report")
 _DATA = {
     "embedded": "on data that ship with scikit-learn (no data are downloaded)",
     "paper": "on the papers' own data",

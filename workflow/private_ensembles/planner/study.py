@@ -54,19 +54,8 @@ def ranked(
     wanted: Task, names: Sequence[str] | None, seed: int, meter: Meter | None = None
 ) -> list[ranking.Plan]:
     """Rank the mechanisms for a task, as `ranking.plan` does, on votes of its stated profile."""
-    return ranking.plan(wanted, *profile_votes(wanted, seed), names, meter)
-
-
-def plan_table(
-    settings: Mapping,
-    epsilons: Sequence[float],
-    seed: int,
-    meter=None,
-    *,
-    noise: str = "reproducible",
-) -> pd.DataFrame:
-    """Rank the mechanisms at every epsilon: columns as `plan_rows`, best first within each."""
-    return table_of(plans(settings, epsilons, seed, meter, noise=noise))
+    counts, labels = profile_votes(wanted, seed)
+    return ranking.plan(wanted, counts, labels, names, meter)
 
 
 def plans(
@@ -78,7 +67,8 @@ def plans(
     noise: str = "reproducible",
 ) -> list[tuple[Task, list[ranking.Plan]]]:
     """Return the task at every epsilon and the mechanisms ranked for it, as `ranking.plan` does."""
-    planned, secure = [], check_mode(noise) == "secure"
+    secure = check_mode(noise) == "secure"
+    planned = []
     for epsilon in epsilons:
         wanted = task(settings, epsilon, settings["delta"], secure=secure)
         planned.append((wanted, ranked(wanted, settings["mechanisms"], seed)))
@@ -88,7 +78,7 @@ def plans(
 
 
 def table_of(planned: Sequence[tuple[Task, Sequence[ranking.Plan]]]) -> pd.DataFrame:
-    """Return `plans` as a table."""
+    """Return `plans` as a table: columns as `plan_rows`, best first within each epsilon."""
     import pandas as pd
 
     return pd.DataFrame([row for wanted, plans in planned for row in plan_rows(wanted, plans)])
@@ -134,12 +124,20 @@ def audit_table(settings: Mapping, *, noise: str = "reproducible") -> pd.DataFra
     """
     import pandas as pd
 
-    one_label = {"queries": 1, "labels": 1, "n_teachers": _AUDITED_TEACHERS}
-    one_label["secure"] = check_mode(noise) == "secure"
+    secure = check_mode(noise) == "secure"
     rows = []
     for name in settings["mechanisms"]:
         for n_classes in _AUDITED_CLASSES:
-            wanted = task(settings, 1.0, settings["delta"], n_classes=n_classes, **one_label)
+            wanted = task(
+                settings,
+                1.0,
+                settings["delta"],
+                queries=1,
+                labels=1,
+                n_teachers=_AUDITED_TEACHERS,
+                n_classes=n_classes,
+                secure=secure,
+            )
             rows.append(audit_row(name, wanted))
     return pd.DataFrame(rows)
 
