@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import resource
 import runpy
 import shlex
 import shutil
@@ -301,8 +300,7 @@ sys.exit(status)
 """
 
 
-def test_an_audit_starts_within_three_seconds_and_needs_no_heavy_library(root):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def test_an_audit_needs_no_heavy_library(root):
     done = subprocess.run(
         [sys.executable, "-c", REFUSES % (HEAVY, AUDIT)],
         env={**os.environ, "PYTHONPATH": str(root / "workflow")},
@@ -311,11 +309,8 @@ def test_an_audit_starts_within_three_seconds_and_needs_no_heavy_library(root):
         text=True,
         check=False,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     assert "LOADED []" in done.stdout
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert spent < 3
 
 
 def test_the_package_runs_as_a_program(root):
