@@ -888,20 +888,34 @@ def released(body):
 
 
 # ---- The file of a noise function: every number beside the certificates is compared --------------
-GAMMA_FILE = (
-    dict.fromkeys(SETTING, real)
-    | {"prior": words, "gamma": anything, "utility": real, "utility_upper_bound": real}
-    | {"monotone": anything, "scaling_loss": real, "certificate": anything}
-    | {"solver": anything, "certificates": anything}
-)
+GAMMA_FILE = {
+    "K": real,
+    "m": real,
+    "epsilon": real,
+    "Delta": real,
+    "delta": real,
+    "prior": words,
+    "gamma": anything,
+    "utility": real,
+    "utility_upper_bound": real,
+    "monotone": anything,
+    "scaling_loss": real,
+    "certificate": anything,
+    "solver": anything,
+    "certificates": anything,
+}
 CERTIFICATE = {
     "holds": anything,
     "worst_cost": real,
     "allowance": real,
     "slack": real,
     "method": words,
-} | {"rounding_error": real, "attained_cost": real, "worst_assignment": anything}
-METHODS_IF_NOT_MONOTONE = ("monotone_envelope", "four_corners")
+    "rounding_error": real,
+    "attained_cost": real,
+    "worst_assignment": anything,
+}
+METHODS_IF_MONOTONE = ("three_corners",)
+METHODS_WITHOUT_DELTA = ("monotone_envelope", "four_corners")
 METHODS_WITH_DELTA = ("monotone_envelope", "eight_corners", "series")
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
 # How gamma was found. Nothing of it is proven, and it says nothing of privacy or of utility.
@@ -996,9 +1010,12 @@ def of_certificate(stated, gamma, rising, privacy):
         sign = 1 if 2 * l > K else -1
         f += sign * gamma[l] * (P[l] - C * Q[l])
     need(abs(f / ONE - attained) <= floating, "attained_cost is not worst_assignment's")
-    known = METHODS_WITH_DELTA if Delta > 0 else METHODS_IF_NOT_MONOTONE
     if rising:
-        known = ("three_corners",)
+        known = METHODS_IF_MONOTONE
+    elif Delta > 0:
+        known = METHODS_WITH_DELTA
+    else:
+        known = METHODS_WITHOUT_DELTA
     need(method in known, f"method must be one of {', '.join(known)}")
 
 
