@@ -29,30 +29,15 @@ ALL_SCRIPTS = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 LIGHT = ("download_data", "publish_docs", "optimize_gamma")
 # Runs the imports of each script, up to the first use of the `snakemake` object, and prints what is
 # loaded then: in a fork of a process that has loaded what nearly all of them do, or, for the light
-# ones, which come first, little of it. PyTorch is loaded and put away, for whom imports it.
+# ones, which come first, little of it.
 LOADED = """
-import ast, importlib.machinery, json, os, sys
+import ast, json, os, sys
 import numpy, yaml
 light = int(sys.argv[1])
-
-class PutAway:
-    def __init__(self, name):
-        before = set(sys.modules)
-        __import__(name)
-        self.name, names = name, set(sys.modules) - before
-        self.modules = {name: sys.modules.pop(name) for name in names}
-    def find_spec(self, name, path, target=None):
-        return importlib.machinery.ModuleSpec(name, self) if name == self.name else None
-    def create_module(self, spec):
-        sys.modules.update(self.modules)
-        return self.modules[spec.name]
-    def exec_module(self, module):
-        pass
 
 for number, path in enumerate(sys.argv[2:]):
     if number == light:
         import matplotlib.pyplot, pandas, scipy.optimize, scipy.special
-        sys.meta_path.insert(0, PutAway("torch"))
     child = os.fork()
     if child == 0:
         tree = ast.parse(open(path, encoding="utf-8").read())
