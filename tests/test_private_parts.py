@@ -123,7 +123,7 @@ class Scan:
         return self._foreign(node.value) and ast.unparse(node) not in SETTINGS
 
     def _patches(self, node: ast.Call) -> bool:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        name = getattr(node.func, "attr", getattr(node.func, "id", None))
         if name not in PATCHES or not node.args:
             return False
         target = node.args[0]
