@@ -13,6 +13,8 @@ import pytest
 import torch
 import yaml
 
+from private_ensembles.jobs.provenance import record_path
+
 TINY = ("--configfile", "tests/config/tiny.yaml", "--cores", "1")
 DATASET = "results/datasets/digits.npz"
 TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
@@ -80,6 +82,7 @@ def test_planted_file_is_refused_by_name_and_nothing_in_it_runs(
 ):
     ran = finished / "ran"
     (finished / place).write_bytes(FORMS[form](Payload(ran)))
+    (finished / record_path(place)).unlink()  # which would refuse it before it is read
     (finished / target).unlink()
     # The file is taken for what it is called, however new it is.
     done = run_snakemake(finished, *TINY, "--rerun-triggers", "params", "--", target)

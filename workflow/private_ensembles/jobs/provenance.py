@@ -38,8 +38,6 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "torch": "torch",
 }
-# Seconds after a job within which Snakemake has noticed its end, on a cluster as well.
-TOUCHED_WITHIN = 3600
 ROOT, FOLDER = "results", "provenance"
 # Folders for their owner's eyes alone: whoever has the seed can take a rehearsal's noise away.
 PRIVATE = {"private", "rehearsal"}
@@ -80,9 +78,6 @@ def sha256_of(path) -> str:
 def check_inputs(paths) -> dict[str, str]:
     """Return the sha256 of every input file, after comparing it with its record.
 
-    A record binds as long as the file is the one that the job wrote: what was copied, unpacked or
-    taken from a cache is another (another inode), and so is what was written again later.
-
     Raises ValueError, naming the file, if contents differ from the record; OSError if a file
     cannot be read.
     """
@@ -91,24 +86,14 @@ def check_inputs(paths) -> dict[str, str]:
         if not os.path.isfile(path):
             continue
         hashes[path] = sha256_of(path)
-        record = read_record(path)
-        if _is_the_recorded(os.stat(path), record) and record.get("sha256") != hashes[path]:
+        recorded = read_record(path).get("sha256", hashes[path])
+        if recorded != hashes[path]:
             raise ValueError(
-                f"{path}: is damaged: its sha256 is {hashes[path]} and was "
-                f"{record.get('sha256')} when it was made; delete it and run again"
+                f"{path}: is damaged: its sha256 is {hashes[path]} and was {recorded} when it was "
+                "made; delete it and run again, or, if you changed it on purpose, delete its "
+                f"record, {record_path(path)}"
             )
     return hashes
-
-
-def _is_the_recorded(status: os.stat_result, record: dict) -> bool:
-    """Tell whether a file is the one that was recorded, whatever its bytes are now.
-
-    Snakemake touches a finished job's outputs, so the time may be a little later than recorded.
-    """
-    inode, time = record.get("inode"), record.get("mtime_ns")
-    if inode != status.st_ino or not isinstance(time, int):
-        return False
-    return 0 <= status.st_mtime_ns - time < TOUCHED_WITHIN * 10**9
 
 
 def read_record(path) -> dict:
@@ -161,7 +146,6 @@ def write_record(temporary, final, written, facts: dict) -> None:
         status = os.stat(written)
         content["sha256"] = sha256_of(written)
         content["bytes"] = status.st_size
-        content["inode"] = status.st_ino
         content["mtime_ns"] = status.st_mtime_ns
     text = json.dumps(content, indent=2, ensure_ascii=False, default=_plain)
     with open(temporary, "w", encoding="utf-8") as file:
