@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
-from private_ensembles.teachers import forest
 from private_ensembles.teachers.forest import cast_forest_votes
-from private_ensembles.teachers.splits import columns_of
 
 PARAMETERS = {"n_estimators": 5, "max_features": 0.5, "min_samples_leaf": 1, "bootstrap": False}
 
@@ -87,31 +84,3 @@ def test_bad_input_is_refused_in_one_line(table, changes, message):
     with pytest.raises(ValueError, match=message) as error:
         cast(**(arguments | changes))
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("trees", [1, 2, 6, 301])
-@pytest.mark.parametrize("changes", [{}, {"bootstrap": True}, {"max_leaf_nodes": 6}])
-def test_pure_forests_vote_as_scikit_learn_predicts(trees, changes):
-    """With ties of two and of six trees, whose first class wins, and splits between neighbours."""
-    source = np.random.default_rng(trees)
-    features = source.random((70, 4), np.float32)
-    features[:, 1] = features[:, 0] > 0.5
-    features[35:, 2] = np.nextafter(features[:35, 2], np.float32(1))
-    labels = (features[:, 0] + source.normal(0, 0.3, 70) > 0.5).astype(np.uint8)
-    queries = np.concatenate([features, source.random((403, 4), np.float32)])
-    parameters = PARAMETERS | {"n_estimators": trees} | changes
-    fitted = RandomForestClassifier(**parameters, random_state=0).fit(features, labels)
-    pure = forest._is_pure(fitted)
-    assert pure != ("max_leaf_nodes" in changes)
-    if pure:
-        voted = forest._majority(fitted, columns_of(queries))
-        np.testing.assert_array_equal(voted, fitted.predict(queries))
-        if trees % 2 == 0:
-            assert (fitted.predict_proba(queries)[:, 1] == 0.5).any()
-
-
-def test_forests_that_are_not_pure_vote_by_scikit_learn(table, monkeypatch):
-    features, labels, shards = table
-    monkeypatch.setattr(forest, "_majority", lambda *of: pytest.fail("a forest is not pure"))
-    votes = cast(features, labels, shards, features, parameters=PARAMETERS | {"max_depth": 1})
-    assert set(np.unique(votes)) == {0, 1}

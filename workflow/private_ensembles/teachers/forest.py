@@ -4,7 +4,6 @@ import numpy as np
 
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import stream
-from private_ensembles.teachers.splits import columns_of, single_below
 
 
 def cast_forest_votes(
@@ -37,7 +36,6 @@ def cast_forest_votes(
 
     _check(features, labels, shards, queries, n_classes)
     votes = np.empty((len(queries), len(shards)), np.min_scalar_type(n_classes - 1))
-    columns, finite = columns_of(queries), np.isfinite(queries).all()
     meter = Meter(len(shards), "forests", say=progress, log=progress)
     for i, shard in enumerate(shards):
         state = int(stream(seed, *path, "forest", i).generate_state(1)[0])
@@ -48,55 +46,10 @@ def cast_forest_votes(
         except (TypeError, ValueError) as error:
             line = " ".join(str(error).split())
             raise ValueError(f"forest {i + 1} of {len(shards)}: {line}") from None
-        together = finite and _is_pure(forest)
-        votes[:, i] = _majority(forest, columns) if together else forest.predict(queries)
+        votes[:, i] = forest.predict(queries)
         meter.advance()
     meter.finish()
     return votes
-
-
-def _is_pure(forest):
-    """Whether the records of each leaf are of one of two classes."""
-    trees = (estimator.tree_ for estimator in forest.estimators_)
-    return len(forest.classes_) == 2 and all(
-        (tree.value[tree.children_left < 0, 0].max(axis=1) == 1).all() for tree in trees
-    )
-
-
-def _majority(forest, columns):
-    """What a forest `_is_pure` of votes on queries, float32 (d, Q): the same as its `predict`.
-
-    A tree there takes a query to its leaf before it looks at the next one. Here all queries go
-    through a split at once, one bit each, and trees share the splits that they have in common.
-    """
-    trees = [estimator.tree_ for estimator in forest.estimators_]
-    masks = _masks(trees, columns)
-    ones = np.zeros(columns.shape[1], np.min_scalar_type(len(trees)))
-    for tree in trees:
-        below = np.where(tree.value[:, 0, 1] > 0.5, 255, 0).tolist()  # of a leaf, all bits
-        splits = zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True)
-        nodes = zip(splits, tree.children_left.tolist(), tree.children_right.tolist(), strict=True)
-        # Children come after their parents.
-        for node, (split, left, right) in reversed(list(enumerate(nodes))):
-            if left >= 0:
-                differ = below[left] ^ below[right]
-                below[node] = below[right] ^ (differ & masks[split])
-        bits = np.broadcast_to(np.asarray(below[0], np.uint8), (-(-len(ones) // 8),))
-        ones += np.unpackbits(bits, count=len(ones))
-    # With as many trees on either side the first class is taken.
-    return forest.classes_[(2 * ones.astype(int) > len(trees)).astype(int)]
-
-
-def _masks(trees, columns):
-    """By the feature and threshold of a split: where queries go left, as `np.packbits` has it."""
-    feature = np.concatenate([tree.feature for tree in trees])
-    threshold = np.concatenate([tree.threshold for tree in trees])
-    masks = {}
-    for column in np.unique(feature[feature >= 0]).tolist():
-        exact = np.unique(threshold[feature == column])
-        packed = np.packbits(columns[column] <= single_below(exact)[:, None], axis=1)
-        masks |= zip(((column, value) for value in exact.tolist()), packed, strict=True)
-    return masks
 
 
 def _check(features, labels, shards, queries, n_classes):
