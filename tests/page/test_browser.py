@@ -1,10 +1,8 @@
 """The page in a real browser: no complaint, tables that sort, readable, printable."""
 
-import importlib.util
 import itertools
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,12 +14,7 @@ from private_ensembles.papers.darrm.figures import sigma_search
 from private_ensembles.papers.darrm.tables import privacy_loss
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
-
-_spec = importlib.util.spec_from_file_location(
-    "browser", Path(__file__).resolve().parents[1] / "browser.py"
-)
-browser = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(browser)
+from tests import browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
 

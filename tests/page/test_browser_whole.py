@@ -1,6 +1,5 @@
 """A whole run's page in a real browser: short, no dead link, sliders and charts by keyboard."""
 
-import importlib.util
 import re
 import shutil
 from pathlib import Path
@@ -10,12 +9,7 @@ import pytest
 import yaml
 
 from private_ensembles.page import index
-
-_spec = importlib.util.spec_from_file_location(
-    "browser", Path(__file__).resolve().parents[1] / "browser.py"
-)
-browser = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(browser)
+from tests import browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
 

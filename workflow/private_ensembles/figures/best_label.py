@@ -29,9 +29,7 @@ def draw(study: pd.DataFrame, *paths: str) -> None:
         axes[1].set(xscale="log", xlabel="labels Q", ylabel="right labels")
         axes[1].set_title(f"Q labels for ε = {budget:g} together")
         for axis, column in zip(axes, ("epsilon", "labels"), strict=True):
-            ticks = sorted(set(study[column]))
-            axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-            axis.xaxis.set_minor_locator(style.plt.NullLocator())
+            style.plain_ticks(axis.xaxis, sorted(set(study[column])), alone=True)
             axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         style.save(drawn, *paths)

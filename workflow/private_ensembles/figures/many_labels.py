@@ -93,7 +93,5 @@ def _votes(table: pd.DataFrame, axis) -> None:
         xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
     )
     axis.margins(y=0.12)
-    ticks = sorted(set(table["epsilon"]))
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.xaxis.set_minor_locator(style.plt.NullLocator())
+    style.plain_ticks(axis.xaxis, sorted(set(table["epsilon"])), alone=True)
     axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

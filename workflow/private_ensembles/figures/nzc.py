@@ -30,9 +30,7 @@ def draw_ensembles(data: pd.DataFrame, *paths: str) -> None:
             axis.set_ylabel("queries (%)")
         for axis in (first, third, fourth):
             axis.set(xscale="log", xlabel="teachers K")
-            axis.set_xticks(sorted(size["teachers"].unique()), minor=False)
-            axis.set_xticks([], minor=True)
-            axis.xaxis.set_major_formatter("{x:g}")
+            style.plain_ticks(axis.xaxis, sorted(size["teachers"].unique()), alone=True)
         first.legend()
         style.warn(drawn, "exact votes: not for release")
         style.save(drawn, *paths)

@@ -2,7 +2,6 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
 
 from private_ensembles.figures import names, style
 from private_ensembles.mechanisms import registry
@@ -62,9 +61,7 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
             ylim=(0, 1.08 * wanted),
         )
         style.direct_labels(axis, ends, gap=0.06 * wanted)
-        axis.set_xticks(ticks, minor=False)
-        axis.xaxis.set_minor_locator(style.plt.NullLocator())
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+        style.plain_ticks(axis.xaxis, ticks, alone=True)
         style.save(drawn, *paths)
 
 

@@ -19,7 +19,7 @@ from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from matplotlib.transforms import offset_copy
 
 from private_ensembles.figures import names
@@ -59,7 +59,7 @@ _SAME = {
     "gamma_sub": "darrm_sub",
     "gamma_const": "darrm_const",
 }
-# Likewise: mechanisms have their labels in the registry.
+# Likewise: mechanisms have their labels in the registry, data sets have theirs in `names`.
 LABELS = {
     "gamma_opt": r"$\gamma_{\mathrm{opt}}$ (optimised)",
     "gamma_sub": r"$\gamma_{\mathrm{sub}}$ (subsampling)",
@@ -71,10 +71,7 @@ LABELS = {
     # Two thresholds of one mechanism, in PATE's Figure 5.
     "moderate": f"{names.mechanism('confident_gnmax')}, moderate",
     "aggressive": f"{names.mechanism('confident_gnmax')}, aggressive",
-    "mnist": "MNIST",
-    "fashion-mnist": "Fashion-MNIST",
-    "svhn": "SVHN",
-    "adult": "UCI Adult",
+    # Data sets that figures say more of than tables.
     "glyph": "Glyph-like votes",
     "digits": "scikit-learn's digits",
 }
@@ -120,7 +117,7 @@ def look(name: str) -> dict[str, object]:
 
 def label(name: str) -> str:
     """Return the name as figures print it: a mechanism's label; an unknown one as it is."""
-    return LABELS.get(name) or names.mechanism(name)
+    return LABELS.get(name) or names.mechanism(names.dataset(name))
 
 
 def short_label(name: str) -> str:
@@ -185,11 +182,13 @@ def direct_labels(axis: Axes, ends: list[tuple[float, float, str, object]], gap:
         axis.text(right, last, name, transform=place, va="center", color=ink(color))
 
 
-def plain_ticks(axis: Axis, places) -> None:
-    """Put ticks at these places of a logarithmic axis only, as plain numbers."""
+def plain_ticks(axis: Axis, places, *, alone: bool = False) -> None:
+    """Put numbers at these places of a logarithmic axis only; alone: ticks, too."""
     axis.set_major_locator(FixedLocator(places))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
+    if alone:
+        axis.set_minor_locator(NullLocator())
 
 
 def warn(drawn: Figure, text: str) -> None:

@@ -99,8 +99,9 @@ def of_column(name: str, value: float, digits: int = DIGITS) -> str:
     >>> of_column("epsilon", 0.12341), of_column("accuracy", 0.12341)
     ('0.1235', '0.1234')
     """
-    bound = digits == DIGITS and is_bound(name)
-    return (format_bound if bound else format_number)(value, digits)
+    if digits == DIGITS and is_bound(name):
+        return format_bound(value, digits)
+    return format_number(value, digits)
 
 
 def cell(

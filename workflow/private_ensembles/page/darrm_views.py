@@ -6,12 +6,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.figures import names
-from private_ensembles.mechanisms import registry
 from private_ensembles.page.cells import format_bound, format_number
 from private_ensembles.page.charts import Mark, Scale, dot_chart, legend
 from private_ensembles.page.html import html_table
 from private_ensembles.page.page import TEMPLATES
-from private_ensembles.page.pivots import last
+from private_ensembles.page.pivots import by_mechanism
 from private_ensembles.published.reproduced import stand_ins
 
 _VIEWS = TEMPLATES.get_template("views.html").module
@@ -42,24 +41,20 @@ def accuracy(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Marku
             _accuracy_mark(row, order, datasets)
             for row in rows.drop_duplicates(["dataset", "mechanism"]).to_dict("records")
         ]
-        marks += [
-            Mark(order.index(name) + aside, float(value), 4, f"{words}: {value} printed", tint)
-            for name, value, words, tint, aside in _printed_accuracies(printed, tables, m, datasets)
-            if name in order
-        ]
+        items = [name for name, table in tables.items() if (table["m"] == m).any()]
+        marks += _printed_marks(printed[printed["item"].isin(items)], order, datasets)
         shown = [names.mechanism(name) for name in order]
         charts.append(dot_chart(f"m = {m:g}", shown, marks, scale))
     kinds = {place: names.dataset(name) for place, name in enumerate(datasets[:2])}
     if printed["dataset"].isin(datasets).any():
         kinds[4] = "printed by the paper for Q labels, in its data set's colour"
-    pivot = every.drop_duplicates(["dataset", "m", "mechanism"]).assign(
-        column=lambda table: [
-            f"{names.dataset(name)}, m = {m:g}"
-            for name, m in zip(table["dataset"], table["m"], strict=True)
-        ]
-    )
+    rows = every.drop_duplicates(["dataset", "m", "mechanism"])
+    headings = [
+        f"{names.dataset(name)}, m = {m:g}"
+        for name, m in zip(rows["dataset"], rows["m"], strict=True)
+    ]
     kept = ["mechanism", "privacy_model", "adjacency"]
-    wide = _pivot(pivot, kept, "expected_accuracy")
+    wide = by_mechanism(rows, kept, headings, "expected_accuracy")
     return _VIEWS.accuracy(
         legend(kinds),
         charts,
@@ -122,22 +117,16 @@ def _aside(place: int, datasets: list[str]) -> float:
     return 0.3 * (place - (min(len(datasets), 4) - 1) / 2)
 
 
-def _printed_accuracies(printed: pd.DataFrame, tables: Mapping, m: float, datasets: list[str]):
-    """Yield mechanism, printed accuracy, words, colour and place aside of the paper, at one m."""
-    items = [name for name, table in tables.items() if (table["m"] == m).any()]
-    rows = printed[printed["item"].isin(items) & printed["dataset"].isin(datasets)]
+def _printed_marks(printed: pd.DataFrame, order: list[str], datasets: list[str]) -> list[Mark]:
+    """Return what the paper printed, in its data set's colour."""
+    marks = []
+    rows = printed[printed["column"].isin(order) & printed["dataset"].isin(datasets)]
     for row in rows.to_dict("records"):
-        name = row["column"] if row["column"] in registry.entries() else None
-        if name is not None:
-            where = f"{names.mechanism(name)}, {names.dataset(row['dataset'])}, {row['row']}"
-            place = datasets.index(row["dataset"])
-            yield name, row["published"], where, f"k{place}", _aside(place, datasets)
-
-
-def _pivot(table: pd.DataFrame, kept: list[str], value: str) -> pd.DataFrame:
-    """Return one row per mechanism in the tables' order, one column per data set and m."""
-    wide = table.pivot(index=kept, columns="column", values=value)
-    wide = wide.reindex(columns=list(dict.fromkeys(table["column"])))
-    order = {name: place for place, name in enumerate(dict.fromkeys(table["mechanism"]))}
-    wide = wide.reset_index().sort_values("mechanism", key=lambda column: column.map(order))
-    return last(wide, kept[1:])
+        place = datasets.index(row["dataset"])
+        at = order.index(row["column"]) + _aside(place, datasets)
+        words = (
+            f"{names.mechanism(row['column'])}, {names.dataset(row['dataset'])}, {row['row']}: "
+            f"{row['published']} printed"
+        )
+        marks.append(Mark(at, float(row["published"]), 4, words, f"k{place}"))
+    return marks

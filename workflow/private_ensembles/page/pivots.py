@@ -82,6 +82,21 @@ def last(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return table[[*(name for name in table if name not in columns), *columns]]
 
 
+def by_mechanism(
+    table: pd.DataFrame, kept: list[str], headings: list[str], value: str
+) -> pd.DataFrame:
+    """Return one row per mechanism in the table's order, and a column for each of the headings.
+
+    kept: columns that say more of a mechanism, and itself, which comes first; they come last.
+    headings: of the table's rows. value: the column whose values are shown.
+    """
+    order = list(dict.fromkeys(table["mechanism"]))
+    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values=value)
+    wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
+    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
+    return last(wide, kept[1:])
+
+
 def _places(rows: pd.DataFrame) -> list[tuple]:
     """The budget and number of labels of each row.
 
@@ -133,12 +148,8 @@ def equal_budget(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> M
         f"Q = {row['queries']:g}, ε = {row['epsilon']:g}"
         for row in table.to_dict("records")
     ]
-    order = list(dict.fromkeys(table["mechanism"]))
-    kept = [*_KEPT, "release"]
-    wide = table.assign(heading=headings).pivot(index=kept, columns="heading", values="accuracy")
-    wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
-    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
-    return html_table(last(wide, kept[1:]), "Accuracy at equal totals", decimals=4)
+    wide = by_mechanism(table, [*_KEPT, "release"], headings, "accuracy")
+    return html_table(wide, "Accuracy at equal totals", decimals=4)
 
 
 def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
