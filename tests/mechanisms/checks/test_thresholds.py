@@ -24,5 +24,5 @@ def test_a_student_expects_the_same_of_every_query():
 
 
 def test_a_students_score_is_of_two_classes():
-    with pytest.raises(ValueError, match="^counts of 3 classes: a student's score is of two$"):
+    with pytest.raises(ValueError, match=r"^counts of 3 classes: a student's score is of two$"):
         student(np.array([[3, 2, 2]]), NOISE, False)
