@@ -110,7 +110,8 @@ def trade_off(
 
 
 def _pairs(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
-    p, q = (np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in (first, second))
+    p = np.atleast_2d(np.asarray(first, dtype=np.float64))
+    q = np.atleast_2d(np.asarray(second, dtype=np.float64))
     if p.shape != q.shape or p.ndim != 2:
         raise ValueError(f"first, second: shapes {p.shape}, {q.shape} must be (pairs, outcomes)")
     return p, q

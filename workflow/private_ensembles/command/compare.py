@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
 
     Raises ValueError if a folder holds no table, or none that the other has.
     """
-    first, second = comparison.tables(options.first), comparison.tables(options.second)
+    first = comparison.tables(options.first)
+    second = comparison.tables(options.second)
     common = [name for name in first if name in second]
     if not common:
         raise ValueError(f"{options.first} and {options.second}: have no table in common")

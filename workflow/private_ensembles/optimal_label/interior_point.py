@@ -46,7 +46,8 @@ def best_point(
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = matrix.shape
     program.col_cost_ = -weights
-    program.col_lower_, program.col_upper_ = np.zeros(len(weights)), np.ones(len(weights))
+    program.col_lower_ = np.zeros(len(weights))
+    program.col_upper_ = np.ones(len(weights))
     program.row_lower_, program.row_upper_ = lower, upper
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices

@@ -65,7 +65,8 @@ class Program:
 
     def totals(self) -> sparse.csr_matrix:
         """Return the rows that add up each histogram's probabilities to 1."""
-        groups, starts = np.arange(self.size), np.append(self.histograms.starts, self.size)
+        groups = np.arange(self.size)
+        starts = np.append(self.histograms.starts, self.size)
         shape = len(self.histograms.counts), self.size
         return sparse.csr_matrix((self.histograms.sizes.astype(float), groups, starts), shape)
 

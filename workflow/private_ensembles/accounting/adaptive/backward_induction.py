@@ -115,7 +115,8 @@ def _ranges(
     for before, after in zip(width, [*width[-2::-1], 0], strict=True):
         low, high = wanted.start - after, wanted.stop + after
         if from_start and after:
-            low, high = max(low, -grid.lowest - before), min(high, -grid.lowest + before)
+            low = max(low, -grid.lowest - before)
+            high = min(high, -grid.lowest + before)
         low = min(max(low, 0), grid.size - 1)
         ranges.append((low, max(low + 1, min(high, grid.size))))
     return ranges

@@ -221,7 +221,8 @@ def _curvatures(
     only_b = _density(_near(low_b, high_b)) * ndtr(high_a)
     both = np.exp(-(_near(low_c, high_c) ** 2) - near_w**2 / 4) / (2 * math.pi)
     tie = np.exp(-(near_w**2) / 4) * ndtr(-math.sqrt(2) * low_c) / (2 * math.sqrt(math.pi))
-    square_a, square_b = _square_less_one(low_a, high_a), _square_less_one(low_b, high_b)
+    square_a = _square_less_one(low_a, high_a)
+    square_b = _square_less_one(low_b, high_b)
 
     along_c = far_a * only_a + both, far_b * only_b + both
     turn_c = (square_a * only_a + far_b * both) / 2, (square_b * only_b + far_a * both) / 2

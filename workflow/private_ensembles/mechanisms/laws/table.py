@@ -69,7 +69,8 @@ class TableLaw(Law):
         counts = np.zeros((2, moved.size, C), dtype=np.int64)
         counts[0, :, 0], counts[1, :, 0] = moved, moved - 1
         counts[:, :, 1] = K - counts[:, :, 0]
-        before, after = self.chances(counts[0], parameters), self.chances(counts[1], parameters)
+        before = self.chances(counts[0], parameters)
+        after = self.chances(counts[1], parameters)
         played = Pairs(before, after, error, spare)
         return Covered(self.cover(task, parameters), played)
 

@@ -110,7 +110,7 @@ def prior_shapes(
         }
         for family, gamma in gammas.items():
             points = [{"quantity": "gamma", "x": l, "y": value} for l, value in enumerate(gamma)]
-            scaling, *_ = proof(gamma, m, epsilon, Delta, delta)
+            scaling = proof(gamma, m, epsilon, Delta, delta)[0]
             points.append({"quantity": "scaling", "y": scaling})
             for distribution in actual:
                 what = {"quantity": "expected_error", "actual": distribution}

@@ -65,13 +65,15 @@ def privacy_loss(
     rows = []
     for dataset in datasets:
         epsilon, Delta = float(dataset["epsilon"]), float(dataset["Delta"])
-        per_query = multiply(m, epsilon), multiply(m, Delta)
+        epsilon_query, delta_query = multiply(m, epsilon), multiply(m, Delta)
         one_teacher = replace_one(epsilon, Delta)
-        committee = optimal_homogeneous(epsilon, Delta, min(m, K), per_query[1])
-        sigma = gnmax_sigma(*per_query, method="rdp", order_max=order_max, order_step=order_step)
+        committee = optimal_homogeneous(epsilon, Delta, min(m, K), delta_query)
+        sigma = gnmax_sigma(
+            epsilon_query, delta_query, method="rdp", order_max=order_max, order_step=order_step
+        )
         for Q in queries:
-            total = general(*per_query, Q, delta_prime)
-            optimal = optimal_homogeneous(*per_query, Q, total.delta)
+            total = general(epsilon_query, delta_query, Q, delta_prime)
+            optimal = optimal_homogeneous(epsilon_query, delta_query, Q, total.delta)
             everything = optimal_homogeneous(epsilon, Delta, K, total.delta)
             rows.append(
                 {
@@ -81,8 +83,8 @@ def privacy_loss(
                     "m": m,
                     "privacy_model": "shared_data",
                     "adjacency": "add_remove",
-                    "epsilon_query": per_query[0],
-                    "delta_query": per_query[1],
+                    "epsilon_query": epsilon_query,
+                    "delta_query": delta_query,
                     "epsilon_total": total.epsilon,
                     "delta_total": total.delta,
                     "epsilon_total_optimal": optimal.epsilon,

@@ -146,7 +146,8 @@ def _accuracy(counts: np.ndarray, labels: np.ndarray, settings: Mapping) -> dict
     parameters = _mechanism(settings["mechanism"])
     distributions = {}
     for ties in TIES:
-        distributions[ties], *_ = label_distribution(counts, **(parameters | {"ties": ties}))
+        chosen = parameters | {"ties": ties}
+        distributions[ties] = label_distribution(counts, **chosen)[0]
     distributions["lnmax"] = lnmax_distribution(counts, settings["lnmax"]["scale"])
     right = label_accuracies(counts, labels, distributions)
     lead = leads(counts)

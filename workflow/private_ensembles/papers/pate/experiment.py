@@ -291,7 +291,7 @@ def _release_account(round_one, settings, source) -> dict[str, tuple[float, str]
 def _two_rounds_account(counts, labels, settings, source, noise) -> dict[str, tuple[float, str]]:
     """A confident round, then an interactive one on other queries with a student's scores."""
     rounds = settings["two_rounds"]
-    first, second = (rounds[name]["queries"] for name in ("first", "second"))
+    first, second = rounds["first"]["queries"], rounds["second"]["queries"]
     confident = confident_round(counts[:first], **noise_of(rounds["first"]), noise=noise)
     scores = stated_scores(labels[first:], counts.shape[1], rounds, source)
     later = counts[first : first + second]
