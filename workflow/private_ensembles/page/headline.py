@@ -31,8 +31,19 @@ def sentence(findings: Sequence[Finding], papers: int) -> str:
             parts.append(f"{_word(number)} {singular if number == 1 else plural}")
     if not parts:
         return head
-    told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    told = listed(parts)
     return f"{head} {told[0].upper()}{told[1:]}."
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return one part or more as a list in a sentence.
+
+    >>> listed(["one"]), listed(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _word(number: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from private_ensembles.page.findings import Finding, of_paper
+from private_ensembles.page.headline import listed
 from private_ensembles.published.statuses import STATUSES
 
 # Findings in words on a paper's card; all of them are below.
@@ -30,8 +31,7 @@ def sentence(counts: pd.Series) -> str:
                 for name, status in STATUSES.items()
                 if status.verb and (number[name] or name == "match")
             ]
-            *first, last = parts
-            head += f"{', '.join(first)} and {last}." if first else f"{last}."
+            head += f"{listed(parts)}."
     if number["not_comparable"]:
         head += f" {number['not_comparable']} rest on votes that are not the authors'."
     if number["not_run"]:
@@ -60,9 +60,7 @@ def relations_sentence(counts: pd.Series) -> str:
         number = int(counts.get(status, 0))
         if number or status == "match":
             parts.append(f"{number} {of_one if number == 1 else of_more}")
-    *first, last = parts
-    fared = f"{', '.join(first)} and {last}" if first else last
-    return f"{head} were judged: {fared}."
+    return f"{head} were judged: {listed(parts)}."
 
 
 @dataclass(frozen=True)
