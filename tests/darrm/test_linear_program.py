@@ -1,71 +1,78 @@
-"""The growing program: its bound, its fall-back, and what it drops."""
+"""Both solvers: near the optimum, with multipliers that prove it, or a plain error."""
 
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import linear_program
+from private_ensembles.darrm.linear_program import (
+    Gurobi,
+    Highs,
+    Infeasible,
+    LinearProgram,
+    SolverUnavailable,
+    dual_bound,
+    solver_named,
+)
 from private_ensembles.darrm.optimize import optimize_gamma
 
 
-def test_auto_falls_back_on_highs_where_gurobi_gives_up(monkeypatch):
-    def refuse(self, *arguments):
-        raise linear_program.SolverUnavailable("no licence")
+@pytest.fixture(params=[Highs, Gurobi])
+def solver(request):
+    try:
+        return request.param(threads=1)
+    except SolverUnavailable as reason:
+        pytest.skip(str(reason))
 
-    monkeypatch.setattr(linear_program._Gurobi, "__init__", refuse)
+
+def program(rows, right, cost=(1.0, 2.0), upper=(1.0, 1.0)):
+    cost, upper, rows, right = (np.array(part, float) for part in (cost, upper, rows, right))
+    return LinearProgram(cost, upper, rows, right)
+
+
+def test_auto_is_highs():
+    assert isinstance(solver_named("auto"), Highs)
     assert optimize_gamma(5, 2, 0.1, 1e-5).solver["name"] == "highs"
-    with pytest.raises(linear_program.SolverUnavailable, match="no licence"):
-        optimize_gamma(5, 2, 0.1, 1e-5, solver="gurobi")
-
-
-def test_auto_goes_on_with_highs_where_gurobi_fails_in_the_middle(monkeypatch):
-    pytest.importorskip("gurobipy")
-
-    def fail(self):
-        raise linear_program.SolverUnavailable("crashed")
-
-    monkeypatch.setattr(linear_program._Gurobi, "solve", fail)
-    solution = optimize_gamma(11, 3, 0.1, 1e-5)
-    assert solution.solver["name"] == "highs"
-    assert solution.utility == pytest.approx(0.84880602, abs=1e-7)
 
 
 def test_unknown_solvers_are_refused():
-    with pytest.raises(ValueError, match="solver"):
+    with pytest.raises(ValueError, match="solver = 'cplex': must be one of auto, highs, gurobi"):
         optimize_gamma(11, 3, 0.1, solver="cplex")
 
 
-def test_rows_cut_off_the_optimum_and_duality_bounds_it():
-    program = linear_program.CutProgram(np.array([1.0, 2.0]), np.ones(2), "highs")
-    assert program.solve().tolist() == [1, 1]
-    assert program.add(["a"], np.array([[1.0, 1.0]])) == 1
-    assert program.add(["a"], np.array([[1.0, 1.0]])) == 0  # known already
-    np.testing.assert_allclose(program.solve(), [0, 1], atol=1e-9)
-    assert 2 <= program.upper_bound() <= 2 + 1e-9
-    program.fix(np.array([0.0, 1.0]), 0.25)
-    np.testing.assert_allclose(program.solve(), [0.75, 0.25], atol=1e-9)
-    program.fix(np.array([-1.0, -1.0]), -2.0)
-    with pytest.raises(linear_program.Infeasible):
-        program.solve()
+def test_a_solver_comes_near_the_optimum_and_duality_bounds_it(solver):
+    known = program([[1.0, 1.0], [0.0, 1.0]], [1.0, 0.25])  # at (0.75, 0.25)
+    x, multipliers = solver.solve(known, 1e-9)
+    np.testing.assert_allclose(x, [0.75, 0.25], atol=1e-6)
+    assert (multipliers >= 0).all()
+    assert 1.25 <= dual_bound(known, multipliers) <= 1.25 + 1e-6
 
 
-def test_idle_rows_are_dropped_and_fixed_ones_stay(monkeypatch):
-    monkeypatch.setattr(linear_program, "ROW_LIMIT", 10)
-    program = linear_program.CutProgram(np.ones(2), np.ones(2), "highs")
-    program.fix(np.array([1.0, 0.0]), 0.5)
-    program.solve()
-    for k in range(12):
-        program.add([k], np.array([[0.1, 0.1 * k / 12]]))
-        program.solve()
-    assert len(program.rows) <= 10
-    assert program.fixed.sum() == 1
-    np.testing.assert_allclose(program.solve(), [0.5, 1], atol=1e-9)
+def test_any_multipliers_give_a_bound():
+    known = program([[1.0, 1.0], [0.0, 1.0]], [1.0, 0.25])
+    for multipliers in np.random.default_rng(0).uniform(0, 3, (50, 2)):
+        assert dual_bound(known, multipliers) >= 1.25
 
 
-def test_a_row_that_was_dropped_can_be_added_once_more(monkeypatch):
-    monkeypatch.setattr(linear_program, "ROW_LIMIT", 4)
-    program = linear_program.CutProgram(np.ones(2), np.ones(2), "highs")
-    for k in range(5):  # the last one drops all but two
-        program.add([k], np.array([[0.1, 0.1 * k]]))
-    assert len(program.names) == len(program.rows) == 2
-    gone = next(k for k in range(5) if k not in program.names)
-    assert program.add([gone], np.array([[0.1, 0.1 * gone]])) == 1
+def test_among_many_optima_a_solver_stays_inside(solver):
+    """Not at one of the vertices (1, 0) and (0, 1)."""
+    x, _ = solver.solve(program([[1.0, 1.0]], [1.0], cost=(1.0, 1.0)), 1e-6)
+    np.testing.assert_allclose(x, [0.5, 0.5], atol=0.1)
+
+
+def test_at_a_vertex_few_rows_have_a_price():
+    rng = np.random.default_rng(0)
+    known = program(rng.uniform(0.5, 1, (40, 5)), np.ones(40), np.ones(5), np.ones(5))
+    _, multipliers = Highs(vertex=True).solve(known, 1e-9)
+    assert np.count_nonzero(multipliers) <= 5
+
+
+def test_rows_without_a_point_are_infeasible(solver):
+    with pytest.raises(Infeasible):
+        solver.solve(program([[1.0, 1.0], [-1.0, -1.0]], [1.0, -1.5]), 1e-9)
+
+
+def test_a_size_that_the_licence_refuses_is_said():
+    try:
+        solver = Gurobi()
+        assert solver.solve(program(np.ones((2500, 2)), np.ones(2500)), 1e-9)
+    except SolverUnavailable as reason:
+        assert str(reason).startswith(("Gurobi: ", "gurobipy is not installed"))

@@ -90,7 +90,6 @@ def test_a_look_at_pure_moves_first_leaves_the_exact_maximum(monkeypatch):
     g = problem.odd_vector(gamma)
     plain, _ = worst_case.eight_corner_worst_case(problem, g)
     monkeypatch.setattr(worst_case, "SEEDED", 1)
-    worst_case._eight_corner_worst_case.cache_clear()
     seeded, exact = worst_case.eight_corner_worst_case(problem, g)
     assert exact
     assert seeded.upper == pytest.approx(plain.upper, abs=1e-13)

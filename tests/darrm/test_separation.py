@@ -16,13 +16,10 @@ def problem():
     return PrivacyProblem(9, 1, 0.3, 0.01, 0.01)
 
 
-def test_edges_hold_teachers_at_the_corner_and_at_one_end(problem):
+def test_edges_hold_teachers_at_the_corner_and_at_one_end():
     edges = separation.edge_assignments(9)
     assert len({tuple(counts) for counts in edges}) == 19
     assert all(counts.sum() == 9 for counts in edges)
-    for row, counts in zip(separation.edge_rows(problem), edges, strict=True):
-        expected = oracle.row(9, 1, 0.3, 0.01, counts)
-        np.testing.assert_allclose(row, np.array(expected, dtype=float), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("search", ["three_corners", "first_order_corners"])

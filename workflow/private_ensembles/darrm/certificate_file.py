@@ -7,19 +7,20 @@ Format and theorems: docs/certificates.md.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.centre import centre
-from private_ensembles.darrm.linear_program import CutProgram, dual_bound
+from private_ensembles.darrm.linear_program import Highs, LinearProgram, dual_bound
+from private_ensembles.darrm.objective import objective
 from private_ensembles.darrm.optimize import GammaSolution
 from private_ensembles.darrm.prior import Prior, parse_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.search import MANY_TEACHERS, objective
 
 # Rows with a multiplier are binding at every optimum; gamma is one up to the search's tolerance.
 NEARLY_BINDING = 1e-2
-TOLERANCE = 1e-9  # of the multipliers of many teachers, relative to the utility
+TOLERANCE = 1e-10  # of the multipliers, relative to the utility
 
 
 def certificates_of_gamma(solution: GammaSolution) -> list[dict]:
@@ -78,10 +79,10 @@ def optimality(solution: GammaSolution) -> dict:
     rows = rows.reshape(-1, goal.size)
     near = rows @ half > 1 - NEARLY_BINDING
     assignments, rows = assignments[near], rows[near]
-    multipliers = _multipliers(goal.coefficients, rows, problem.K)
+    program = LinearProgram(goal.coefficients, np.ones(goal.size), rows, np.ones(len(rows)))
+    multipliers = Highs(vertex=True).solve(program, TOLERANCE)[1] if len(rows) else np.zeros(0)
     outwards = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance
-    right = np.full(len(rows), outwards)
-    bound = dual_bound(goal.coefficients, np.ones(goal.size), rows, right, multipliers)
+    bound = dual_bound(replace(program, right=np.full(len(rows), outwards)), multipliers)
     # The bound is that of the row's true coefficients, up to what its rounding added.
     claimed = max(solution.utility_upper_bound, bound + goal.rounding)
     used = [
@@ -91,20 +92,6 @@ def optimality(solution: GammaSolution) -> dict:
     ]
     statement = _setting(problem) | {"prior": _prior(prior), "rows": used}
     return stated("gamma_utility", "weak_duality", **statement, utility=exactly(claimed))
-
-
-def _multipliers(
-    cost: NDArray[np.float64], rows: NDArray[np.float64], K: int
-) -> NDArray[np.float64]:
-    """Multipliers >= 0 of the rows in: maximise cost @ x over rows @ x <= 1, 0 <= x <= 1."""
-    if not len(rows):
-        return np.zeros(0)
-    if K > MANY_TEACHERS:
-        return centre(cost, rows, TOLERANCE).multipliers
-    program = CutProgram(cost, np.ones(len(cost)), "highs")
-    program.add(list(range(len(rows))), rows)
-    program.solve()
-    return np.maximum(program.duals, 0.0)
 
 
 def _setting(problem: PrivacyProblem) -> dict:

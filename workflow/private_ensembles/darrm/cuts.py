@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.separation import edge_assignments, edge_rows
+from private_ensembles.darrm.separation import edge_assignments
 
 VIOLATION = 1e-9  # of a row, relative to the allowance; the certificate's scaling pays for it
 FIRST = 4  # one in this many of the edges is in use at the start
@@ -23,8 +23,9 @@ class Cuts:
 
     def __init__(self, problem: PrivacyProblem) -> None:
         self.problem = problem
-        self.names = {tuple(counts) for counts in edge_assignments(problem.K)}
-        self.rows = edge_rows(problem) / problem.allowance
+        edges = edge_assignments(problem.K)
+        self.names = {tuple(counts) for counts in edges}
+        self.rows = np.array([problem.row(counts) for counts in edges]) / problem.allowance
         self.in_use = np.arange(len(self.rows)) % FIRST == 0
         self.needed = np.zeros(len(self.rows), dtype=bool)
         self.returned = 0

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm import prior as priors
-from private_ensembles.darrm.central import CentralSearch
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
+from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.gamma import mirrored
+from private_ensembles.darrm.linear_program import solver_named
+from private_ensembles.darrm.objective import objective
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
-from private_ensembles.darrm.search import MANY_TEACHERS, LinearObjective, Search, objective
+from private_ensembles.darrm.search import Search
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,13 @@ class GammaSolution:
 
     gamma : (K + 1,), symmetric, certified private.
     utility : sum_{l > K/2} c_l gamma_l (DaRRM Eq. 201 without the factor -1/2); for the prior
-        `absolute-uniform` the concave utility of `search.AbsoluteObjective`, on its samples.
+        `absolute-uniform` the concave utility of `objective.AbsoluteObjective`, on its samples.
     utility_upper_bound : no private gamma has a larger utility, in exact arithmetic.
     certificate : proof of privacy of exactly this gamma.
     solver : name, version, cuts, rounds, seconds.
     monotone : whether gamma is non-decreasing in |l - K/2|.
     scaling_loss : utility given up so that the certificate holds, relative.
-    assignments : teachers per corner of the rows that the search for the bound knew.
+    assignments : teachers per corner of the rows that the search knew.
     """
 
     problem: PrivacyProblem
@@ -89,7 +91,7 @@ def optimize_gamma(
     ----------
     K : odd number of (epsilon, Delta)-DP teachers; m : privacy allowance in [1, K]
     delta : total failure probability, >= Delta; None means 1 - (1 - Delta)^m
-    prior : see `prior.parse_prior`; solver : auto, gurobi or highs
+    prior : see `prior.parse_prior`; solver : auto or highs (HiGHS), or gurobi
     monotone : restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone
 
     Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
@@ -108,12 +110,9 @@ def optimize_gamma(
         )
     parsed = priors.parse_prior(prior)
     goal = objective(K, parsed)
-    if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
-        first = CentralSearch(problem, goal, monotone=True)
-        general = CentralSearch(problem, goal, monotone=False)
-    else:
-        first = Search(problem, goal, solver, threads, monotone=True)
-        general = Search(problem, goal, solver, threads, monotone=False, relaxation=monotone)
+    backend, known = solver_named(solver, threads), Cuts(problem)
+    first = Search(problem, goal, backend, known, monotone=True)
+    general = Search(problem, goal, backend, known, monotone=False)
     first.run()
     gamma, certificate = scale_to_allowance(problem, mirrored(first.x))
     searches, best = [first], first
@@ -138,13 +137,13 @@ def optimize_gamma(
         utility_upper_bound=max(utility, searches[-1].upper_bound),
         certificate=certificate,
         solver={
-            "name": best.solver,
-            "version": best.version,
-            "cuts": sum(search.cuts for search in searches),
+            "name": backend.name,
+            "version": backend.version,
+            "cuts": len(known.rows),
             "rounds": sum(search.rounds for search in searches),
             "seconds": round(time.perf_counter() - started, 4),
         },
         monotone=bool(np.all(np.diff(half) >= 0)),
         scaling_loss=max(0.0, 1 - utility / unscaled) if unscaled > 0 else 0.0,
-        assignments=sorted(searches[-1].assignments),
+        assignments=sorted(known.names),
     )

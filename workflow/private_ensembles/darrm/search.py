@@ -1,254 +1,279 @@
-"""Cutting planes for the optimal gamma: objectives, separation oracles and the search itself."""
+"""Cutting planes from the inside: the optimal gamma up to a certified gap."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm import prior as priors
+from private_ensembles.darrm.cuts import VIOLATION, Cuts
 from private_ensembles.darrm.gamma import mirrored
-from private_ensembles.darrm.linear_program import CutProgram, Infeasible
-from private_ensembles.darrm.privacy_cost import UNIT_ROUNDOFF, PrivacyProblem
-from private_ensembles.darrm.separation import three_corners
-from private_ensembles.darrm.series import first_order_assignments
-from private_ensembles.darrm.worst_case import (
-    EFFORT,
-    eight_corner_worst_case,
+from private_ensembles.darrm.linear_program import (
+    Gurobi,
+    Highs,
+    Infeasible,
+    LinearProgram,
+    dual_bound,
 )
+from private_ensembles.darrm.objective import AbsoluteObjective, LinearObjective
+from private_ensembles.darrm.planes import pure_move_assignments
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.separation import (
+    exact_corners,
+    first_order_corners,
+    three_corners,
+)
+from private_ensembles.darrm.worst_case import Look, WorstCase
 
-VIOLATION = 1e-9  # relative to the allowance; the certificate's scaling pays for what remains
+# Between the best gamma and the upper bound, relative: enough to stop. With many teachers, whose
+# rounds take seconds, GAP, or less where nearly every label is right, down to LEAST_GAP.
+FINE_GAP, GAP, LEAST_GAP = 2e-9, 5e-7, 1e-8
+MANY_TEACHERS = 201
+# Of a program's solution, relative to the utility, and to the gap that suffices many teachers. The
+# finer it is, the nearer is gamma to its optimum where the utility hardly weighs it.
+FINE_TOLERANCE, TOLERANCE = 2e-12, 0.1
+MAX_ROUNDS = 100  # what is found by then is certified with its gap
+CUTS_PER_ROUND = 600
 LARGE_VIOLATION = 1e-7
-EXACT_TEACHERS = 101
-MANY_TEACHERS = 201  # beyond them the optimum is searched from the inside (`central`)
-SECOND_OBJECTIVE = 3e-9  # share of the utility that may be given away for a larger sum(gamma)
-CUTS_PER_ROUND = 128
-CUTS_PER_SLICE = 32
-MAX_ROUNDS = 400
-
-
-class LinearObjective:
-    """sum c_l gamma_l (DaRRM Eq. 201 without the factor -1/2), for x = gamma at l = (K+1)/2..K.
-
-    size : of x; total : the utility of gamma = 1, the largest there is; rounding : bound on how
-    much larger the utility of an x may be in exact arithmetic, with exact c_l.
-    """
-
-    def __init__(self, coefficients: NDArray) -> None:
-        self.coefficients = coefficients
-        self.size = len(coefficients)
-        # Each c_l is the difference of two probabilities good to 5 K round-offs of their size.
-        self.rounding = 16 * (self.size + 1) * UNIT_ROUNDOFF
-        self.total = float(coefficients.sum())
-
-    def value(self, x: NDArray) -> float:
-        return float(self.coefficients @ x)
-
-    def gradient(self, x: NDArray) -> NDArray:
-        return self.coefficients
-
-
-class AbsoluteObjective:
-    """E|sum lead_l| - E|sum lead_l (1 - gamma_l)| over sampled leads: twice the error avoided.
-
-    Eq. 196's true expected error, with its absolute value, is concave in gamma as a utility; if
-    the lead never changes sign, it equals `LinearObjective`.
-    """
-
-    def __init__(self, leads: NDArray) -> None:
-        self.leads = leads
-        self.size = leads.shape[1]
-        self.total = float(np.abs(leads.sum(axis=1)).mean())
-        # Of `value`, and of a tangent's slope and height: sums over the samples, then over l.
-        self.rounding = 4 * sum(leads.shape) * UNIT_ROUNDOFF * float(np.abs(leads).mean(0).sum())
-
-    def value(self, x: NDArray) -> float:
-        return self.total - float(np.abs(self.leads @ (1 - x)).mean())
-
-    def gradient(self, x: NDArray) -> NDArray:
-        return np.sign(self.leads @ (1 - x)) @ self.leads / len(self.leads)
-
-
-def objective(K: int, prior: priors.Prior) -> LinearObjective | AbsoluteObjective:
-    """The objective that a prior gives (see `prior`)."""
-    if prior.kind == "absolute-uniform":
-        return AbsoluteObjective(priors.sampled_leads(K, prior.low, prior.high))
-    return LinearObjective(priors.objective(K, prior))
+OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
+FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
+OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+FILL_ROUNDS = 24
+FILL_TOLERANCE = 1e-9  # of sum(gamma)
+BACK = 0.01  # share of what sum(gamma) could gain, which many teachers forgo
 
 
 class Search:
     """One cutting-plane search over symmetric gamma, all of them or the monotone ones.
 
-    The program's variables are gamma at l = (K+1)/2..K (their increments for monotone gamma) and,
-    for a concave objective, its value u, bounded by tangents.
+    A round solves the program over the rows known so far, from its inside, and adds the assignments
+    that are violated there. Its multipliers bound the utility from above; the point itself, scaled
+    down until nothing is violated, bounds it from below.
 
-    relaxation : only the three corners' rows, so that `upper_bound` is all that it is good for.
+    The program's variables are gamma at l = (K+1)/2..K and, for a concave objective, its value u,
+    bounded by tangents.
 
-    upper_bound : no private gamma has a larger utility, in exact arithmetic (docs/method.md, 6).
-    proof : None; what the last look at all corners proved is kept where it was made.
+    known : rows found so far, which the search adds to; solver : see `linear_program`.
+    monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
+
+    x : the best gamma at l = (K+1)/2..K; upper_bound : no private gamma has a larger utility, in
+    exact arithmetic (docs/method.md, 6); proof : x's worst case over all corners, if a look at them
+    proved it, and whether it is exact; rounds : how many programs were solved.
     """
-
-    proof = None
 
     def __init__(
         self,
         problem: PrivacyProblem,
         objective: LinearObjective | AbsoluteObjective,
-        solver: str,
-        threads: int,
+        solver: Highs | Gurobi,
+        known: Cuts,
         *,
         monotone: bool,
-        relaxation: bool = False,
     ) -> None:
         self.problem, self.objective, self.monotone = problem, objective, monotone
-        self.oracles: list[Callable[[NDArray], list[NDArray]]] = [self._three_corners]
-        if not (monotone or relaxation):
-            self.oracles.append(self._all_corners)
-            if problem.Delta > 0:
-                self.oracles.append(self._exact_corners)
-        n = objective.size
+        self.solver, self.known = solver, known
         self.concave = isinstance(objective, AbsoluteObjective)
-        cost, upper = self._row(np.zeros(n), 1.0), np.ones(n)
-        if self.concave:
-            upper = np.append(upper, objective.total)
-        else:
-            cost = self._row(objective.gradient(np.ones(n)))
-        self.program = CutProgram(cost, upper, solver, threads)
-        if monotone:  # the last gamma, the sum of all increments, is at most 1
-            self.program.fix(np.append(np.ones(n), [0.0] * self.concave), 1.0)
-        # What a row may exceed 1 by at a private gamma, the row's division and sums included.
-        rounding = problem.relaxed_allowance + problem.rounding_bound()
-        self.outwards = rounding / problem.allowance - 1
-        self.rounds = 0
-        self.x = np.ones(n)
-        self.u = objective.total
-        self.upper_bound = objective.total + objective.rounding
+        self.tangents: list[tuple[NDArray[np.float64], float]] = []  # gradient, value at x = 0
+        self.bound = self.upper_bound = objective.total + objective.rounding
+        self.rounds, self.value = 0, 0.0
+        self.x = np.ones(objective.size)
+        self.proof: tuple[WorstCase, bool] | None = None
+        self._seen: tuple[NDArray[np.float64], Look] | None = None
 
-    @property
-    def solver(self) -> str:
-        return self.program.solver
+    def run(self, inside: NDArray[np.float64] | None = None) -> None:
+        """Maximise the utility, then sum(gamma).
 
-    @property
-    def version(self) -> str:
-        return self.program.version
-
-    @property
-    def cuts(self) -> int:
-        return self.program.cuts
-
-    @property
-    def assignments(self) -> set[tuple[int, ...]]:
-        """Teachers per corner of the rows in the program."""
-        return {name for name in self.program.names if name is not None}
-
-    def _row(self, rows: NDArray, u: float = 0.0) -> NDArray:
-        """Coefficients of gamma (and of u) as coefficients of the program's variables."""
-        if self.monotone:
-            rows = np.cumsum(rows[..., ::-1], axis=-1)[..., ::-1]
-        if not self.concave:
-            return rows
-        return np.concatenate([rows, np.full((*rows.shape[:-1], 1), u)], axis=-1)
-
-    def run(self, inside: NDArray | None = None) -> None:
-        """Maximise the utility, then sum(gamma) among the optima (lexicographic).
-
-        inside : a feasible x to start from, default 0.
+        inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
         """
-        n = self.objective.size
-        inside = self._maximise(np.zeros(n) if inside is None else inside)
-        if not self.rounds:
-            return  # gamma = 1 is private
+        if inside is None:
+            if self._separate(self.x, 0.0)[1] == 0:
+                return
+            inside = np.zeros(self.objective.size)
+        self.x, self.value = inside, self.objective.value(inside)
+        self._maximise()
+        if self.x is not inside:
+            self._fill()
         if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
-            bound = self.program.upper_bound() + self.objective.rounding
-            self.upper_bound = min(self.upper_bound, bound)
-        floor = self.objective.value(self.x)
-        floor -= SECOND_OBJECTIVE * abs(floor)
-        if self.concave:
-            self.program.fix(self._row(np.zeros(n), -1.0), -floor)
-        else:
-            self.program.fix(-self._row(self.objective.gradient(self.x)), -floor)
-        self.program.set_cost(self._row(np.ones(n)))
-        first = self.x
-        try:
-            self._solve()
-            self._maximise(inside)
-        except Infeasible:
-            # Cuts found on the way lowered the optimum by more than the share given away.
-            self.x = first
+            self.upper_bound = self.bound
 
-    def _maximise(self, inside: NDArray) -> NDArray:
-        """Cut until the program's optimum satisfies every oracle; return the best interior point.
+    def _maximise(self) -> None:
+        for _ in range(MAX_ROUNDS):
+            try:
+                x = self._improve()
+            except Infeasible:  # rounding: what is found by now is certified with its gap
+                return
+            new, excess, seen = self._separate(x, self._enough() / self.bound)
+            if seen:
+                self._keep(x, excess)
+            if self._settled() or not (new or self.concave):  # a tangent was added, too
+                break
+        if not seen:  # the last x may still be the best one
+            _, excess, _ = self._separate(x, np.inf)
+            self._keep(x, excess)
 
-        In-out separation (Ben-Ameur and Neto 2007): cutting at the midpoint between the optimum
-        and a feasible point takes a fraction of the rounds of cutting at the optimum.
+    def _settled(self) -> bool:
+        return self.bound - self.value <= self._enough()
+
+    def _enough(self) -> float:
+        """The gap that suffices: less if nearly every label is right, for then errors count."""
+        if self.problem.K <= MANY_TEACHERS:
+            return FINE_GAP * self.bound
+        lacking = self.objective.total - self.value
+        return max(GAP * min(self.bound, 10 * lacking), LEAST_GAP * self.bound)
+
+    def _fill(self) -> None:
+        """Raise sum(gamma) where the utility leaves it open: at l that together weigh nothing.
+
+        Many teachers stay a little way BACK from the largest sum, where rows that are slack at the
+        x so far are slack again: few are violated, and bounds far below the allowance make the look
+        at all corners short.
         """
-        reached = inside
-        for oracle in self.oracles:
-            reached = inside  # a point that satisfies one family need not satisfy the next
-            for _ in range(MAX_ROUNDS):
-                if oracle != self._exact_corners:  # too slow to be asked twice a round
-                    middle = 0.5 * (self.x + reached)
-                    if self._cut(oracle, middle) + self._tangent(middle):
-                        self._solve()
-                        continue
-                    reached = middle
-                if not self._cut(oracle, self.x) + self._tangent(self.x):
-                    break
-                self._solve()
-        return reached
+        room, start = self._enough(), self.x
+        back = BACK if self.problem.K > MANY_TEACHERS else 0.0
+        cost = np.abs(self.objective.gradient(start))
+        order = np.argsort(cost)
+        raised = order[np.cumsum(cost[order]) < room / 2]
+        if len(raised) <= OPEN * len(start):
+            return
+        for _ in range(FILL_ROUNDS):
+            x = start.copy()
+            try:
+                x[raised] += (1 - back) * (self._largest_sum(start, raised) - start[raised])
+            except Infeasible:
+                return
+            if self.monotone:
+                x = np.maximum.accumulate(x)
+            self.known.sort_out(x, np.zeros(len(self.known.rows)), 1.0)
+            # All corners are asked about an x that the planes leave nearly as it is.
+            new, excess, seen = self._separate(x, room / 10 / self.value)
+            x, proof = self._shrunk(x, excess)
+            if seen and self.objective.value(x) >= self.value - room and x.sum() > start.sum():
+                self.x, self.proof = x, proof
+                return
+            if not new:
+                return
 
-    def _tangent(self, x: NDArray) -> int:
-        """Add the objective's tangent at x if it cuts off the program's optimum."""
-        if not self.concave:
-            return 0
-        gradient, value = self.objective.gradient(x), self.objective.value(x)
-        slack = value + gradient @ (self.x - x) - self.u
-        if slack >= -VIOLATION * self.objective.total:
-            return 0
-        right, outwards = value - gradient @ x, 2 * self.objective.rounding
-        self.program.fix(self._row(-gradient, 1.0), right, outwards=outwards)
-        return 1
-
-    def _cut(self, oracle: Callable[[NDArray], list[NDArray]], x: NDArray) -> int:
-        """Add the violated rows that the oracle finds at x; return how many are new."""
-        assignments = oracle(x)
-        if not assignments:
-            return 0
-        rows = np.array([self.problem.row(counts) for counts in assignments])
-        rows /= self.problem.allowance
-        violated = np.nonzero(rows @ x > 1 + VIOLATION)[0]
-        names = [tuple(assignments[k]) for k in violated]
-        if not names:
-            return 0
-        return self.program.add(names, self._row(rows[violated]), outwards=self.outwards)
-
-    def _solve(self) -> None:
-        x = self.program.solve()
-        if self.concave:
-            x, self.u = x[:-1], float(x[-1])
-        self.x = np.clip(np.cumsum(x) if self.monotone else x, 0.0, 1.0)
+    def _largest_sum(
+        self, start: NDArray[np.float64], raised: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The x at `raised` of the largest sum that the rows in use allow, `start` elsewhere."""
+        program, _ = self._program()
+        columns, used = program.rows[:, raised], program.rows[:, : len(start)] @ start
+        right = np.maximum(program.right - used, 0.0) + columns @ start[raised]
+        size = np.abs(columns).max(axis=1)
+        some = size > VIOLATION  # the others can hardly be violated by what is raised
+        ones = np.ones(len(raised))
+        part = LinearProgram(ones, ones, columns[some] / size[some, None], right[some] / size[some])
         self.rounds += 1
+        return np.clip(self.solver.solve(part, FILL_TOLERANCE)[0], 0.0, 1.0)
 
-    def _three_corners(self, x: NDArray) -> list[NDArray]:
+    def _keep(self, x: NDArray[np.float64], excess: float) -> None:
+        x, proof = self._shrunk(x, excess)
+        value = self.objective.value(x)
+        if value > self.value:
+            self.x, self.value, self.proof = x, value, proof
+
+    def _shrunk(
+        self, x: NDArray[np.float64], excess: float
+    ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
+        """x / (1 + excess) and what the last look at all corners, if it was at x, proves of it."""
+        factor = 1 / (1 + excess)
+        proof = None
+        if self._seen is not None and self._seen[0] is x:
+            look = self._seen[1]
+            proof = look.worst.scaled(self.problem, factor), look.exact
+        return x * factor, proof
+
+    def _improve(self) -> NDArray[np.float64]:
+        """A central x of the program over the rows in use, which may lower the bound."""
+        program, outwards = self._program()
+        tolerance = FINE_TOLERANCE
+        if self.problem.K > MANY_TEACHERS:
+            tolerance = TOLERANCE * self._enough() / self.bound
+        variables, multipliers = self.solver.solve(program, tolerance)
+        x = np.clip(variables[: self.objective.size], 0.0, 1.0)
+        if self.monotone:
+            x = np.maximum.accumulate(x)
+        in_use = self.known.in_use
+        y = np.zeros(len(in_use))
+        y[in_use] = multipliers[: in_use.sum()]
+        self.known.sort_out(x, y, tolerance * float(np.abs(program.cost).sum()))
+        self.rounds += 1
+        if self.concave:
+            self._add_tangent(x)
+        bound = dual_bound(replace(program, right=program.right + outwards), multipliers)
+        self.bound = min(self.bound, bound + self.objective.rounding)
+        return x
+
+    def _program(self) -> tuple[LinearProgram, NDArray[np.float64]]:
+        """The program, the rows in use first, and what each row may exceed its right side by.
+
+        The latter is what rounding may make of a private gamma, the row's division and sums
+        included.
+        """
+        problem, n = self.problem, self.objective.size
+        known = self.known.rows[self.known.in_use]
+        excess = (problem.relaxed_allowance + problem.rounding_bound()) / problem.allowance - 1
+        rows, right = known, np.ones(len(known))
+        outwards = np.full(len(known), excess)
+        if self.monotone:
+            rows = np.vstack([rows, np.eye(n - 1, n) - np.eye(n - 1, n, 1)])
+            right, outwards = (np.append(side, np.zeros(n - 1)) for side in (right, outwards))
+        if not self.concave:
+            return LinearProgram(self.objective.coefficients, np.ones(n), rows, right), outwards
+        # The utility u is a variable: of largest u, each tangent's u - gradient @ x <= height.
+        cost, upper = np.append(np.zeros(n), 1.0), np.append(np.ones(n), self.objective.total)
+        rows = np.column_stack([rows, np.zeros(len(rows))])
+        for gradient, height in self.tangents:
+            rows = np.vstack([rows, np.append(-gradient, 1.0)])
+            right = np.append(right, height)
+            outwards = np.append(outwards, 2 * self.objective.rounding)
+        return LinearProgram(cost, upper, rows, right), outwards
+
+    def _add_tangent(self, x: NDArray[np.float64]) -> None:
+        gradient = self.objective.gradient(x)
+        self.tangents.append((gradient, self.objective.value(x) - float(gradient @ x)))
+
+    def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
+        """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
+
+        The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
+        most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
+        """
         problem = self.problem
         limit = problem.allowance * (1 + VIOLATION)
-        return three_corners(problem, problem.odd_vector(mirrored(x)), limit, CUTS_PER_ROUND)
-
-    def _all_corners(self, x: NDArray) -> list[NDArray]:
-        problem = self.problem
         g = problem.odd_vector(mirrored(x))
-        limit = problem.allowance * (1 + VIOLATION)
-        return first_order_assignments(problem, g, CUTS_PER_SLICE, limit)[:CUTS_PER_ROUND]
+        if self.monotone:
+            new, excess = self.known.add(three_corners(problem, g, limit), x)
+            return new + self.known.returned, excess, True
+        new, excess = self._separate_on_planes(x, g, enough)
+        if new and excess > enough:
+            return new, excess, False
+        if problem.Delta == 0:  # the first order is all there is
+            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
+            return new + more, max(excess, largest), True
+        # What exceeds the allowance and is not found is taken off the utility in the end.
+        overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
+        limit = problem.allowance * (1 + overlooked)
+        violated, look = exact_corners(problem, g, limit)
+        if look.all_seen:
+            self._seen = x, look
+        if look.worst.upper > limit:
+            excess = max(excess, look.worst.upper / problem.allowance - 1)
+        return new + self.known.add(violated, x)[0], excess, look.all_seen
 
-    def _exact_corners(self, x: NDArray) -> list[NDArray]:
-        """The worst of all assignments, some of which the first-order search cannot see."""
-        worst, _ = eight_corner_worst_case(
-            self.problem, self.problem.odd_vector(mirrored(x)), effort=EFFORT
-        )
-        # Among many teachers one exact answer takes a second, and the last digits are left to the
-        # certificate's scaling.
-        enough = VIOLATION if self.problem.K <= EXACT_TEACHERS else LARGE_VIOLATION
-        if worst.upper <= self.problem.allowance * (1 + enough):
-            return []
-        return [worst.counts]
+    def _separate_on_planes(
+        self, x: NDArray[np.float64], g: NDArray[np.float64], enough: float
+    ) -> tuple[int, float]:
+        """Add the pure moves that are violated at x; those at H's mirror image come second."""
+        problem = self.problem
+        limit = problem.allowance * (1 + VIOLATION)
+        new, excess = self.known.returned, 0.0
+        for mirror in (False, True):
+            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
+            more, largest = self.known.add(violated, x)
+            new, excess = new + more, max(excess, largest)
+            if excess > max(enough, FAR_OFF):
+                break
+        return new, excess

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,14 +29,6 @@ def edge_assignments(K: int) -> list[NDArray[np.int64]]:
     """
     zeros = [assignment_counts(D_zero=K - i, up=i) for i in range(K + 1)]
     return zeros + [assignment_counts(one_below=K - i, up=i) for i in range(K)]
-
-
-@functools.lru_cache(maxsize=2)
-def edge_rows(problem: PrivacyProblem) -> NDArray[np.float64]:
-    """`PrivacyProblem.row` of every one of `edge_assignments`; read-only."""
-    rows = np.array([problem.row(counts) for counts in edge_assignments(problem.K)])
-    rows.flags.writeable = False
-    return rows
 
 
 def three_corners(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,10 +130,10 @@ def eight_corner_worst_case(
     effort : number of table entries after which what is left keeps its series bound.
     Returns the worst case, and whether it is exact (up to rounding).
     """
-    # A search ends at the gamma that is certified next: the last answers are kept.
-    return _eight_corner_worst_case(
-        problem, np.asarray(g, dtype=np.float64).tobytes(), effort, prune
-    )
+    if problem.Delta == 0:
+        return series_worst_case(problem, g), True
+    seen = look(problem, g, effort=effort, prune=prune)
+    return seen.worst, seen.exact
 
 
 def look(
@@ -237,14 +236,3 @@ def _likely_worst(problem: PrivacyProblem, g: NDArray[np.float64]) -> NDArray[np
         if worst:
             return worst[0]
     return three_corner_worst_case(problem, g).counts
-
-
-@functools.lru_cache(maxsize=4)
-def _eight_corner_worst_case(
-    problem: PrivacyProblem, buffer: bytes, effort: float, prune: bool
-) -> tuple[WorstCase, bool]:
-    g = np.frombuffer(buffer)
-    if problem.Delta == 0:
-        return series_worst_case(problem, g), True
-    seen = look(problem, g, effort=effort, prune=prune)
-    return seen.worst, seen.exact

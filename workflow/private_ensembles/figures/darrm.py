@@ -52,19 +52,19 @@ def draw_gamma_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     log = len(everything) > _COLUMNS
     largest = data.loc[data["quantity"] == "error", "y"].max()
     errors = {"yscale": "log", "ylim": _LOG_ERRORS} if log else {"ylim": (-0.015, 1.15 * largest)}
-    size = (7.8, 4.9 * blocks + 0.6)
+    size = (max(4.6, 7.4 / columns * columns + 0.4), 4.9 * blocks + 0.6)
     with style.figure(2 * blocks, columns, size=size, squeeze=False) as (drawn, axes):
         handles = {}
         for index, m in enumerate(allowances):
             block, column = divmod(index, columns)
-            top, bottom = axes[2 * block : 2 * block + 2, column]
-            handles |= _draw_allowance(top, bottom, data[data["m"] == m], errors)
+            pair = axes[2 * block : 2 * block + 2, column]
+            handles |= _draw_allowance(*pair, data[data["m"] == m], errors)
             if column:
-                top.tick_params(labelleft=False)
-                bottom.tick_params(labelleft=False)
+                for axis in pair:
+                    axis.tick_params(labelleft=False)
             else:
-                top.set_ylabel(r"noise function $\gamma(l)$")
-                bottom.set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
+                pair[0].set_ylabel(r"noise function $\gamma(l)$")
+                pair[1].set_ylabel(r"error $\mathcal{E}(\mathrm{DaRRM}_\gamma)$")
         for axis in axes.flat:
             axis.set_visible(axis.has_data())
         quiet = ", ".join(f"{m:g}" for m in everything if m not in allowances)
@@ -128,8 +128,8 @@ def _mean_errors(data: pd.DataFrame) -> str:
             shown = "0" if values[family] < _NOTHING else f"{values[family]:.3g}"
             words.append(f"{family.removeprefix('gamma_')} {shown}")
     # No more than two fit beside each other.
-    first, second = "   ".join(words[:2]), "   ".join(words[2:])
-    return f"expected error (dotted)\n{first}\n{second}"
+    lines = [words[:2], words[2:]]
+    return "\n".join(["expected error (dotted)", *("   ".join(line) for line in lines)])
 
 
 def draw_sigma_search(data: pd.DataFrame, *paths: str) -> None:
@@ -210,10 +210,10 @@ def draw_prior_shapes(data: pd.DataFrame, *paths: str, setting: str) -> None:
     allowances = list(dict.fromkeys(data["m"]))
     largest = data.dropna(subset="actual").groupby("actual", sort=False)["y"].max()
     actual = list(largest.index[largest >= _NO_ERROR])
+    shape = len(allowances), 1 + len(actual)
     size = 2.9 + 2.3 * len(actual), 2.9 * len(allowances) + 0.6
     widths = {"width_ratios": [1.35] + [1] * len(actual)}
-    panels = {"squeeze": False, "gridspec_kw": widths}
-    with style.figure(len(allowances), 1 + len(actual), size=size, **panels) as (drawn, axes):
+    with style.figure(*shape, size=size, squeeze=False, gridspec_kw=widths) as (drawn, axes):
         for row, m in zip(axes, allowances, strict=True):
             part = data[data["m"] == m]
             for family in reversed(PRIOR_FAMILIES):

@@ -103,8 +103,8 @@ def _line(axis, rows, column: str, name: str, look: dict | None = None, spread: 
     rows = rows.dropna(subset=[column]).sort_values("epsilon")
     if len(rows):
         error = rows[spread].fillna(0) if spread else None
-        look = {"label": name, "capsize": 2, "elinewidth": 0.8} | (look or _LOOKS[name])
-        axis.errorbar(rows["epsilon"], rows[column], error, **look)
+        values = rows["epsilon"], rows[column], error
+        axis.errorbar(*values, label=name, capsize=2, elinewidth=0.8, **(look or _LOOKS[name]))
 
 
 def _panels(
@@ -114,8 +114,8 @@ def _panels(
     models = [name for name in _MODELS if name in set(frame["model"])]
     shards = {name: sorted(frame[frame["model"] == name]["n"].unique()) for name in models}
     columns = max(map(len, shards.values()))
-    rows, size = len(models), (max(6.4, 2.5 * columns), 2.5 * len(models) + 0.8)
-    with style.figure(rows, columns, size=size, squeeze=False, sharey=True) as (drawn, axes):
+    shape, size = (len(models), columns), (max(6.4, 2.5 * columns), 2.5 * len(models) + 0.8)
+    with style.figure(*shape, size=size, squeeze=False, sharey=True) as (drawn, axes):
         for model, line in zip(models, axes, strict=True):
             for axis in line[len(shards[model]) :]:
                 axis.set_visible(False)
@@ -125,8 +125,7 @@ def _panels(
                 axis.set_xlabel(_BUDGET)
                 axis.set_xticks(sorted(frame["epsilon"].dropna().unique()))
             line[0].set_ylabel(title)
-        lines, labels = axes[0, 0].get_legend_handles_labels()
-        handles = dict(zip(labels, lines, strict=True))
+        handles = dict(zip(*reversed(axes[0, 0].get_legend_handles_labels()), strict=True))
         wide = 3 if columns > 2 else 2
         data = ", ".join(map(style.label, dict.fromkeys(frame["dataset"])))
         words = f"{data}, δ = {style.number(delta)}"

@@ -71,9 +71,8 @@ def _write_numbers(axis, rows: pd.DataFrame, middle: float) -> None:
         for what, column in (("claimed", "claimed_epsilon"), ("exact", "audited"))
     ]
     box = {"facecolor": "white", "edgecolor": "none", "pad": 2}
-    centre = (_LOW * _HIGH) ** 0.5
-    words = ", ".join(words)
-    axis.text(centre, middle, words, ha="center", va="center", color="#a33b00", bbox=box)
+    at = ((_LOW * _HIGH) ** 0.5, middle)
+    axis.text(*at, ", ".join(words), ha="center", va="center", color="#a33b00", bbox=box)
 
 
 def _draw_row(axis, row, place: float) -> None:

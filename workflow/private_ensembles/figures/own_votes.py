@@ -21,18 +21,23 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
     profile: easy_share, easy, hard.
     """
     heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
-    options = {"size": (4.4, sum(heights)), "gridspec_kw": {"height_ratios": heights}}
-    by_labels, by_budget = (curves[curves["over"] == over] for over in ("labels", "epsilon"))
-    with style.figure(4, 1, **options) as (drawn, (best, labels, budgets, below)):
-        rank(best, table)
-        _curve(labels, by_labels, "wanted", "labels asked for, at the budget")
-        labels.legend(loc="upper left")
-        words = r"budget $\varepsilon$ of all labels together"
-        _curve(budgets, by_budget, "budget_epsilon", words)
-        budgets.set_xscale("log")
-        style.plain_ticks(budgets.xaxis, sorted(set(curves["budget_epsilon"])))
+    size, ratios = (4.4, sum(heights)), {"height_ratios": heights}
+    with style.figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
+        rank(top, table)
+        for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
+            _curve(axis, curves[curves["over"] == over], column, words)
+        both[1].set_xscale("log")
+        style.plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
+        both[0].legend(loc="upper left")
         _profile(below, profile)
         style.save(drawn, *paths)
+
+
+# What a panel has on its axis: the column of `curves`, and words.
+_OVER = {
+    "labels": ("wanted", "labels asked for, at the budget"),
+    "epsilon": ("budget_epsilon", r"budget $\varepsilon$ of all labels together"),
+}
 
 
 def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
@@ -54,7 +59,7 @@ def _profile(axis: Axes, profile: Mapping) -> None:
     ]
     floor = np.zeros_like(_SHARES)
     for weight, shape, name, color, hatch in parts:
-        density = weight * _beta(shape[0], shape[1])
+        density = weight * _beta(*shape)
         axis.fill_between(
             100 * _SHARES,
             floor,

@@ -49,8 +49,8 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
             ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
         ticks = sorted(set(data["budget_epsilon"]))
         # No further than the last budget: beyond it stand names.
-        dots = {"color": style.BLACK, "linewidth": 0.8, "linestyle": style.DOTS}
-        axis.plot([ticks[0], ticks[-1]], [wanted, wanted], **dots)
+        ends_of = [ticks[0], ticks[-1]], [wanted, wanted]
+        axis.plot(*ends_of, color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
         axis.annotate("labels wanted", (ticks[0], wanted), va="bottom")
         delta = f"δ = {style.number(data['delta'].iloc[0])}"
         axis.set_title(", ".join(filter(None, (ensemble, f"{wanted:,} labels wanted", delta))))

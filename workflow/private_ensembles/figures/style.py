@@ -197,15 +197,10 @@ def warn(drawn: Figure, text: str) -> None:
 
 
 @contextlib.contextmanager
-def figure(
-    rows: int = 1, columns: int = 1, *, size: tuple[float, float], **options
-) -> Iterator[tuple[Figure, object]]:
-    """Open a figure in the shared style, with panels and options as ``plt.subplots``; close it.
-
-    size: width and height in inches.
-    """
+def figure(*shape: int, size: tuple[float, float], **options) -> Iterator[tuple[Figure, object]]:
+    """Open a figure in the shared style, ``shape`` and options as in ``plt.subplots``; close it."""
     with matplotlib.rc_context(RC):
-        drawn, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+        drawn, axes = plt.subplots(*shape, figsize=size, layout="constrained", **options)
         try:
             yield drawn, axes
         finally:
