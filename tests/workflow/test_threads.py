@@ -39,6 +39,7 @@ def test_waiting_threads_are_passive(root):
 LIBRARIES = """
 import json, os, sys
 sys.path.insert(0, snakemake.params.package)
+import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_info
 
