@@ -21,8 +21,8 @@ from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teache
 from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import SecureTensors
-from private_ensembles.teachers.training import PrivateTraining, Randomness
+from private_ensembles.teachers.sources import Randomness, SecureTensors
+from private_ensembles.teachers.training import PrivateTraining
 
 CHANCE = 1e-7
 

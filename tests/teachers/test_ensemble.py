@@ -9,7 +9,7 @@ from private_ensembles.teachers import ensemble
 from private_ensembles.teachers.ensemble import TRAINERS, train_ensemble, trains_together
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.slices import slice_members, slice_names
-from private_ensembles.teachers.training import Randomness
+from private_ensembles.teachers.sources import Randomness
 from private_ensembles.teachers.voting import cast_votes
 
 PLAIN = {"model": "linear", "batch_size": 8, "epochs": 2, "learning_rate": 0.1, "momentum": 0}

@@ -10,7 +10,7 @@ from private_ensembles.teachers.ensemble import train_ensemble
 from private_ensembles.teachers.ensemble_file import save_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.slices import slice_members
-from private_ensembles.teachers.training import Randomness
+from private_ensembles.teachers.sources import Randomness
 
 with io.job(snakemake) as job:
     options = job.params

@@ -124,7 +124,10 @@ def _agreement(cell: Mapping[str, str], ours: Reproduced, paper: Paper) -> tuple
     printed = cell["published"]
     rule = first_that_fits(paper.judged, key_of(cell))
     by_digits = rule is None or (rule.half is None and not rule.side)
-    tolerance = float(half_unit(printed)) if by_digits else rule.half or 0.0
+    if by_digits:
+        tolerance = float(half_unit(printed))
+    else:
+        tolerance = 0.0 if rule.half is None else rule.half
     if cell["published_sd"] or not math.isnan(ours.sd):
         size, freedom = _error(cell, ours)
         tolerance = max(multiple(freedom) * size, tolerance)

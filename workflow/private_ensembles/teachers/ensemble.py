@@ -12,7 +12,8 @@ from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.plain import train_plain_teacher
 from private_ensembles.teachers.plain_ensemble import train_plain_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.training import SOURCES, Randomness, training_of
+from private_ensembles.teachers.sources import Randomness
+from private_ensembles.teachers.training import SOURCES, training_of
 
 # One teacher after the other, and all together.
 TRAINERS = {"private": train_private_teacher, "plain": train_plain_teacher}

@@ -4,17 +4,18 @@ As `noise.sources` for labels: whoever draws asks a source and does not care whi
 are made on the CPU, so that a GPU sees the same numbers.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 import torch
 
 from private_ensembles.noise import secure
+from private_ensembles.noise.streams import torch_seed
 
 
 class SeededTensors:
-    """Draws that can be repeated, from a private generator with this seed.
-
-    >>> SeededTensors(1).permutation(4).equal(SeededTensors(1).permutation(4))
-    True
-    """
+    """Draws that can be repeated, from a private generator with this seed."""
 
     def __init__(self, seed: int) -> None:
         self._generator = torch.Generator().manual_seed(seed)
@@ -60,3 +61,31 @@ class SecureTensors:
 
 
 Source = SeededTensors | SecureTensors
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Where the weights, batches and noise of an ensemble's teachers come from.
+
+    Teacher i has streams of its own at (seed, *path, kind, i, ...), so that it depends neither on
+    how many others there are, nor on their order, nor on which job trains them. noise: `secure`
+    draws batches and noise of private teachers from the system's entropy instead of `reproducible`
+    streams. Raises ValueError for another noise.
+    """
+
+    seed: int
+    path: tuple[int | str, ...] = ()
+    noise: str = "reproducible"
+
+    def __post_init__(self) -> None:
+        secure.check_mode(self.noise)
+
+    def initial_seed(self, kind: str, teacher: int) -> int:
+        """Return the seed of a teacher's first weights."""
+        return torch_seed(self.seed, *self.path, kind, teacher, "initialisation")
+
+    def source(self, kind: str, teacher: int, name: str) -> Source:
+        """Return a fresh source of a teacher's batches (`sampling`) or of its `noise`."""
+        if kind == "private" and self.noise == "secure":
+            return SecureTensors()
+        return SeededTensors(torch_seed(self.seed, *self.path, kind, teacher, name))

@@ -1,4 +1,4 @@
-"""How teachers are trained, and where their randomness comes from: what belongs together."""
+"""How teachers are trained: what belongs together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from private_ensembles import checks
-from private_ensembles.noise.secure import check_mode
-from private_ensembles.noise.streams import torch_seed
 from private_ensembles.teachers.schedule import LEARNING_RATES, Schedule, poisson_schedule
-from private_ensembles.teachers.sources import SecureTensors, SeededTensors, Source
 
 
 @dataclass(frozen=True)
@@ -106,31 +103,3 @@ def training_of(kind: str, parameters: Mapping) -> PrivateTraining | PlainTraini
             f"{', '.join(sorted(known))}"
         )
     return TRAININGS[kind](**parameters)
-
-
-@dataclass(frozen=True)
-class Randomness:
-    """Where the weights, batches and noise of an ensemble's teachers come from.
-
-    Teacher i has streams of its own at (seed, *path, kind, i, ...), so that it depends neither on
-    how many others there are, nor on their order, nor on which job trains them. noise: `secure`
-    draws batches and noise of private teachers from the system's entropy instead of `reproducible`
-    streams. Raises ValueError for another noise.
-    """
-
-    seed: int
-    path: tuple[int | str, ...] = ()
-    noise: str = "reproducible"
-
-    def __post_init__(self) -> None:
-        check_mode(self.noise)
-
-    def initial_seed(self, kind: str, teacher: int) -> int:
-        """Return the seed of a teacher's first weights."""
-        return torch_seed(self.seed, *self.path, kind, teacher, "initialisation")
-
-    def source(self, kind: str, teacher: int, name: str) -> Source:
-        """Return a fresh source of a teacher's batches (`sampling`) or of its `noise`."""
-        if kind == "private" and self.noise == "secure":
-            return SecureTensors()
-        return SeededTensors(torch_seed(self.seed, *self.path, kind, teacher, name))
