@@ -11,8 +11,8 @@ from . import changes
 
 # Beside a job that Slurm runs there are two Snakemakes in the same allocation.
 SNAKEMAKE_MB = 300
-# Peaks (MB) at full size, by the jobs' logs, where tiny votes say little: Glyph's 25,000 queries of
-# 150 classes.
+# Peaks (MB) at full size, by the jobs' logs, where tiny runs say little: Glyph's 25,000 queries of
+# 150 classes, and gamma of 1,001 teachers.
 FULL_SIZE = {
     "account_votes": 428,
     "release_nzc_labels": 208,
@@ -20,6 +20,7 @@ FULL_SIZE = {
     "compare_equal_budgets": 428,
     "compare_noise": 414,
     "draw_threshold_effects": 490,
+    "optimize_gamma": 165,
     "plan_mechanisms": 170,
     "synthesize_votes": 101,
 }

@@ -198,6 +198,6 @@ rule study_objectives:
     benchmark:
         "results/benchmarks/study_objectives/objectives.tsv"
     resources:
-        mem_mb=growing(1000),
+        mem_mb=growing(900),
     script:
         "../scripts/study_objectives.py"
