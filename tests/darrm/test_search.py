@@ -301,26 +301,3 @@ def test_rounds_that_run_out_leave_a_certified_gamma_and_an_honest_gap(monkeypat
     assert coarse.utility <= fine.utility_upper_bound
     assert fine.utility <= coarse.utility_upper_bound
     assert coarse.utility_upper_bound - coarse.utility > 2 * GAP * coarse.utility
-
-
-# Rounds, each one solution of the program, that the hardest points take at most; half as many again
-# as when they were measured (docs/benchmarks/gamma_points.md).
-HARDEST = (
-    ((1001, 3, 3.0, 1e-3, "uniform:0.5,1"), 24),
-    ((1001, 1, 1.0, 1e-3, "common:0.5,1"), 55),
-    ((1001, 1, 3.0, 1e-3, "common:0.5,1"), 32),
-    ((1001, 3, 3.0, 1e-3, "common:0.5,1"), 30),
-    ((1001, 3, 0.1, 1e-3, "common:0.5,1"), 32),
-    ((1001, 3, 1.0, 1e-5, "common:0.5,1"), 35),
-    ((1001, 1, 0.01, 1e-5, "common:0.5,1"), 15),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("point", "rounds"), HARDEST)
-def test_the_hardest_points_take_few_rounds(point, rounds):
-    *numbers, prior = point
-    solution = optimize_gamma(*numbers, prior=prior)
-    assert solution.certificate.holds
-    assert solution.solver["rounds"] <= rounds
-    assert solution.utility_upper_bound - solution.utility <= 2 * GAP * solution.utility

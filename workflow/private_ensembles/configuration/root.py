@@ -54,7 +54,7 @@ class Configuration(types.Section):
         "Seconds of silence after which a download is tried again."
     )
     solver: Literal["auto", "gurobi", "highs"] = about(
-        "Solver of the linear programs; `auto` is HiGHS, and `gurobi` needs a licence."
+        "Solver of the linear programs; `auto` is HiGHS, our own beyond 201 teachers."
     )
     device: Literal["auto", "cpu", "cuda"] = about("Where teachers train; `auto` prefers a GPU.")
     teachers: Teachers

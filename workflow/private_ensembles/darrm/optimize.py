@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm import prior as priors
+from private_ensembles.darrm.central import CentralSearch
 from private_ensembles.darrm.certificate import Certificate, scale_to_allowance
 from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.linear_program import solver_named
-from private_ensembles.darrm.objective import objective
+from private_ensembles.darrm.objective import LinearObjective, objective
 from private_ensembles.darrm.privacy_cost import PrivacyProblem, resolve_delta
-from private_ensembles.darrm.search import Search
+from private_ensembles.darrm.search import MANY_TEACHERS, Search
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def optimize_gamma(
     ----------
     K : odd number of (epsilon, Delta)-DP teachers; m : privacy allowance in [1, K]
     delta : total failure probability, >= Delta; None means 1 - (1 - Delta)^m
-    prior : see `prior.parse_prior`; solver : auto or highs (HiGHS), or gurobi
+    prior : see `prior.parse_prior`; solver : auto, highs or gurobi
     monotone : restrict to gamma non-decreasing in |l - K/2|, provable by three corners alone
 
     Returns a `GammaSolution` whose certificate holds and whose utility is at least that of the
@@ -111,8 +112,15 @@ def optimize_gamma(
     parsed = priors.parse_prior(prior)
     goal = objective(K, parsed)
     backend, known = solver_named(solver, threads), Cuts(problem)
-    first = Search(problem, goal, backend, known, monotone=True)
-    general = Search(problem, goal, backend, known, monotone=False)
+    name, version = backend.name, backend.version
+    if solver == "auto" and K > MANY_TEACHERS and isinstance(goal, LinearObjective):
+        # HiGHS' points can jump where the utility weighs nothing: docs/method.md, section 6.
+        name, version = "interior", np.__version__
+        first = CentralSearch(problem, goal, known, monotone=True)
+        general = CentralSearch(problem, goal, Cuts(problem), monotone=False)
+    else:
+        first = Search(problem, goal, backend, known, monotone=True)
+        general = Search(problem, goal, backend, known, monotone=False)
     first.run()
     gamma, certificate = scale_to_allowance(problem, mirrored(first.x))
     searches, best = [first], first
@@ -137,13 +145,13 @@ def optimize_gamma(
         utility_upper_bound=max(utility, searches[-1].upper_bound),
         certificate=certificate,
         solver={
-            "name": backend.name,
-            "version": backend.version,
-            "cuts": len(known.rows),
+            "name": name,
+            "version": version,
+            "cuts": len(searches[-1].known.rows),
             "rounds": sum(search.rounds for search in searches),
             "seconds": round(time.perf_counter() - started, 4),
         },
         monotone=bool(np.all(np.diff(half) >= 0)),
         scaling_loss=max(0.0, 1 - utility / unscaled) if unscaled > 0 else 0.0,
-        assignments=sorted(known.names),
+        assignments=sorted(searches[-1].known.names),
     )

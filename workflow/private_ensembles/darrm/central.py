@@ -1,0 +1,307 @@
+"""Cutting planes from the inside, for many teachers: a certified gap instead of a vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from private_ensembles.darrm.centre import centre
+from private_ensembles.darrm.cuts import VIOLATION, Cuts
+from private_ensembles.darrm.gamma import mirrored
+from private_ensembles.darrm.linear_program import LinearProgram, dual_bound
+from private_ensembles.darrm.objective import LinearObjective
+from private_ensembles.darrm.planes import pure_move_assignments
+from private_ensembles.darrm.privacy_cost import PrivacyProblem
+from private_ensembles.darrm.search import LARGE_VIOLATION
+from private_ensembles.darrm.separation import (
+    exact_corners,
+    first_order_corners,
+    three_corners,
+)
+from private_ensembles.darrm.worst_case import Look, WorstCase
+
+GAP = 5e-7  # between the best gamma and the upper bound, relative: enough to stop
+LEAST_GAP = 5e-9
+FIRST_TOLERANCE, SMOOTH_TOLERANCE, LAST_TOLERANCE = 1e-3, 1e-6, 1e-8
+MAX_ROUNDS = 60  # what is found by then is certified with its gap
+CUTS_PER_ROUND = 600
+SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may lose by it
+LEAST_ROUGHNESS = 1e-4
+ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
+SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
+OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
+WORTH = 0.1  # share of the gap that a look at all corners must be able to close
+FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
+OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
+SECOND_ROUNDS = 24
+BACK = 0.01  # share of what sum(gamma) could gain
+
+
+class CentralSearch:
+    """The optimal gamma of many teachers under a linear objective, up to a relative GAP.
+
+    A round solves the program over the rows known so far to a tolerance, from its inside
+    (`centre.centre`), and adds the assignments that are violated there. Its multipliers bound the
+    utility from above; the point itself, scaled down until nothing is violated, bounds it from
+    below. The tolerance falls as the violations do.
+
+    A rough gamma violates ever more rows where the utility hardly weighs it. So a general gamma
+    pays a little for its second differences, a share of the utility that is small beside the gap
+    that suffices: the bound holds all the same, since multipliers from whatever program prove one.
+    Once such a gamma is private, it pays less, until the bound has come down to it.
+
+    monotone : only gamma non-decreasing in |l - K/2|, for which three corners suffice.
+
+    x : the best gamma at l = (K+1)/2..K; upper_bound : as in `search.Search`; proof : x's worst
+    case over all corners, if a look at them proved it, and whether it is exact.
+    """
+
+    def __init__(
+        self,
+        problem: PrivacyProblem,
+        objective: LinearObjective,
+        known: Cuts,
+        *,
+        monotone: bool,
+    ) -> None:
+        self.problem, self.objective, self.monotone = problem, objective, monotone
+        self.known = known
+        self.bound = self.upper_bound = objective.total + objective.rounding
+        self.rounds, self.value = 0, 0.0
+        self.proof: tuple[WorstCase, bool] | None = None
+        self._seen: tuple[NDArray[np.float64], Look] | None = None
+
+    def run(self, inside: NDArray[np.float64] | None = None) -> None:
+        """Maximise the utility, then sum(gamma).
+
+        inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
+        """
+        if inside is None:
+            self.x = np.ones(self.objective.size)
+            if self._separate(self.x, FIRST_TOLERANCE)[1] == 0:
+                return
+            inside = np.zeros(self.objective.size)
+        self.smooth = inside
+        self.x, self.value = inside, self.objective.value(inside)
+        self._maximise()
+        if self.x is not inside and self._open():
+            self._fill()
+        if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
+            self.upper_bound = self.bound
+
+    def _maximise(self) -> None:
+        if self.monotone:
+            self._maximise_monotone()
+        else:
+            self._maximise_general()
+
+    def _maximise_monotone(self) -> None:
+        tolerance = FIRST_TOLERANCE
+        for _ in range(MAX_ROUNDS):
+            x = self._improve(tolerance)
+            new, excess, _ = self._separate(x, 0.0)
+            self._keep(x, excess)
+            if self._settled() or (tolerance <= LAST_TOLERANCE and not new):
+                return
+            if not new or excess <= 2 * tolerance:
+                short = (self.bound - self.objective.value(x)) / self._enough()
+                tolerance = max(tolerance / min(10, max(2, 3 * short)), LAST_TOLERANCE)
+
+    def _maximise_general(self) -> None:
+        """First a private x that is smooth and nearly optimal, then what rougher ones may add.
+
+        level : share of the utility, 1 / SMOOTHNESS times what a gamma may pay for its roughness.
+        """
+        roughly = True
+        tolerance = level = SMOOTH_TOLERANCE
+        for _ in range(MAX_ROUNDS):
+            known = self.bound
+            x = self._improve(tolerance, level)
+            if self._settled():
+                return
+            if roughly:  # on planes alone
+                new, excess = self._separate_on_planes(x, ROUGH_EXCESS)
+                stalls = known - self.bound <= self._enough()
+                if not new or stalls or excess <= ROUGH_EXCESS:
+                    self.smooth = x
+                    least = self._enough() / self.bound
+                    roughly = level > SMOOTH_ENOUGH * least
+                    level = max(level / 10, SMOOTH_ENOUGH * least) if roughly else level
+                    tolerance = max(min(level, FINE * least), LAST_TOLERANCE)
+                continue
+            if not self._worth_a_look(x):
+                if level <= LAST_TOLERANCE:
+                    return
+                new, _ = self._separate_on_planes(x, 2 * tolerance)
+                if not new or known - self.bound <= self._enough():
+                    level = max(level / 10, LAST_TOLERANCE)
+                continue
+            new, excess, seen = self._separate(x, 2 * tolerance)
+            if seen:
+                self._keep(x, excess)
+                ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
+                if self._settled() or (not new and ends):
+                    return
+                if not new or excess <= 2 * tolerance:
+                    self.smooth = x
+                    level = max(level / 10, LAST_TOLERANCE)
+        _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
+        self._keep(x, excess)
+
+    def _worth_a_look(self, x: NDArray[np.float64]) -> bool:
+        """Whether a look at all corners can close the gap: it raises the value to x's at most."""
+        return self.objective.value(x) - self.value > WORTH * (self.bound - self.value)
+
+    def _improve(self, tolerance: float, level: float = 0.0) -> NDArray[np.float64]:
+        """A central x of the rows known, whose multipliers may lower the bound."""
+        x, y = self._solve(self.objective.coefficients, tolerance, level=level)
+        self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
+        return x
+
+    def _settled(self) -> bool:
+        return self.bound - self.value <= self._enough()
+
+    def _enough(self) -> float:
+        """The gap that suffices: less if nearly every label is right, for then errors count."""
+        lacking = self.objective.total - self.value
+        return max(GAP * min(self.bound, 10 * lacking), LEAST_GAP * self.bound)
+
+    def _open(self) -> bool:
+        """Whether many l together weigh next to nothing in the utility."""
+        cost = np.sort(self.objective.coefficients)
+        return bool(np.mean(np.cumsum(cost) < self._enough()) > OPEN)
+
+    def _fill(self) -> None:
+        """Raise sum(gamma) as far as it costs next to nothing, if the utility leaves it open.
+
+        A little way BACK from the largest sum, rows that are slack at the x so far are slack again:
+        few are violated, and bounds far below the allowance make the look at all corners short.
+        """
+        room, start = self._enough(), self.x
+        # The program gives its rows, this one too, a violation that counts beside the room.
+        floor, least = self.value - room / 4, self.value - 0.6 * room
+        for _ in range(SECOND_ROUNDS):
+            x, _ = self._solve(
+                np.ones(len(start)), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
+            )
+            x = start + (1 - BACK) * (x - start)
+            # All corners are asked about an x that the planes leave nearly as it is.
+            new, excess, seen = self._separate(x, room / 10 / floor)
+            x, proof = self._shrunk(x, excess)
+            if seen and self.objective.value(x) >= least and x.sum() > start.sum():
+                self.x, self.proof = x, proof
+                break
+            if not new:
+                break
+
+    def _keep(self, x: NDArray[np.float64], excess: float) -> None:
+        x, proof = self._shrunk(x, excess)
+        value = self.objective.value(x)
+        if value > self.value:
+            self.x, self.value, self.proof = x, value, proof
+
+    def _shrunk(
+        self, x: NDArray[np.float64], excess: float
+    ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
+        """x / (1 + excess) and what the last look at all corners, if it was at x, proves of it."""
+        factor = 1 / (1 + excess)
+        proof = None
+        if self._seen is not None and self._seen[0] is x:
+            look = self._seen[1]
+            proof = look.worst.scaled(self.problem, factor), look.exact
+        return x * factor, proof
+
+    def _solve(
+        self,
+        cost: NDArray[np.float64],
+        tolerance: float,
+        *,
+        level: float = 0.0,
+        floor: float | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A central x, no known row violated, and multipliers of all known rows.
+
+        floor : the least utility, None for whatever it is.
+        """
+        cost = self._in_variables(cost)
+        extra, room = np.zeros((0, len(cost))), np.zeros(0)
+        if floor is not None:
+            extra = -self._in_variables(self.objective.coefficients)[None, :] / floor
+            room = np.array([-1.0])
+        if self.monotone:  # the last gamma, the sum of all increments, is at most 1
+            extra, room = np.vstack([extra, np.ones(len(cost))]), np.append(room, 1.0)
+        in_use = self.known.in_use.copy()
+        rows = np.vstack([extra, self._in_variables(self.known.rows[in_use])])
+        right = np.append(room, np.ones(len(rows) - len(extra)))
+        solution = centre(cost, rows, tolerance, right, self._curvature(cost, level))
+        x = np.clip(np.cumsum(solution.x) if self.monotone else solution.x, 0.0, 1.0)
+        y = np.zeros(len(in_use))
+        y[in_use] = solution.multipliers[len(extra) :]
+        self.known.sort_out(x, y, tolerance * cost.sum())
+        self.rounds += 1
+        return x, y
+
+    def _curvature(self, cost: NDArray[np.float64], level: float) -> NDArray[np.float64] | float:
+        """What `centre` takes off for second differences: SMOOTHNESS * level at the last one."""
+        if self.monotone:
+            return 0.0
+        n = self.objective.size
+        bend = np.diff(np.eye(n), 2, axis=0)
+        rough = float(np.sum((bend @ self.smooth) ** 2))
+        weight = SMOOTHNESS * level * float(cost @ self.smooth) / max(rough, LEAST_ROUGHNESS)
+        return weight * (bend.T @ bend)
+
+    def _in_variables(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows over gamma as rows over the variables: gamma, or its increments."""
+        return np.cumsum(rows[..., ::-1], axis=-1)[..., ::-1] if self.monotone else rows
+
+    def _dual_bound(self, y: NDArray[np.float64]) -> float:
+        p, n = self.problem, self.objective.size
+        outwards = (p.relaxed_allowance + p.rounding_bound()) / p.allowance
+        cost, rows = self.objective.coefficients, self.known.rows
+        if not self.monotone:
+            return dual_bound(LinearProgram(cost, np.ones(n), rows, np.full(len(y), outwards)), y)
+        # Increments, the sum of which is at most 1: the largest of what they are left to gain.
+        return float(y.sum() + max(0.0, self._in_variables(cost - y @ rows).max()))
+
+    def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
+        """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
+
+        The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
+        most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
+        """
+        problem = self.problem
+        limit = problem.allowance * (1 + VIOLATION)
+        g = problem.odd_vector(mirrored(x))
+        if self.monotone:
+            new, excess = self.known.add(three_corners(problem, g, limit), x)
+            return new + self.known.returned, excess, True
+        new, excess = self._separate_on_planes(x, enough)
+        if new and excess > enough:
+            return new, excess, False
+        if problem.Delta == 0:  # the first order is all there is
+            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
+            return new + more, max(excess, largest), True
+        # What exceeds the allowance and is not found is taken off the utility in the end.
+        overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
+        limit = problem.allowance * (1 + overlooked)
+        violated, look = exact_corners(problem, g, limit)
+        if look.all_seen:
+            self._seen = x, look
+        if look.worst.upper > limit:
+            excess = max(excess, look.worst.upper / problem.allowance - 1)
+        return new + self.known.add(violated, x)[0], excess, look.all_seen
+
+    def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
+        """Add the pure moves that are violated at x; those at H's mirror image come second."""
+        problem = self.problem
+        g = problem.odd_vector(mirrored(x))
+        limit = problem.allowance * (1 + VIOLATION)
+        new, excess = self.known.returned, 0.0
+        for mirror in (False, True):
+            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
+            more, largest = self.known.add(violated, x)
+            new, excess = new + more, max(excess, largest)
+            if excess > max(enough, FAR_OFF):
+                break
+        return new, excess
