@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.darrm import central, certificate, optimize
+from private_ensembles.darrm import central, certificate, optimize, violations
 from private_ensembles.darrm.central import GAP
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.cuts import Cuts
@@ -77,8 +77,8 @@ def test_filling_asks_about_all_corners_twice_at_most(monkeypatch, point):
         while_filling.append(len(looks) - before)
         assert search.x.sum() > unfilled
 
-    exact_corners, fill = central.exact_corners, central.CentralSearch._fill
-    monkeypatch.setattr(central, "exact_corners", looked)
+    exact_corners, fill = violations.exact_corners, central.CentralSearch._fill
+    monkeypatch.setattr(violations, "exact_corners", looked)
     monkeypatch.setattr(central.CentralSearch, "_fill", filled)
     filled_gamma = optimize_gamma(*point).gamma
     monkeypatch.undo()

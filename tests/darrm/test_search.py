@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from benchmarks import enumeration
-from private_ensembles.darrm import certificate, search
+from private_ensembles.darrm import certificate, search, violations
 from private_ensembles.darrm.certificate import certify
 from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.linear_program import Highs
@@ -256,8 +256,8 @@ def test_filling_asks_about_all_corners_twice_at_most(monkeypatch, point):
         fill(one)
         while_filling.append(len(looks) - before)
 
-    exact_corners, fill = search.exact_corners, search.Search._fill
-    monkeypatch.setattr(search, "exact_corners", looked)
+    exact_corners, fill = violations.exact_corners, search.Search._fill
+    monkeypatch.setattr(violations, "exact_corners", looked)
     monkeypatch.setattr(search.Search, "_fill", filled)
     filled_gamma = optimize_gamma(*point).gamma
     monkeypatch.undo()

@@ -6,32 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm.centre import centre
-from private_ensembles.darrm.cuts import VIOLATION, Cuts
-from private_ensembles.darrm.gamma import mirrored
+from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.linear_program import LinearProgram, dual_bound
 from private_ensembles.darrm.objective import LinearObjective
-from private_ensembles.darrm.planes import pure_move_assignments
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.search import LARGE_VIOLATION
-from private_ensembles.darrm.separation import (
-    exact_corners,
-    first_order_corners,
-    three_corners,
-)
-from private_ensembles.darrm.worst_case import Look, WorstCase
+from private_ensembles.darrm.violations import Violations
+from private_ensembles.darrm.worst_case import WorstCase
 
 GAP = 5e-7  # between the best gamma and the upper bound, relative: enough to stop
 LEAST_GAP = 5e-9
 FIRST_TOLERANCE, SMOOTH_TOLERANCE, LAST_TOLERANCE = 1e-3, 1e-6, 1e-8
 MAX_ROUNDS = 60  # what is found by then is certified with its gap
-CUTS_PER_ROUND = 600
 SMOOTHNESS = 0.05  # of the level, what a gamma as rough as the last one may lose by it
 LEAST_ROUGHNESS = 1e-4
 ROUGH_EXCESS = 1e-3  # on planes, with which a look at all corners is worth its time
 SMOOTH_ENOUGH, FINE = 10, 0.2  # level and tolerance, of the gap that suffices
-OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
 WORTH = 0.1  # share of the gap that a look at all corners must be able to close
-FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 SECOND_ROUNDS = 24
 BACK = 0.01  # share of what sum(gamma) could gain
@@ -69,7 +59,7 @@ class CentralSearch:
         self.bound = self.upper_bound = objective.total + objective.rounding
         self.rounds, self.value = 0, 0.0
         self.proof: tuple[WorstCase, bool] | None = None
-        self._seen: tuple[NDArray[np.float64], Look] | None = None
+        self.violations = Violations(problem, known, monotone=monotone)
 
     def run(self, inside: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
@@ -78,7 +68,7 @@ class CentralSearch:
         """
         if inside is None:
             self.x = np.ones(self.objective.size)
-            if self._separate(self.x, FIRST_TOLERANCE)[1] == 0:
+            if self.violations.add(self.x, FIRST_TOLERANCE, self._gap())[1] == 0:
                 return
             inside = np.zeros(self.objective.size)
         self.smooth = inside
@@ -99,7 +89,7 @@ class CentralSearch:
         tolerance = FIRST_TOLERANCE
         for _ in range(MAX_ROUNDS):
             x = self._improve(tolerance)
-            new, excess, _ = self._separate(x, 0.0)
+            new, excess, _ = self.violations.add(x, 0.0, self._gap())
             self._keep(x, excess)
             if self._settled() or (tolerance <= LAST_TOLERANCE and not new):
                 return
@@ -120,11 +110,11 @@ class CentralSearch:
             if self._settled():
                 return
             if roughly:  # on planes alone
-                new, excess = self._separate_on_planes(x, ROUGH_EXCESS)
+                new, excess = self.violations.add_on_planes(x, ROUGH_EXCESS)
                 stalls = known - self.bound <= self._enough()
                 if not new or stalls or excess <= ROUGH_EXCESS:
                     self.smooth = x
-                    least = self._enough() / self.bound
+                    least = self._gap()
                     roughly = level > SMOOTH_ENOUGH * least
                     level = max(level / 10, SMOOTH_ENOUGH * least) if roughly else level
                     tolerance = max(min(level, FINE * least), LAST_TOLERANCE)
@@ -132,11 +122,11 @@ class CentralSearch:
             if not self._worth_a_look(x):
                 if level <= LAST_TOLERANCE:
                     return
-                new, _ = self._separate_on_planes(x, 2 * tolerance)
+                new, _ = self.violations.add_on_planes(x, 2 * tolerance)
                 if not new or known - self.bound <= self._enough():
                     level = max(level / 10, LAST_TOLERANCE)
                 continue
-            new, excess, seen = self._separate(x, 2 * tolerance)
+            new, excess, seen = self.violations.add(x, 2 * tolerance, self._gap())
             if seen:
                 self._keep(x, excess)
                 ends = excess > 2 * tolerance or level <= LAST_TOLERANCE
@@ -145,7 +135,8 @@ class CentralSearch:
                 if not new or excess <= 2 * tolerance:
                     self.smooth = x
                     level = max(level / 10, LAST_TOLERANCE)
-        _, excess, _ = self._separate(x, np.inf)  # the last x may still be the best one
+        # The last x may still be the best one.
+        _, excess, _ = self.violations.add(x, np.inf, self._gap())
         self._keep(x, excess)
 
     def _worth_a_look(self, x: NDArray[np.float64]) -> bool:
@@ -157,6 +148,10 @@ class CentralSearch:
         x, y = self._solve(self.objective.coefficients, tolerance, level=level)
         self.bound = min(self.bound, self._dual_bound(y) + self.objective.rounding)
         return x
+
+    def _gap(self) -> float:
+        """The relative gap that suffices."""
+        return self._enough() / self.bound
 
     def _settled(self) -> bool:
         return self.bound - self.value <= self._enough()
@@ -186,8 +181,8 @@ class CentralSearch:
             )
             x = start + (1 - BACK) * (x - start)
             # All corners are asked about an x that the planes leave nearly as it is.
-            new, excess, seen = self._separate(x, room / 10 / floor)
-            x, proof = self._shrunk(x, excess)
+            new, excess, seen = self.violations.add(x, room / 10 / floor, self._gap())
+            x, proof = self.violations.scaled_down(x, excess)
             if seen and self.objective.value(x) >= least and x.sum() > start.sum():
                 self.x, self.proof = x, proof
                 break
@@ -195,21 +190,10 @@ class CentralSearch:
                 break
 
     def _keep(self, x: NDArray[np.float64], excess: float) -> None:
-        x, proof = self._shrunk(x, excess)
+        x, proof = self.violations.scaled_down(x, excess)
         value = self.objective.value(x)
         if value > self.value:
             self.x, self.value, self.proof = x, value, proof
-
-    def _shrunk(
-        self, x: NDArray[np.float64], excess: float
-    ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
-        """x / (1 + excess) and what the last look at all corners, if it was at x, proves of it."""
-        factor = 1 / (1 + excess)
-        proof = None
-        if self._seen is not None and self._seen[0] is x:
-            look = self._seen[1]
-            proof = look.worst.scaled(self.problem, factor), look.exact
-        return x * factor, proof
 
     def _solve(
         self,
@@ -263,45 +247,3 @@ class CentralSearch:
             return dual_bound(LinearProgram(cost, np.ones(n), rows, np.full(len(y), outwards)), y)
         # Increments, the sum of which is at most 1: the largest of what they are left to gain.
         return float(y.sum() + max(0.0, self._in_variables(cost - y @ rows).max()))
-
-    def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
-        """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
-
-        The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
-        most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
-        """
-        problem = self.problem
-        limit = problem.allowance * (1 + VIOLATION)
-        g = problem.odd_vector(mirrored(x))
-        if self.monotone:
-            new, excess = self.known.add(three_corners(problem, g, limit), x)
-            return new + self.known.returned, excess, True
-        new, excess = self._separate_on_planes(x, enough)
-        if new and excess > enough:
-            return new, excess, False
-        if problem.Delta == 0:  # the first order is all there is
-            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
-            return new + more, max(excess, largest), True
-        # What exceeds the allowance and is not found is taken off the utility in the end.
-        overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
-        limit = problem.allowance * (1 + overlooked)
-        violated, look = exact_corners(problem, g, limit)
-        if look.all_seen:
-            self._seen = x, look
-        if look.worst.upper > limit:
-            excess = max(excess, look.worst.upper / problem.allowance - 1)
-        return new + self.known.add(violated, x)[0], excess, look.all_seen
-
-    def _separate_on_planes(self, x: NDArray[np.float64], enough: float) -> tuple[int, float]:
-        """Add the pure moves that are violated at x; those at H's mirror image come second."""
-        problem = self.problem
-        g = problem.odd_vector(mirrored(x))
-        limit = problem.allowance * (1 + VIOLATION)
-        new, excess = self.known.returned, 0.0
-        for mirror in (False, True):
-            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
-            more, largest = self.known.add(violated, x)
-            new, excess = new + more, max(excess, largest)
-            if excess > max(enough, FAR_OFF):
-                break
-        return new, excess

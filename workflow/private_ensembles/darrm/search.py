@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.darrm.cuts import VIOLATION, Cuts
-from private_ensembles.darrm.gamma import mirrored
 from private_ensembles.darrm.linear_program import (
     Gurobi,
     Highs,
@@ -17,14 +16,9 @@ from private_ensembles.darrm.linear_program import (
     dual_bound,
 )
 from private_ensembles.darrm.objective import AbsoluteObjective, LinearObjective
-from private_ensembles.darrm.planes import pure_move_assignments
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
-from private_ensembles.darrm.separation import (
-    exact_corners,
-    first_order_corners,
-    three_corners,
-)
-from private_ensembles.darrm.worst_case import Look, WorstCase
+from private_ensembles.darrm.violations import Violations
+from private_ensembles.darrm.worst_case import WorstCase
 
 # Between the best gamma and the upper bound, relative: enough to stop. With many teachers, whose
 # rounds take seconds, GAP, or less where nearly every label is right, down to LEAST_GAP.
@@ -34,10 +28,6 @@ MANY_TEACHERS = 201
 # finer it is, the nearer is gamma to its optimum where the utility hardly weighs it.
 FINE_TOLERANCE, TOLERANCE = 2e-12, 0.1
 MAX_ROUNDS = 100  # what is found by then is certified with its gap
-CUTS_PER_ROUND = 600
-LARGE_VIOLATION = 1e-7
-OVERLOOKED = 0.2  # share of the gap that suffices, which a violation may take off the utility
-FAR_OFF = 0.05  # an excess on the first plane with which the second one can wait
 OPEN = 0.02  # share of all l that may weigh next to nothing before their gamma is worth raising
 FILL_ROUNDS = 24
 FILL_TOLERANCE = 1e-9  # of sum(gamma)
@@ -79,7 +69,7 @@ class Search:
         self.rounds, self.value = 0, 0.0
         self.x = np.ones(objective.size)
         self.proof: tuple[WorstCase, bool] | None = None
-        self._seen: tuple[NDArray[np.float64], Look] | None = None
+        self.violations = Violations(problem, known, monotone=monotone)
 
     def run(self, inside: NDArray[np.float64] | None = None) -> None:
         """Maximise the utility, then sum(gamma).
@@ -87,7 +77,7 @@ class Search:
         inside : a feasible x, the best one so far; default 0, after trying gamma = 1.
         """
         if inside is None:
-            if self._separate(self.x, 0.0)[1] == 0:
+            if self.violations.add(self.x, 0.0, self._gap())[1] == 0:
                 return
             inside = np.zeros(self.objective.size)
         self.x, self.value = inside, self.objective.value(inside)
@@ -103,14 +93,18 @@ class Search:
                 x = self._improve()
             except Infeasible:  # rounding: what is found by now is certified with its gap
                 return
-            new, excess, seen = self._separate(x, self._enough() / self.bound)
+            new, excess, seen = self.violations.add(x, self._gap(), self._gap())
             if seen:
                 self._keep(x, excess)
             if self._settled() or not (new or self.concave):  # a tangent was added, too
                 break
         if not seen:  # the last x may still be the best one
-            _, excess, _ = self._separate(x, np.inf)
+            _, excess, _ = self.violations.add(x, np.inf, self._gap())
             self._keep(x, excess)
+
+    def _gap(self) -> float:
+        """The relative gap that suffices."""
+        return self._enough() / self.bound
 
     def _settled(self) -> bool:
         return self.bound - self.value <= self._enough()
@@ -146,8 +140,8 @@ class Search:
                 x = np.maximum.accumulate(x)
             self.known.sort_out(x, np.zeros(len(self.known.rows)), 1.0)
             # All corners are asked about an x that the planes leave nearly as it is.
-            new, excess, seen = self._separate(x, room / 10 / self.value)
-            x, proof = self._shrunk(x, excess)
+            new, excess, seen = self.violations.add(x, room / 10 / self.value, self._gap())
+            x, proof = self.violations.scaled_down(x, excess)
             if seen and self.objective.value(x) >= self.value - room and x.sum() > start.sum():
                 self.x, self.proof = x, proof
                 return
@@ -169,21 +163,10 @@ class Search:
         return np.clip(self.solver.solve(part, FILL_TOLERANCE)[0], 0.0, 1.0)
 
     def _keep(self, x: NDArray[np.float64], excess: float) -> None:
-        x, proof = self._shrunk(x, excess)
+        x, proof = self.violations.scaled_down(x, excess)
         value = self.objective.value(x)
         if value > self.value:
             self.x, self.value, self.proof = x, value, proof
-
-    def _shrunk(
-        self, x: NDArray[np.float64], excess: float
-    ) -> tuple[NDArray[np.float64], tuple[WorstCase, bool] | None]:
-        """x / (1 + excess) and what the last look at all corners, if it was at x, proves of it."""
-        factor = 1 / (1 + excess)
-        proof = None
-        if self._seen is not None and self._seen[0] is x:
-            look = self._seen[1]
-            proof = look.worst.scaled(self.problem, factor), look.exact
-        return x * factor, proof
 
     def _improve(self) -> NDArray[np.float64]:
         """A central x of the program over the rows in use, which may lower the bound."""
@@ -234,46 +217,3 @@ class Search:
     def _add_tangent(self, x: NDArray[np.float64]) -> None:
         gradient = self.objective.gradient(x)
         self.tangents.append((gradient, self.objective.value(x) - float(gradient @ x)))
-
-    def _separate(self, x: NDArray[np.float64], enough: float) -> tuple[int, float, bool]:
-        """Add what is violated at x: (how many rows are new, by how much x exceeds 1, all seen).
-
-        The searches over all corners, which take longer, are asked if x exceeds 1 by `enough` at
-        most on planes. All seen: they were asked, and `x / (1 + excess)` is private, or nearly.
-        """
-        problem = self.problem
-        limit = problem.allowance * (1 + VIOLATION)
-        g = problem.odd_vector(mirrored(x))
-        if self.monotone:
-            new, excess = self.known.add(three_corners(problem, g, limit), x)
-            return new + self.known.returned, excess, True
-        new, excess = self._separate_on_planes(x, g, enough)
-        if new and excess > enough:
-            return new, excess, False
-        if problem.Delta == 0:  # the first order is all there is
-            more, largest = self.known.add(first_order_corners(problem, g, limit), x)
-            return new + more, max(excess, largest), True
-        # What exceeds the allowance and is not found is taken off the utility in the end.
-        overlooked = min(LARGE_VIOLATION, OVERLOOKED * self._enough() / self.bound)
-        limit = problem.allowance * (1 + overlooked)
-        violated, look = exact_corners(problem, g, limit)
-        if look.all_seen:
-            self._seen = x, look
-        if look.worst.upper > limit:
-            excess = max(excess, look.worst.upper / problem.allowance - 1)
-        return new + self.known.add(violated, x)[0], excess, look.all_seen
-
-    def _separate_on_planes(
-        self, x: NDArray[np.float64], g: NDArray[np.float64], enough: float
-    ) -> tuple[int, float]:
-        """Add the pure moves that are violated at x; those at H's mirror image come second."""
-        problem = self.problem
-        limit = problem.allowance * (1 + VIOLATION)
-        new, excess = self.known.returned, 0.0
-        for mirror in (False, True):
-            violated = pure_move_assignments(problem, g, CUTS_PER_ROUND, limit, mirrored=mirror)
-            more, largest = self.known.add(violated, x)
-            new, excess = new + more, max(excess, largest)
-            if excess > max(enough, FAR_OFF):
-                break
-        return new, excess
