@@ -80,7 +80,7 @@ def test_tiny_workflow_runs_through_slurm_to_the_end(
     assert [(job[0].split("_")[1], job[3]) for job in jobs] == [
         ("gamma", "1200M"),
         ("labels", "1200M"),
-        *([("plan", "1000M"), ("study", "1000M")] if targets == ["all"] else []),
+        *([("plan", "1000M"), ("study", "900M")] if targets == ["all"] else []),
         ("teachers", "1200M"),
         ("teachers", "1200M"),
     ]
