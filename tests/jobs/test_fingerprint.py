@@ -82,6 +82,11 @@ def test_kinds_of_constants_differ(toy):
     assert len(marks) == 6
 
 
+def test_texts_that_look_like_what_is_left_out_count(toy):
+    texts = ("", "x=[]", ", x=[]", "y=[]", "x=Load()", "(, y", "(y")
+    assert len({toy(**{USED: f"x = {text!r}\n"}) for text in texts}) == len(texts)
+
+
 def test_modules_that_are_not_imported_do_not_count(toy):
     before = toy()
     assert toy(**{f"{PACKAGE}__room__unused": "def g(x):\n    return 2 * x\n"}) == before

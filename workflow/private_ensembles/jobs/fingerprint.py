@@ -8,7 +8,6 @@ module changes it.
 
 import ast
 import hashlib
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -17,8 +16,6 @@ PACKAGE = "private_ensembles"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-# Newer Pythons leave out of a dump what is empty or usual, and have more of it.
-_EMPTY = re.compile(r"(, )?\b\w+=(\[\]|Load\(\))")
 
 
 @cache
@@ -50,7 +47,11 @@ def _source(path: Path) -> tuple[bytes, frozenset[str]]:
                 raise ValueError(f"{path}, line {node.lineno}: must import a module by its name")
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
             names.add(node.module)
-    text = _EMPTY.sub("", ast.dump(tree)).replace("(, ", "(")
+        # Newer Pythons leave out of a dump what is empty or usual, and have more of it.
+        for field, value in list(ast.iter_fields(node)):
+            if value == [] or isinstance(value, ast.Load):
+                delattr(node, field)
+    text = ast.dump(tree)
     if "import_module" in text and path.name != "__init__.py":
         names |= {name for name, file in _modules().items() if path.parent in file.parents}
     return text.encode(), frozenset(_with_packages(names) & _modules().keys())
