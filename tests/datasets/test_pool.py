@@ -12,7 +12,9 @@ def test_digits_split_loses_no_image_and_keeps_its_label(parity):
 
     images, labels = digits_pool(parity=parity)
     data = split_pool(
-        *("digits", images, labels),
+        "digits",
+        images,
+        labels,
         n_train=1437,
         n_test=360,
         generator=np.random.default_rng(0),

@@ -223,7 +223,8 @@ def test_private_teacher_trains_with_secure_noise_and_no_two_are_alike():
     weights = [
         train_private_teacher(
             build_model("linear", (8, 8), 2, 0),
-            *(inputs, targets.long()),
+            inputs,
+            targets.long(),
             PrivateTraining(**DP, learning_rate=0.1),
             sampling=SecureTensors(),
             noise=SecureTensors(),

@@ -86,7 +86,10 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
     whole = train(models, images, labels, shards, blocks=1000)
     for order in ([0, 1, 2], [2, 0], [1]):
         some = train(
-            *([models[i] for i in order], images, labels, [shards[i] for i in order]),
+            [models[i] for i in order],
+            images,
+            labels,
+            [shards[i] for i in order],
             sampling=[SeededTensors(10 + i) for i in order],
             noise=[SeededTensors(20 + i) for i in order],
             blocks=4,
@@ -103,7 +106,10 @@ def test_empty_shards_and_empty_batches_get_noise_of_the_right_variance_each_tea
     images = torch.zeros((1, 28, 28), dtype=torch.uint8)
     nothing = [torch.zeros(0, dtype=torch.int64)] * teachers
     ends = train(
-        *(models, images, torch.zeros(1, dtype=torch.int64), nothing),
+        models,
+        images,
+        torch.zeros(1, dtype=torch.int64),
+        nothing,
         noise_multiplier=12.0,
         batch_size=32,
         epochs=5,

@@ -58,7 +58,10 @@ def test_a_teacher_depends_on_no_other_on_no_order_and_on_no_pass():
     whole = train(models, images, labels, shards, momentum=0.9)
     for order in ([2, 1], [0]):
         some = train(
-            *([models[i] for i in order], images, labels, [shards[i] for i in order]),
+            [models[i] for i in order],
+            images,
+            labels,
+            [shards[i] for i in order],
             sampling=[SeededTensors(7 + i) for i in order],
             blocks=4,
             momentum=0.9,

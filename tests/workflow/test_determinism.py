@@ -47,8 +47,15 @@ def test_labels_accounts_and_students_made_again_on_one_core_are_the_same(
     made = sorted((folder / "results/pate").rglob("*.csv"))
     before = {path: path.stat().st_mtime_ns for path in made}
     done = run_snakemake(
-        *(folder, "--configfile", "tests/config/tiny_pate.yaml", "--cores", "1"),
-        *("--forcerun", *again, "--until", "tabulate_students"),
+        folder,
+        "--configfile",
+        "tests/config/tiny_pate.yaml",
+        "--cores",
+        "1",
+        "--forcerun",
+        *again,
+        "--until",
+        "tabulate_students",
     )
     assert done.returncode == 0, done.stdout + done.stderr
     anew = {path.parent.name for path in made if path.stat().st_mtime_ns > before[path]}

@@ -171,8 +171,13 @@ def test_results_go_where_directory_says_and_the_mirror_is_where_the_user_stands
 ):
     (folder / "mirror").mkdir(exist_ok=True)
     done = run_snakemake(
-        *(folder, "-n", "--directory", "elsewhere"),
-        *("--config", "data=paper", "data_mirror=mirror"),
+        folder,
+        "-n",
+        "--directory",
+        "elsewhere",
+        "--config",
+        "data=paper",
+        "data_mirror=mirror",
     )
     assert done.returncode == 0, done.stderr
     assert not (folder / "elsewhere" / "mirror").exists()

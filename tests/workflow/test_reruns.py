@@ -459,8 +459,15 @@ def test_failed_job_shows_one_error_line_and_leaves_no_output(finished_tiny_run,
     # The claim is below what the accountant proves.
     (finished_tiny_run / "bad.yaml").write_text("darrm: {embedded: {epsilon: 0.001}}\n")
     done = run_snakemake(
-        *(finished_tiny_run, "--configfile", "tests/config/tiny.yaml", "bad.yaml"),
-        *("--directory", "failing", "--cores", "1", "results/darrm/privacy/teachers.csv"),
+        finished_tiny_run,
+        "--configfile",
+        "tests/config/tiny.yaml",
+        "bad.yaml",
+        "--directory",
+        "failing",
+        "--cores",
+        "1",
+        "results/darrm/privacy/teachers.csv",
     )
     assert done.returncode != 0
     lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]

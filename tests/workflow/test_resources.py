@@ -35,8 +35,17 @@ def requests(tmp_path_factory, copy_workflow, run_snakemake):
 
     def ask(attempt):
         done = run_snakemake(
-            *(folder, "-n", "--attempt", str(attempt), "--configfile", "everything.yaml"),
-            *("--", "all", "sweeps", "publish_docs", "crate"),
+            folder,
+            "-n",
+            "--attempt",
+            str(attempt),
+            "--configfile",
+            "everything.yaml",
+            "--",
+            "all",
+            "sweeps",
+            "publish_docs",
+            "crate",
         )
         assert done.returncode == 0, done.stderr
         jobs = re.split(r"^(?=(?:local)?rule )", done.stdout + done.stderr, flags=re.MULTILINE)[1:]

@@ -197,7 +197,10 @@ def test_hostile_value_on_the_command_line_ends_before_any_job(
     finished_tiny_run, run_snakemake, text
 ):
     done = run_snakemake(
-        *(finished_tiny_run, "-n", "--config", f"solver={json.dumps(text)}"),
+        finished_tiny_run,
+        "-n",
+        "--config",
+        f"solver={json.dumps(text)}",
     )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr

@@ -102,8 +102,15 @@ def test_teachers_go_to_a_gpu_where_the_configuration_insists(
     folder = copy_workflow(tmp_path / "workflow-copy")
     target = "results/teachers/digits/kind=plain,K=5,seed=0.pt"
     run_snakemake(
-        *(folder, *slurm, "--restart-times", "0", *TINY, "--config", "device=cuda"),
-        *("--", target),
+        folder,
+        *slurm,
+        "--restart-times",
+        "0",
+        *TINY,
+        "--config",
+        "device=cuda",
+        "--",
+        target,
     )
     assert [job[2] for job in _jobs(folder)] == ["accelerated"]
 

@@ -34,16 +34,19 @@ def account(task, aggregator, *draws, **last):
 PRIVACY = pd.DataFrame(
     [
         *account(
-            *("mnist", "lnmax-100"),
+            "mnist",
+            "lnmax-100",
             {"asked": 100, "answered": 100, "epsilon": 2.0, "data_independent_epsilon": 5.0},
         ),
         *account(
-            *("mnist", "confident"),
+            "mnist",
+            "confident",
             {"asked": 640, "answered": 280.0, "epsilon": 1.9, "beta": 0.03},
             {"asked": 640, "answered": 286.0, "epsilon": 2.1, "beta": 0.04},
         ),
         *account(
-            *("glyph", "interactive"),
+            "glyph",
+            "interactive",
             {"asked": 900, "answered": 400.0, "epsilon": 0.8, "beta_1": 0.009, "answered_first": 9},
         ),
     ]
