@@ -60,6 +60,7 @@ _PUBLIC = {
     "optimize_gamma": ("darrm.optimize", "optimize_gamma"),
     "certify": ("darrm.certificate", "certify"),
     "release_darrm": ("api.releasing", "release_darrm"),
+    "Session": ("release.session", "Session"),
 }
 __all__ = list(_PUBLIC)
 

@@ -1,0 +1,239 @@
+"""Release labels batch by batch within one budget; docs/sessions.md has the rules."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from private_ensembles.command import settings
+from private_ensembles.command.numbers import real, whole
+from private_ensembles.command.output import emit, high, warn_of
+
+EXAMPLES = (
+    "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
+    " --epsilon 2 --delta 1e-6 --mechanism gnmax_analytic",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `session` takes: a step, and what this step takes."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    for add in (_create, _release, _status, _export, _extend):
+        name, summary = add.__name__.lstrip("_"), add.__doc__.partition("\n")[0]
+        own = steps.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        own.add_argument("session", metavar="SESSION", type=Path, help="its file")
+        add(own)
+        own.add_argument("--json", action="store_true", help="print JSON, for programs")
+        own.set_defaults(help_text=own.format_help)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Take the step that was asked for."""
+    return options.act(options)
+
+
+def _create(parser: argparse.ArgumentParser) -> None:
+    """Plan a session and make its file."""
+    parser.add_argument("--teachers", type=whole, required=True, help="how many vote")
+    parser.add_argument("--classes", type=whole, required=True, help="among how many labels")
+    parser.add_argument("--labels", type=whole, required=True, help="released at most, ever")
+    parser.add_argument(
+        "--queries", type=whole, help="asked at most, if a threshold may leave some without a label"
+    )
+    settings.add_arguments(parser)
+    parser.set_defaults(act=create)
+
+
+def _release(parser: argparse.ArgumentParser) -> None:
+    """Release the labels of one batch of queries."""
+    parser.add_argument("votes", metavar="VOTES", help="a file .npz, .npy or .csv; stays private")
+    parser.add_argument(
+        "--key",
+        required=True,
+        help="the batch's name, such as 2026-11: a batch that was released is not drawn again",
+    )
+    parser.add_argument("--votes-kind", choices=("auto", "votes", "counts"), default="auto")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="charge a batch anew whose labels were lost with the process that drew them",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="of the labels; default SESSION.KEY.csv"
+    )
+    _head(parser)
+    parser.set_defaults(act=release)
+
+
+def _status(parser: argparse.ArgumentParser) -> None:
+    """Say what was spent and what is left, and check the file."""
+    parser.add_argument("--curve", action="store_true", help="the cost at other deltas, too")
+    parser.add_argument("--caps", action="store_true", help="what other caps would have given")
+    _head(parser)
+    parser.set_defaults(act=status)
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    """Write all labels and what they cost into a folder that may be published."""
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    _head(parser)
+    parser.set_defaults(act=export)
+
+
+def _extend(parser: argparse.ArgumentParser) -> None:
+    """Allow more labels at the same noise; the session then costs what the larger cap does."""
+    parser.add_argument("--labels", type=whole, required=True, help="the new cap")
+    parser.add_argument("--queries", type=whole, help="likewise; default in proportion")
+    parser.add_argument(
+        "--epsilon",
+        type=real,
+        help="what the session may cost then; left out: only say what it would",
+    )
+    _head(parser)
+    parser.set_defaults(act=extend)
+
+
+def _head(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--head", help="a head that was printed before and kept elsewhere: refuse an older copy"
+    )
+
+
+def create(options: argparse.Namespace) -> int:
+    """Plan, make the file, and say what other caps would give."""
+    from private_ensembles.planner import ranking, study
+    from private_ensembles.release import session_export, session_plan
+    from private_ensembles.release.session import Session
+
+    queries = options.labels if options.queries is None else options.queries
+    sizes = {"teachers": options.teachers, "n_classes": options.classes}
+    chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
+    task = study.task(chosen, options.epsilon, options.delta, secure=options.noise == "secure")
+    warn_of(ranking.about_seconds(task))
+    with Session.create(
+        options.session,
+        teachers=options.teachers,
+        classes=options.classes,
+        labels=options.labels,
+        queries=queries,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        mechanisms=options.mechanism,
+        profile=chosen["profile"],
+        privacy_model=options.privacy_model,
+        adjacency=options.adjacency,
+        teacher_epsilon=options.teacher_epsilon,
+        teacher_delta=options.teacher_delta,
+        noise=options.noise,
+        seed=None if options.noise == "secure" else options.seed,
+    ) as session:
+        report = session_export.status(session)
+        caps = session_plan.at_caps(session.plan)
+    text = _text(report, options.session)
+    emit(report | {"caps": caps}, [*text, *_caps_text(caps)], as_json=options.json)
+    return 0
+
+
+def release(options: argparse.Namespace) -> int:
+    """Release a batch, or show again what was released, and write its labels."""
+    from private_ensembles.jobs.io import describe
+    from private_ensembles.release import session_export
+    from private_ensembles.release.session import Session
+    from private_ensembles.votes.foreign import read_own_votes
+
+    default = options.session.with_name(f"{options.session.name}.{options.key}.csv")
+    out = default if options.out is None else options.out
+    if options.out is None and "/" in options.key:
+        raise ValueError(
+            f"key = {options.key!r}: names no file: say where the labels go with --out"
+        )
+    with Session.open(options.session, head=options.head) as session:
+        classes = session.plan.task.n_classes
+        votes = read_own_votes(options.votes, n_classes=classes, kind=options.votes_kind)
+        before = session.state.batches
+        session.release(votes.histogram(), key=options.key, again=options.again)
+        batch = session.batch(options.key)
+        try:
+            session_export.put(out, session_export.batch_text(batch))
+        except OSError as error:
+            remedy = "the labels are charged, and the same command writes them"
+            raise OSError(f"{out}: {describe(error)}: {remedy}") from None
+        drawn = session.state.batches > before
+        report = session_export.status(session) | {"file": str(out), "drawn": drawn}
+        report |= {"key": batch.key, "answers": batch.charged}
+    note = "" if drawn else " (released before: they cost nothing more)"
+    text = [f"{batch.charged} labels of {batch.queries} queries: {out}{note}"]
+    emit(report, [*text, *_text(report, options.session)], as_json=options.json)
+    return 0
+
+
+def status(options: argparse.Namespace) -> int:
+    """Check the file and print what it holds."""
+    from private_ensembles.release import session_export, session_plan
+    from private_ensembles.release.session import Session
+
+    with Session.open(options.session, head=options.head, write=False) as session:
+        session.verify(options.head)
+        report = session_export.status(session, curve=options.curve)
+        caps = session_plan.at_caps(session.plan) if options.caps else []
+    text = [*_text(report, options.session), *_caps_text(caps)]
+    for row in report.get("curve", []):
+        spent, total = high(row["spent"]), high(row["total"])
+        text.append(f"  at delta = {row['delta']:g}: so far {spent}, in all {total}")
+    emit(report | {"caps": caps}, text, as_json=options.json)
+    return 0
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write what may be published."""
+    from private_ensembles.release import session_export
+    from private_ensembles.release.session import Session
+
+    with Session.open(options.session, head=options.head, write=False) as session:
+        files = session_export.export(session, options.out)
+    report = {"files": {name: str(path) for name, path in files.items()}}
+    emit(report, [str(path) for path in files.values()], as_json=options.json)
+    return 0
+
+
+def extend(options: argparse.Namespace) -> int:
+    """Say what a larger cap costs, and take it if that is allowed."""
+    from private_ensembles.release.session import Session
+
+    with Session.open(options.session, head=options.head) as session:
+        cost = session.cost_of(options.labels, options.queries)
+        if options.epsilon is not None:
+            session.extend(options.labels, epsilon=options.epsilon, queries=options.queries)
+        head = session.head
+    done = options.epsilon is not None
+    report = {"labels": options.labels, "epsilon": cost.epsilon, "delta": cost.delta}
+    report |= {"extended": done, "head": head}
+    costs = f"{options.labels} labels cost at most {high(cost.epsilon)} at delta = {cost.delta:g}"
+    text = [costs, f"head: {head}"] if done else [f"{costs}; allow it with --epsilon"]
+    emit(report, text, as_json=options.json)
+    return 0
+
+
+def _text(report: dict, file: Path) -> list[str]:
+    plan, spent, total = report["plan"], report["spent"], report["total"]
+    lines = [
+        f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers, "
+        f"{plan['n_classes']} classes, {plan['privacy_model']}, {plan['adjacency']}",
+        f"labels: {report['labels']} charged in {report['batches']} batches, "
+        f"{report['remaining']} remain",
+        f"spent so far: epsilon = {high(spent['epsilon'])} at delta = {spent['delta']:g}; "
+        f"in all at most {high(total['epsilon'])}",
+        f"head: {report['head']}",
+    ]
+    if report["lost"]:
+        lines.insert(2, f"{report['lost']} batches were charged and lost with their process")
+    if plan["noise"] != "secure":
+        lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
+    return lines
+
+
+def _caps_text(caps: list[dict]) -> list[str]:
+    return [
+        f"a cap of {row['cap']} labels: {row['correct']:.0f} expected right ({row['parameters']})"
+        for row in caps
+    ]

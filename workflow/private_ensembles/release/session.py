@@ -1,0 +1,334 @@
+"""Labels over time: many batches of queries within one budget, and a file that keeps count.
+
+A session states its sizes, its budget and the most labels that it may ever release. The plan is
+made then, and its noise never changes. After that any number of batches may be asked, each after
+seeing all labels so far, until the labels are used up. docs/sessions.md has the theorems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from private_ensembles.jobs.io import alone
+from private_ensembles.mechanisms import release as door
+from private_ensembles.mechanisms.parameters import require_counts
+from private_ensembles.noise import streams
+from private_ensembles.noise.sources import Secure, Seeded
+from private_ensembles.planner.defaults import PRIVACY
+from private_ensembles.release import session_plan
+from private_ensembles.release.session_file import Batch, SessionFile, State
+from private_ensembles.release.session_plan import SessionPlan
+
+# Of a batch's name, so that it stands in one line of any table.
+LONGEST_KEY = 200
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What labels cost together: epsilon at delta, an upper bound, for the session's adjacency."""
+
+    epsilon: float
+    delta: float
+
+
+class Session:
+    """One budget, many batches of queries; made by `create` or opened by `open`.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with Session.create(
+    ...     f"{folder}/ward.session", teachers=40, classes=2, labels=30, epsilon=2, delta=1e-6,
+    ...     mechanisms=["gnmax_exact"], noise="reproducible",
+    ... ) as session:
+    ...     labels = session.release([[39, 1], [2, 38]], key="monday")
+    ...     session.release([[39, 1], [2, 38]], key="monday").tolist() == labels.tolist()
+    ...     session.remaining, session.spent.epsilon < 2
+    True
+    (28, True)
+
+    plan: what was planned, and never changes but by `extend`. path: of the file.
+    """
+
+    def __init__(self, file: SessionFile):
+        self._file = file
+        self.path = file.path
+        self.plan: SessionPlan = session_plan.read(file.plan())
+        self._tried = False
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        *,
+        teachers: int,
+        classes: int,
+        labels: int,
+        epsilon: float,
+        delta: float,
+        queries: int | None = None,
+        mechanisms: Sequence[str] | None = None,
+        profile: Mapping | None = None,
+        privacy_model: str = PRIVACY["privacy_model"],
+        adjacency: str = PRIVACY["adjacency"],
+        teacher_epsilon: float | None = PRIVACY["teacher_epsilon"],
+        teacher_delta: float = PRIVACY["teacher_Delta"],
+        noise: str = "secure",
+        seed: int | None = None,
+    ) -> Session:
+        """Plan a session and make its file.
+
+        path: of a file that is not there yet. teachers, classes: sizes, which are taken to be
+        public. labels: the most that will ever be released. epsilon, delta: what all of them may
+        cost together. queries: the most that will ever be asked, if some may get no label because
+        a threshold is asked first; None: as many as labels. mechanisms: names, of which the best on
+        the profile is taken; None: all. profile, privacy_model, adjacency, teacher_epsilon,
+        teacher_delta: as in :func:`private_ensembles.plan`. noise: ``secure`` (the system's
+        entropy) or ``reproducible``: a rehearsal, whose labels must not be released, with `seed`
+        (default 0).
+
+        Raises ValueError, in one line, for a value out of range, if no mechanism applies, or if
+        there is something at `path`; OSError if the file cannot be written.
+        """
+        path = Path(path)
+        if path.exists():  # before a plan that may take seconds
+            raise ValueError(f"{path}: is there already: a session is created once")
+        plan = session_plan.made(
+            teachers=teachers,
+            classes=classes,
+            labels=labels,
+            queries=queries,
+            epsilon=epsilon,
+            delta=delta,
+            mechanisms=mechanisms,
+            profile=profile,
+            privacy_model=privacy_model,
+            adjacency=adjacency,
+            teacher_epsilon=teacher_epsilon,
+            teacher_delta=teacher_delta,
+            noise=noise,
+            seed=seed,
+        )
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: the folder {path.parent} must be there")
+        with alone(lock_of(path)):
+            return cls(SessionFile.create(path, plan.text()))
+
+    @classmethod
+    def open(cls, path: str | Path, *, head: str | None = None, write: bool = True) -> Session:
+        """Open a session that was created before.
+
+        head: a hash that `head` gave earlier and that was kept elsewhere. The whole file is then
+        checked, and refused if it is an older copy. write: False to look only, for instance at a
+        file that may not be changed. Raises ValueError for a file that is no session, is damaged or
+        lacks the head, and OSError if it cannot be read or, with `write`, written.
+        """
+        file = SessionFile.open(path, write=write)
+        if head is not None:
+            file.verify(head)
+        return cls(file)
+
+    def close(self) -> None:
+        """Close the file. Nothing is lost: each batch was written when it was released."""
+        self._file.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    @property
+    def state(self) -> State:
+        """Return how many batches, queries and labels were charged so far, and the head."""
+        return self._file.state()
+
+    @property
+    def head(self) -> str:
+        """Return the last hash of the chain over all entries, 64 hex digits; see `open`."""
+        return self.state.head
+
+    @property
+    def remaining(self) -> int:
+        """Return how many labels may still be released."""
+        return max(0, self.plan.labels - self.state.labels)
+
+    @property
+    def remaining_queries(self) -> int:
+        """Return how many queries may still be asked; 0 if no label is left."""
+        return max(0, self.plan.queries - self.state.queries) if self.remaining else 0
+
+    @property
+    def spent(self) -> Spent:
+        """Return what was charged so far costs, at the session's delta.
+
+        That holds if how many labels there would be was decided without looking at them. If it was
+        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md).
+        """
+        state, delta = self.state, self.plan.task.delta
+        return Spent(self.plan.epsilon(state.queries, state.labels, delta), delta)
+
+    @property
+    def total(self) -> Spent:
+        """Return what the session costs at most, however it is used."""
+        task = self.plan.task
+        return Spent(task.epsilon, task.delta)
+
+    def release(
+        self, counts: ArrayLike, *, key: str | None = None, again: bool = False
+    ) -> NDArray[np.int64]:
+        """Release one label for each query, (queries,), -1 for a query without one.
+
+        counts: integers (queries, classes), votes for each class; each row adds up to the number
+        of teachers. key: a name for the batch, of at most 200 characters. A batch of this name that
+        was released before is not drawn again: its labels are returned as they are, whatever the
+        counts, and cost nothing. None: a new batch in any case. again: draw a batch again whose
+        labels were lost because a process ended between charge and labels; it is charged anew.
+
+        The batch is charged first, in a transaction that is on disk before anything is drawn, and
+        only the process that has charged a batch draws for it, once. Other processes wait.
+
+        Raises ValueError, before any charge, for counts that are not such a table, for more queries
+        than remain, for a key of other queries, and for a lost batch unless `again` is true;
+        OSError if the file cannot be written: the labels are then either not charged, or charged
+        and lost.
+        """
+        _check_key(key)
+        plan = self.plan
+        sized = plan.noise(plan.queries, plan.labels)
+        counts = require_counts(np.asarray(counts), sized)
+        if counts.shape[1] != plan.task.n_classes:
+            raise ValueError(
+                f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"
+            )
+        with alone(lock_of(self.path)):
+            self.plan = session_plan.read(self._file.plan())  # extended by others, perhaps
+            known = None if key is None else self._file.find(key)
+            if known is not None and known.labels is not None:
+                return _same_queries(known, len(counts))
+            if known is not None and not again:
+                raise ValueError(
+                    f"{self.path}: batch {key!r} was charged ({known.most} labels), and its labels "
+                    "were lost when the process ended: they cannot be had; allow a new charge "
+                    "with again = yes"
+                )
+            before = self._require_room(len(counts))
+            self._try()
+            batch = self._file.charge(key, len(counts), min(len(counts), self.remaining))
+            labels = self._draw(counts, before)
+            self._file.settle(batch, labels.tolist())
+            return labels
+
+    def batch(self, key: str) -> Batch:
+        """Return a batch by its name, the last attempt at it; its labels cost nothing more.
+
+        Raises ValueError if there is none.
+        """
+        batch = self._file.find(key)
+        if batch is None:
+            raise ValueError(f"{self.path}: has no batch {key!r}")
+        return batch
+
+    def batches(self) -> list[Batch]:
+        """Return all batches in the order of their charges, those that were lost included."""
+        return list(self._file.batches())
+
+    def verify(self, head: str | None = None) -> State:
+        """Check the whole file against its own hashes; see `open`."""
+        return self._file.verify(head)
+
+    def cost_of(self, labels: int, queries: int | None = None) -> Spent:
+        """Return what a larger cap would cost in all, with the noise as it is.
+
+        labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
+        looked at before `extend`. Raises ValueError as `extend` does.
+        """
+        task = session_plan.larger(self.plan, labels, queries).task
+        return Spent(task.epsilon, task.delta)
+
+    def extend(self, labels: int, *, epsilon: float, queries: int | None = None) -> None:
+        """Allow more labels at the same noise; from now on the session costs what the new cap does.
+
+        labels, queries: as in `cost_of`. epsilon: what the session may cost then, at the same
+        delta. Raises ValueError for a smaller cap, and if the new cap costs more than `epsilon`:
+        nothing is changed then.
+        """
+        with alone(lock_of(self.path)):
+            plan = session_plan.larger(session_plan.read(self._file.plan()), labels, queries)
+            if plan.task.epsilon > epsilon:
+                raise ValueError(
+                    f"epsilon = {epsilon}: must be at least {plan.task.epsilon:.6g}, what "
+                    f"{labels} labels cost at delta = {plan.task.delta}"
+                )
+            self._file.extend(plan.text())
+            self.plan = plan
+
+    def _require_room(self, queries: int) -> State:
+        """Return the state before a batch; ValueError if it asks for more than remains."""
+        state = self.state
+        left = self.remaining_queries
+        if queries > left:
+            raise ValueError(
+                f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "
+                f"{self.plan.queries}; a larger cap costs more (extend)"
+            )
+        return state
+
+    def _try(self) -> None:
+        """Draw for a made-up query, once: what is missing must fail before the first charge."""
+        if not self._tried:
+            task = self.plan.task
+            nobody = np.zeros((1, task.n_classes), dtype=np.int64)
+            nobody[0, 0] = task.n_teachers
+            self._draw(nobody, State(0, 0, 0, ""))
+            self._tried = True
+
+    def _draw(self, counts: NDArray, before: State) -> NDArray[np.int64]:
+        """Draw a batch's labels, at most as many as remained before it was charged."""
+        plan = self.plan
+        queries, labels = plan.queries - before.queries, plan.labels - before.labels
+        if plan.seed is None:
+            noise = plan.noise(queries, labels)
+            return door.release(plan.mechanism, counts, noise, Secure())
+        drawn = np.full(len(counts), -1, dtype=np.int64)
+        # One by one: each query has a stream of its own, however queries are cut into batches.
+        for place in range(len(counts)):
+            left = labels - int((drawn >= 0).sum())
+            if left == 0:
+                break
+            stream = streams.generator(plan.seed, "session", before.queries + place)
+            noise = plan.noise(queries - place, left)
+            one = counts[place : place + 1]
+            drawn[place] = door.release(plan.mechanism, one, noise, Seeded(stream))[0]
+        return drawn
+
+
+def lock_of(path: str | Path) -> Path:
+    """Return the file that whoever changes a session holds."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.lock")
+
+
+def _check_key(key: str | None) -> None:
+    """Raise ValueError for a name that a batch cannot have; # stands before numbers of our own."""
+    if key is None:
+        return
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
+        allowed = f"a text of at most {LONGEST_KEY} printable characters"
+        raise ValueError(f"key = {key!r}: must be {allowed}")
+    if key.startswith("#"):
+        raise ValueError(f"key = {key!r}: must not begin with #")
+
+
+def _same_queries(batch: Batch, queries: int) -> NDArray[np.int64]:
+    """Return a batch's labels; ValueError if it had other queries, by their number."""
+    if batch.queries != queries:
+        raise ValueError(
+            f"key = {batch.key!r}: is the name of a batch of {batch.queries} queries, released "
+            f"before, and these are {queries}: give a new batch a new name"
+        )
+    return np.array(batch.labels, dtype=np.int64)

@@ -1,0 +1,127 @@
+"""What a session may show: its labels, its batches, and what they cost, as files for others.
+
+Everything here is a function of the plan and of labels that were released.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from private_ensembles.jobs import io
+from private_ensembles.release import record, session_plan
+from private_ensembles.release.session import Session
+from private_ensembles.release.session_file import Batch
+
+# Shares of the session's delta at which its cost is told.
+DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
+_LABELS = ("batch", "query", "label")
+_BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
+
+
+def status(session: Session, *, curve: bool = False) -> dict:
+    """Return what a session is and what it has spent, for JSON.
+
+    Keys: plan (`session_plan.facts`), batches, lost (batches whose labels were lost), queries and
+    labels (charged so far), remaining, remaining_queries, spent and total (epsilon at delta, with
+    the lower bound of the account in `least`), head. curve: with the cost at other deltas, too.
+    """
+    plan, state = session.plan, session.state
+    delta = plan.task.delta
+
+    def cost(queries: int, labels: int, at: float) -> dict:
+        bounds = plan.bounds(queries, labels, at)
+        return {"epsilon": bounds.upper, "least": bounds.lower, "delta": at}
+
+    report = {
+        "plan": session_plan.facts(plan),
+        "batches": state.batches,
+        "lost": sum(batch.labels is None for batch in session.batches()),
+        "queries": state.queries,
+        "labels": state.labels,
+        "remaining": session.remaining,
+        "remaining_queries": session.remaining_queries,
+        "spent": cost(state.queries, state.labels, delta),
+        "total": {"epsilon": plan.task.epsilon, "delta": delta},
+        "head": state.head,
+    }
+    if curve:
+        deltas = [share * delta for share in DELTAS if share * delta < 1]
+        report["curve"] = [
+            {
+                "delta": at,
+                "spent": plan.epsilon(state.queries, state.labels, at),
+                "total": plan.epsilon(plan.queries, plan.labels, at),
+            }
+            for at in deltas
+        ]
+    return report
+
+
+def export(session: Session, folder: str | Path) -> dict[str, Path]:
+    """Write labels.csv, batches.csv and session.json into a folder; return where they are.
+
+    Each appears whole, in the place of what an earlier export wrote. The session's file is checked
+    first (`Session.verify`). Raises ValueError if it does not agree with itself, and OSError if
+    something cannot be written.
+    """
+    session.verify()
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    batches = session.batches()
+    labels = [
+        {"batch": batch.key, "query": query, "label": label}
+        for batch in batches
+        for query, label in enumerate(batch.labels or [])
+        if label >= 0
+    ]
+    rows = [_row(batch) for batch in batches]
+    report = json.dumps(status(session, curve=True), indent=2, ensure_ascii=False)
+    files = {name: folder / name for name in ("labels.csv", "batches.csv", "session.json")}
+    _put(files["labels.csv"], lambda path: io.write_csv(path, labels, _LABELS))
+    _put(files["batches.csv"], lambda path: io.write_csv(path, rows, _BATCHES))
+    put(files["session.json"], f"{report}\n")
+    return files
+
+
+def put(path: Path, text: str) -> None:
+    """Let a file of text appear whole, or leave the one before."""
+    _put(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+
+
+def batch_text(batch: Batch) -> str:
+    """Return a batch's labels as CSV: query (from 0), label; those without one left out.
+
+    >>> batch_text(Batch(1, "march", 1, 0, 3, 3, [2, -1, 0]))
+    'query,label\\n0,2\\n2,0\\n'
+    """
+    labels = [] if batch.labels is None else batch.labels
+    rows = [f"{query},{label}\n" for query, label in enumerate(labels) if label >= 0]
+    return "".join(["query,label\n", *rows])
+
+
+def _row(batch: Batch) -> dict:
+    digest = hashlib.sha256(batch_text(batch).encode()).hexdigest()
+    return {
+        "batch": batch.key,
+        "attempt": batch.attempt,
+        "time": datetime.fromtimestamp(batch.time, UTC).isoformat(timespec="seconds"),
+        "queries": batch.queries,
+        "labels": batch.charged,
+        "labels_sha256": "" if batch.labels is None else digest,
+    }
+
+
+def _put(path: Path, write: Callable[[Path], object]) -> None:
+    """Let a file appear whole, or leave the one before."""
+    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        write(unfinished)
+        record.synced(unfinished)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

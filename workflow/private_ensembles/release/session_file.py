@@ -1,0 +1,385 @@
+"""What a session keeps on disk: its plan, what was charged, the labels, and a chain of hashes.
+
+One SQLite file. A batch is charged in a transaction of its own, before anything is drawn; its
+labels come in a second one. A process that ends in between leaves labels that are charged and lost,
+and a batch that somebody else has charged is never drawn for. The file holds sizes, times, labels
+and the plan: nothing of the votes but what the mechanism released of them.
+
+Each entry is hashed together with the hash before it, so that the last hash, the *head*, stands for
+the whole history. Whoever keeps heads elsewhere notices a file that was cut, changed or put back
+from an older copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, astuple, dataclass, replace
+from pathlib import Path
+
+from private_ensembles.release import record
+
+# Of the file's format: a program that finds a larger one is older than the file.
+VERSION = 1
+# "PEns": tells a session from any other SQLite file.
+_IDENTITY = 0x50456E73
+# Seconds that a process waits while another one writes.
+_PATIENCE = 60.0
+_SCHEMA = """
+CREATE TABLE plans (after INTEGER NOT NULL, time INTEGER NOT NULL, plan TEXT NOT NULL);
+CREATE TABLE batches (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    queries INTEGER NOT NULL,
+    most INTEGER NOT NULL,
+    labels TEXT,
+    UNIQUE (key, attempt)
+);
+CREATE TABLE state (
+    batches INTEGER NOT NULL,
+    queries INTEGER NOT NULL,
+    labels INTEGER NOT NULL,
+    head TEXT NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of queries.
+
+    number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
+    later one was charged because the labels of those before were lost. time: of the charge, in
+    whole seconds since 1970. most: labels that it might release, when it was charged. labels: of
+    each query, -1 where there is none; None if they are not known yet, or were lost.
+    """
+
+    number: int
+    key: str
+    attempt: int
+    time: int
+    queries: int
+    most: int
+    labels: list[int] | None
+
+    @property
+    def charged(self) -> int:
+        """Return the labels that it counts for: all that it might release, until they are known."""
+        return self.most if self.labels is None else sum(label >= 0 for label in self.labels)
+
+
+@dataclass(frozen=True)
+class State:
+    """batches, queries, labels: how many were charged so far. head: the last hash, in hex."""
+
+    batches: int
+    queries: int
+    labels: int
+    head: str
+
+
+class SessionFile:
+    """The file of one session; made by `create` or opened by `open`.
+
+    Every method that changes it is one transaction, which the disk has when it returns. Raises
+    ValueError for a file that is no session, and OSError if the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection):
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: str | Path, plan: str) -> SessionFile:
+        """Make the file of a new session; ValueError if something is there.
+
+        It appears whole, with its plan, or not at all. The caller holds the session's lock.
+        """
+        path = Path(path)
+        if os.path.lexists(path):
+            raise ValueError(f"{path}: is there already: a session is created once")
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: the folder {path.parent} must be there")
+        unfinished = path.with_name(f".{path.name}.part")
+        leftovers = [unfinished, unfinished.with_name(f"{unfinished.name}-journal")]
+        file = None
+        try:
+            for left in leftovers:  # by a process that was killed
+                left.unlink(missing_ok=True)
+            with _errors_of(path):
+                descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+                os.close(descriptor)
+                file = cls(path, _connect(unfinished, write=True))
+                file._begin(plan)
+                file.close()
+                # A link fails where something has come to be meanwhile; a rename would replace it.
+                os.link(unfinished, path)
+        finally:
+            if file is not None:
+                file.close()
+            for left in leftovers:
+                left.unlink(missing_ok=True)
+        record.synced(path.parent)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool = True) -> SessionFile:
+        """Open the file of a session. write: whether it is to be changed.
+
+        Who only looks at a file that may be changed still takes back what a killed process left
+        half done.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise ValueError(f"{path}: is no file of a session: make one with session create")
+        with _errors_of(path):
+            connection = _connect(path, write or os.access(path, os.W_OK))
+            identity = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if identity != _IDENTITY:
+            connection.close()
+            raise ValueError(f"{path}: is no file of a session")
+        if version != VERSION:
+            connection.close()
+            raise ValueError(
+                f"{path}: has format {version}: must be {VERSION}; a newer version of this program "
+                "made it"
+            )
+        return cls(path, connection)
+
+    def close(self) -> None:
+        """Close the file; what was charged stays charged."""
+        self._connection.close()
+
+    def plan(self) -> str:
+        """Return the plan in force: the first, or the last extension."""
+        with _errors_of(self.path):
+            rows = self._connection.execute("SELECT plan FROM plans ORDER BY rowid").fetchall()
+        if not rows:
+            raise ValueError(f"{self.path}: holds no plan: restore the file")
+        return rows[-1][0]
+
+    def state(self) -> State:
+        """Return what was charged so far."""
+        with _errors_of(self.path):
+            row = self._connection.execute("SELECT * FROM state").fetchone()
+        if row is None:
+            raise ValueError(f"{self.path}: holds no state: restore the file")
+        return State(*row)
+
+    def find(self, key: str) -> Batch | None:
+        """Return the last batch of this key, None if there is none."""
+        with _errors_of(self.path):
+            row = self._connection.execute(
+                "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1", (key,)
+            ).fetchone()
+        return None if row is None else _batch(row)
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all batches in the order of their charges."""
+        with _errors_of(self.path):
+            for row in self._connection.execute("SELECT * FROM batches ORDER BY number"):
+                yield _batch(row)
+
+    def charge(self, key: str | None, queries: int, labels: int) -> Batch:
+        """Charge a batch before it is drawn; the caller holds the session's lock.
+
+        key: None for one made of the batch's number, such as #12. labels: the most that it may
+        release.
+        """
+        with self._transaction():
+            state = self.state()
+            number = state.batches + 1
+            key = f"#{number}" if key is None else key
+            tried = self._connection.execute(
+                "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?", (key,)
+            ).fetchone()[0]
+            batch = Batch(number, key, tried + 1, int(time.time()), queries, labels, None)
+            self._connection.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                (batch.number, batch.key, batch.attempt, batch.time, queries, labels),
+            )
+            head = _after(state.head, _charge_entry(batch))
+            self._set(State(number, state.queries + queries, state.labels + labels, head))
+        return batch
+
+    def settle(self, batch: Batch, labels: list[int]) -> Batch:
+        """Store and return the labels of a batch that this process has charged and drawn.
+
+        Queries that got none, because a threshold failed, no longer count as labels.
+        """
+        settled = replace(batch, labels=labels)
+        text = _labels_text(labels)
+        with self._transaction():
+            state = self.state()
+            changed = self._connection.execute(
+                "UPDATE batches SET labels = ? WHERE number = ? AND labels IS NULL",
+                (text, batch.number),
+            ).rowcount
+            if changed != 1 or state.batches != batch.number:
+                raise ValueError(f"{self.path}: batch {batch.key!r} is not waiting for its labels")
+            self._set(
+                State(
+                    state.batches,
+                    state.queries,
+                    state.labels - batch.charged + settled.charged,
+                    _after(state.head, _labels_entry(settled)),
+                )
+            )
+        return settled
+
+    def extend(self, plan: str) -> None:
+        """Put another plan into force; the caller holds the session's lock."""
+        with self._transaction():
+            state = self.state()
+            now = int(time.time())
+            entry = (state.batches, now, plan)
+            self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
+            self._set(replace(state, head=_after(state.head, _plan_entry(*entry))))
+
+    def verify(self, head: str | None = None) -> State:
+        """Work the whole chain out anew, and return the state that it leads to.
+
+        head: one that was noted earlier; it must be on the chain. Raises ValueError if the file
+        does not agree with itself, or lacks that head: then it was put back from an older copy, or
+        is of another session.
+        """
+        with _errors_of(self.path):
+            plans = self._connection.execute("SELECT * FROM plans ORDER BY rowid").fetchall()
+        chain, seen, queries, labels, batches = "", head is None, 0, 0, 0
+        waiting = list(plans)
+
+        def step(entry: dict) -> None:
+            nonlocal chain, seen
+            chain = _after(chain, entry)
+            seen = seen or chain == head
+
+        def plans_after(number: int) -> None:
+            while waiting and waiting[0][0] == number:
+                step(_plan_entry(*waiting.pop(0)))
+
+        plans_after(0)
+        for batch in self.batches():
+            step(_charge_entry(batch))
+            if batch.labels is not None:
+                step(_labels_entry(batch))
+            batches = batch.number
+            queries, labels = queries + batch.queries, labels + batch.charged
+            plans_after(batches)
+        state = self.state()
+        if waiting or state != State(batches, queries, labels, chain):
+            raise ValueError(f"{self.path}: does not agree with its own hashes: restore the file")
+        if not seen:
+            raise ValueError(
+                f"{self.path}: head {head} is not in its history: the file was put back from an "
+                "older copy, or is of another session; labels that it lacks were charged"
+            )
+        return state
+
+    def _begin(self, plan: str) -> None:
+        """Write the tables of a new session and its first entry."""
+        with self._transaction():
+            for statement in _SCHEMA.split(";"):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA application_id = {_IDENTITY}")
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+            entry = (0, int(time.time()), plan)
+            self._connection.execute("INSERT INTO plans VALUES (?, ?, ?)", entry)
+            state = State(0, 0, 0, _after("", _plan_entry(*entry)))
+            self._connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", astuple(state))
+
+    def _set(self, state: State) -> None:
+        self._connection.execute(
+            "UPDATE state SET batches = ?, queries = ?, labels = ?, head = ?", astuple(state)
+        )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Let what the block writes come to be together, or not at all."""
+        with _errors_of(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):  # a full disk has rolled back already
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def _connect(path: Path, write: bool) -> sqlite3.Connection:
+    mode = "rw" if write else "ro"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_PATIENCE,
+        isolation_level=None,  # transactions begin and end where this file says so
+    )
+    # Also the folder is synced: a charge must not come undone when the power fails.
+    connection.execute("PRAGMA synchronous = EXTRA")
+    return connection
+
+
+@contextlib.contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Say what SQLite could not do in one line that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _SYSTEM:
+            number = _SYSTEM[code]
+            raise OSError(number, os.strerror(number), str(path)) from None
+        if code == sqlite3.SQLITE_BUSY:
+            held = f"{path}: is held by another process for more than {_PATIENCE:.0f} s"
+            raise ValueError(held) from None
+        raise ValueError(f"{path}: is damaged, or no session: {error}") from None
+
+
+# What SQLite reports of the disk, as the system's own errors.
+_SYSTEM = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+}
+
+
+def _batch(row: tuple) -> Batch:
+    *sizes, text = row
+    labels = None if text is None else [int(label) for label in text.split(",")]
+    return Batch(*sizes, labels)
+
+
+def _labels_text(labels: list[int]) -> str:
+    return ",".join(map(str, labels))
+
+
+def _after(head: str, entry: dict) -> str:
+    """Return the head of a chain to which one more entry is added."""
+    text = json.dumps(entry, sort_keys=True)
+    return hashlib.sha256(f"{head}\n{text}".encode()).hexdigest()
+
+
+def _plan_entry(after: int, when: int, plan: str) -> dict:
+    return {"after": after, "time": when, "plan": plan}
+
+
+def _charge_entry(batch: Batch) -> dict:
+    charge = asdict(batch)
+    del charge["labels"]
+    return {"charge": charge}
+
+
+def _labels_entry(batch: Batch) -> dict:
+    labels = hashlib.sha256(_labels_text(batch.labels).encode()).hexdigest()
+    return {"batch": batch.number, "answers": batch.charged, "labels_sha256": labels}
