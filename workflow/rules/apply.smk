@@ -76,6 +76,7 @@ rule study_best_label:
 # is private); what was paid for is kept where no rule has an output. There is no benchmark: how long
 # it took may tell something about the votes.
 OWN = files.own_votes(settings)
+BATCH = files.session_batch(settings)
 PAID = update if settings.noise == "secure" else str
 
 
@@ -109,3 +110,26 @@ rule apply_votes:
         runtime=120,
     script:
         "../scripts/apply_votes.py"
+
+
+# A batch of a session that is asked for again gets the labels that it got, so its files may be
+# removed and made anew. The session's file is no input: it changes with every batch.
+rule release_batch:
+    message:
+        "Releasing a batch of your session"
+    input:
+        votes=config["votes"] or [],
+    output:
+        labels=BATCH["labels"],
+        status=BATCH["status"],
+    params:
+        code=fingerprint("release_batch.py"),
+        session=config["session"],
+        batch=config["batch"],
+        votes_kind=config["votes_kind"],
+    log:
+        "logs/release_batch/batch.log",
+    resources:
+        mem_mb=growing(2000),
+    script:
+        "../scripts/release_batch.py"

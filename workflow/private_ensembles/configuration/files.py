@@ -244,6 +244,12 @@ def own_votes(settings: Configuration) -> dict[str, str]:
     return shown | {"private": f"results/own/private/{mark}votes.csv"}
 
 
+def session_batch(settings: Configuration) -> dict[str, str]:
+    """What is made of one batch of a session: its labels, and what the session has spent."""
+    folder = f"results/own/session/{settings.batch or 'none'}"
+    return {"labels": f"{folder}/labels.csv", "status": f"{folder}/session.json"}
+
+
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Where publish_docs copies results to: results/pate/tables/x.csv to docs/pate/x.csv."""
     return {kind: [_copy(path) for path in paths] for kind, paths in results.items()}

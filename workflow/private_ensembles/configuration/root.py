@@ -1,5 +1,6 @@
 """The whole configuration: values that no paper owns, and the sections."""
 
+import datetime
 import os
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -50,6 +51,12 @@ class Configuration(types.Section):
     epsilon: types.TotalEpsilon = about("Budget of all labels of your own votes together.")
     delta: types.SmallDelta = about("Budget of all labels of your own votes together.")
     again: types.YesNo = about("Whether labels of your own votes may be released a second time.")
+    session: types.Maybe[Annotated[str, Field(min_length=1)]] = about(
+        "File of a session, of which your own votes are a batch."
+    )
+    batch: types.Maybe[Annotated[str, Field(pattern=r"^[\w.-]{1,200}$")]] = about(
+        "Name of the batch: one that was released is not drawn again."
+    )
     download_timeout: types.number(gt=0, le=86400) = about(
         "Seconds of silence after which a download is tried again."
     )
@@ -85,16 +92,22 @@ class Configuration(types.Section):
             )
         return folder or paths[0]
 
-    @field_validator("votes")
+    @field_validator("votes", "session")
     @classmethod
-    def _votes_are_there(cls, votes: str | None, info: ValidationInfo) -> str | None:
-        if votes is None:
+    def _files_are_there(cls, path: str | None, info: ValidationInfo) -> str | None:
+        if path is None:
             return None
-        paths = _places(votes, info)
+        paths = _places(path, info)
         file = next(filter(os.path.isfile, paths), None)
         if file is None:
-            raise types.wrong("", votes, f"an existing file (looked at {' and '.join(paths)})")
+            raise types.wrong("", path, f"an existing file (looked at {' and '.join(paths)})")
         return file
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _batch_is_a_text(cls, batch: object) -> object:
+        """Take 3 and 2026-11-01, which YAML reads as a number and a date, as they were written."""
+        return str(batch) if isinstance(batch, int | datetime.date) else batch
 
     @model_validator(mode="after")
     def _noise_is_known(self):
@@ -114,7 +127,14 @@ class Configuration(types.Section):
 
     def conflicts(self) -> Iterator[types.Mistake]:
         """Yield what is wrong between parts that are no sections of their own."""
-        if self.votes is not None and self.n_classes is None:
+        if self.session is not None:
+            if self.votes is None:
+                yield "votes", None, "the file of a batch of votes, as a session is given"
+            if self.batch is None:
+                yield "batch", None, "a name for this batch of the session, as in batch=2026-11"
+        elif self.batch is not None:
+            yield "batch", self.batch, "null, as no session is given"
+        elif self.votes is not None and self.n_classes is None:
             # The largest vote would reveal something about the votes, without noise.
             allowed = "the number of classes of your votes, as in --config n_classes=10"
             yield "n_classes", None, allowed

@@ -168,7 +168,9 @@ def published(settings: Configuration) -> dict[str, list[str]]:
 
 
 def page(settings: Configuration) -> str:
-    """Where a run ends: the page to open. Own votes take the papers' place."""
+    """Where a run ends: the page to open. Own votes take the papers' place; a batch has labels."""
+    if settings.session:
+        return files.session_batch(settings)["labels"]
     return files.own_votes(settings)["page"] if settings.votes else "results/index.html"
 
 

@@ -159,8 +159,8 @@ class Session:
 
     @property
     def remaining_queries(self) -> int:
-        """Return how many queries may still be asked; 0 if no label is left."""
-        return max(0, self.plan.queries - self.state.queries) if self.remaining else 0
+        """Return how many queries may still be asked; without labels left, none gets one."""
+        return max(0, self.plan.queries - self.state.queries)
 
     @property
     def spent(self) -> Spent:
@@ -291,10 +291,12 @@ class Session:
         """Draw a batch's labels, at most as many as remained before it was charged."""
         plan = self.plan
         queries, labels = plan.queries - before.queries, plan.labels - before.labels
+        drawn = np.full(len(counts), -1, dtype=np.int64)
+        if labels == 0:
+            return drawn
         if plan.seed is None:
             noise = plan.noise(queries, labels)
             return door.release(plan.mechanism, counts, noise, Secure())
-        drawn = np.full(len(counts), -1, dtype=np.int64)
         # One by one: each query has a stream of its own, however queries are cut into batches.
         for place in range(len(counts)):
             left = labels - int((drawn >= 0).sum())

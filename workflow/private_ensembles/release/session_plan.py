@@ -162,6 +162,7 @@ def made(
 
     Raises ValueError for a value out of range, and if no mechanism applies.
     """
+    checks.integer(teachers=teachers, at_least=2)
     checks.one_of(NOISES, noise=noise)
     if noise == "secure" and seed is not None:
         raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")

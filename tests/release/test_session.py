@@ -1,0 +1,381 @@
+"""Sessions: the same labels and costs however queries are cut, and no draw without its charge."""
+
+import itertools
+import math
+import multiprocessing
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from private_ensembles import Session
+from private_ensembles.audit.histograms import both_counts
+from private_ensembles.noise import secure
+from private_ensembles.release import session as sessions
+from private_ensembles.release import session_file, session_plan
+
+from .. import ending
+from ..accounting.adversaries import exact_value
+
+SMALL = {"teachers": 5, "classes": 2, "labels": 4, "epsilon": 3.0, "delta": 1e-3}
+COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
+
+
+def create(path, **changes):
+    arguments = SMALL | {"mechanisms": ["gnmax_exact"]} | changes
+    return Session.create(path / "a.session", **arguments)
+
+
+def splits(number):
+    """All ways to cut so many queries into batches, as lists of slices."""
+    for cuts in itertools.product([False, True], repeat=number - 1):
+        places = [0, *(at + 1 for at, cut in enumerate(cuts) if cut), number]
+        yield [slice(*ends) for ends in itertools.pairwise(places)]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "more"),
+    [
+        ("gnmax_exact", {}),
+        ("lnmax_exact", {}),
+        ("permute_and_flip", {}),
+        ("gnmax_analytic", {"classes": 3}),
+        ("confident_gnmax", {"labels": 2, "queries": 4}),
+    ],
+)
+def test_a_seeded_session_gives_the_same_labels_however_queries_are_cut(tmp_path, mechanism, more):
+    sizes = SMALL | more
+    counts = np.zeros((4, sizes["classes"]), dtype=int)
+    counts[:, :2] = COUNTS
+    drawn = set()
+    plan = None
+    for number, parts in enumerate(splits(4)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with create(
+            folder, mechanisms=[mechanism], noise="reproducible", seed=7, **more
+        ) as session:
+            plan = plan or session.plan
+            assert session.plan == plan
+            labels = np.concatenate([session.release(counts[part]) for part in parts])
+            spent = session.spent
+        drawn.add((labels.tobytes(), spent.epsilon))
+    assert len(drawn) == 1
+
+
+def test_secure_coins_have_the_same_chances_however_queries_are_cut(tmp_path, monkeypatch):
+    toss, chances = secure.coins, []
+
+    def noted(probabilities):
+        chances.extend(np.ravel(probabilities).tolist())
+        return toss(probabilities)
+
+    seen = set()
+    for number, parts in enumerate(splits(4)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with create(folder) as session:
+            session._try()  # a made-up query
+            with monkeypatch.context() as patched:
+                patched.setattr(secure, "coins", noted)
+                for part in parts:
+                    session.release(COUNTS[part])
+        seen.add(tuple(chances))
+        chances.clear()
+    assert len(seen) == 1
+    assert len(seen.pop()) == 4
+
+
+@pytest.mark.parametrize("teachers", [2, 3, 5])
+@pytest.mark.parametrize("mechanism", ["gnmax_exact", "lnmax_exact", "exponential", "ladder"])
+def test_no_adaptive_session_exceeds_what_is_claimed_of_any_part_of_it(
+    tmp_path, teachers, mechanism
+):
+    """All strategies of choosing queries after seeing labels, with the very floats of the coins."""
+    with create(tmp_path, teachers=teachers, mechanisms=[mechanism]) as session:
+        plan = session.plan
+        table = plan.mechanism.law.distribution(both_counts(teachers), plan.parameters)
+        smaller = table.min(axis=1)  # the coin's chance; the other label has the rest
+        likely = table.argmax(axis=1)
+        law = [
+            (1 - Fraction(p), Fraction(p)) if at == 0 else (Fraction(p), 1 - Fraction(p))
+            for p, at in zip(smaller.tolist(), likely.tolist(), strict=True)
+        ]
+        pairs = _pairs(law)
+        for used in range(1, plan.labels + 1):
+            epsilon = plan.epsilon(used, used, SMALL["delta"])
+            y = Fraction(math.nextafter(math.exp(epsilon), 0))  # a little less: more is charged
+            assert exact_value(pairs, used, y) <= Fraction(SMALL["delta"]) * (
+                1 + Fraction(1, 10**12)
+            )
+
+
+def _pairs(law):
+    neighbours = list(itertools.pairwise(law))
+    return neighbours + [(after, before) for before, after in neighbours]
+
+
+def test_less_noise_than_planned_is_noticed(tmp_path):
+    with create(tmp_path) as session:
+        plan = session.plan
+    twin = plan.mechanism.law.less_noise(plan.parameters, 0.95)
+    table = plan.mechanism.law.distribution(both_counts(5), twin)
+    law = [tuple(Fraction(p) for p in row) for row in table.tolist()]
+    law = [(p / (p + q), q / (p + q)) for p, q in law]
+    y = Fraction(math.exp(plan.task.epsilon))
+    assert exact_value(_pairs(law), plan.labels, y) > Fraction(plan.task.delta)
+
+
+def test_a_batch_is_drawn_once_and_its_labels_are_there_again(tmp_path):
+    with create(tmp_path) as session:
+        first = session.release(COUNTS[:2], key="march")
+        before = session.state
+        assert session.release(COUNTS[2:], key="march").tolist() == first.tolist()
+        assert session.state == before
+        assert session.batch("march").labels == first.tolist()
+        assert session.remaining == 2
+        with pytest.raises(ValueError, match="of a batch of 2 queries, released before"):
+            session.release(COUNTS[:3], key="march")
+        with pytest.raises(ValueError, match="3 queries: must be at most 2"):
+            session.release(COUNTS[:3])
+        assert session.state == before
+    with Session.open(tmp_path / "a.session") as session:
+        assert session.release(COUNTS[:2], key="march").tolist() == first.tolist()
+
+
+def test_a_session_ends_with_its_labels(tmp_path):
+    with create(tmp_path, noise="reproducible") as session:
+        session.release(COUNTS)
+        assert session.remaining == session.remaining_queries == 0
+        assert session.spent.epsilon <= session.total.epsilon == 3.0
+        with pytest.raises(ValueError, match="1 queries: must be at most 0"):
+            session.release(COUNTS[:1])
+
+
+def test_thresholds_charge_queries_and_only_answers_as_labels(tmp_path):
+    sizes = {"teachers": 50, "classes": 3, "labels": 3, "queries": 40, "epsilon": 8.0}
+    with create(tmp_path, **sizes, mechanisms=["confident_gnmax"], noise="reproducible") as session:
+        unclear, clear = np.tile([[17, 17, 16]], (5, 1)), np.tile([[50, 0, 0]], (30, 1))
+        first = session.release(unclear)
+        assert session.state.queries == 5
+        assert session.state.labels == (first >= 0).sum()
+        second = session.release(clear)
+        assert (np.concatenate([first, second]) >= 0).sum() == 3 == session.state.labels
+        assert session.remaining == 0
+        assert session.remaining_queries == 5
+        assert session.release(clear[:5]).tolist() == [-1] * 5
+        last = np.flatnonzero(second >= 0)[-1]
+        assert (second[last + 1 :] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[5, 1]], "rows add up to 6 to 6"),
+        ([[2, 2, 1]], "counts of 3 classes: must be of 2"),
+        ([[2.5, 2.5]], "must be integers"),
+        ([[6, -1]], "at least 0"),
+        (np.zeros((0, 2), dtype=int), "must be integers"),
+    ],
+)
+def test_counts_that_are_refused_cost_nothing(tmp_path, counts, message):
+    with create(tmp_path) as session:
+        before = session.state
+        with pytest.raises(ValueError, match=message):
+            session.release(counts)
+        assert session.state == before
+
+
+@pytest.mark.parametrize("key", ["", "#1", "a\nb", "x" * 201, 3])
+def test_names_of_batches_fit_one_line(tmp_path, key):
+    with create(tmp_path) as session, pytest.raises(ValueError, match="key = "):
+        session.release(COUNTS[:1], key=key)
+
+
+def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
+    with create(tmp_path) as session:
+        before = session.state
+
+        def missing(*_):
+            raise ModuleNotFoundError("No module named 'opendp'", name="opendp")
+
+        monkeypatch.setattr(secure, "coins", missing)
+        with pytest.raises(ModuleNotFoundError):
+            session.release(COUNTS[:1])
+        assert session.state == before
+
+
+def test_a_lost_batch_stays_charged_and_is_drawn_again_only_for_a_new_charge(tmp_path, monkeypatch):
+    with create(tmp_path) as session:
+        session._try()
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "_draw", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                session.release(COUNTS[:1], key="a")
+        assert session.remaining == 3
+        with pytest.raises(ValueError, match="its labels were lost"):
+            session.release(COUNTS[:1], key="a")
+        assert session.remaining == 3
+        labels = session.release(COUNTS[:1], key="a", again=True)
+        assert session.remaining == 2
+        assert session.batch("a").attempt == 2
+        assert session.release(COUNTS[:1], key="a").tolist() == labels.tolist()
+        assert session.remaining == 2
+        session.verify()
+
+
+def seen_and_charged(path):
+    """How many labels the file shows, and how many it counts; it agrees with its own hashes."""
+    with Session.open(path) as session:
+        session.verify()
+        seen = sum(len(batch.labels or []) for batch in session.batches())
+        return seen, session.state.labels
+
+
+def test_a_kill_at_any_line_leaves_no_label_uncharged_and_one_command_goes_on(
+    tmp_path, monkeypatch
+):
+    """Each kill is on a session of its own, as a first one; every draw is noted by a file."""
+    path = tmp_path / "a.session"
+    draws = tmp_path / "draws"
+    create(tmp_path).close()
+    untouched = path.read_bytes()
+    draw = Session._draw
+
+    def noted(self, counts, before):
+        labels = draw(self, counts, before)
+        if self._tried:
+            with open(draws, "a", encoding="utf-8") as file:
+                file.write(f"{len(counts)}\n")
+        return labels
+
+    monkeypatch.setattr(Session, "_draw", noted)
+
+    def work():
+        with Session.open(path) as session:
+            session.release(COUNTS[:2], key="a")
+
+    kinds = set()
+    places = (sessions, session_file, session_plan)
+    for _ in ending.at_every_line(work, places, ending.by(ending.signal.SIGKILL)):
+        drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
+        seen, charged = seen_and_charged(path)
+        assert seen <= charged
+        assert drawn <= charged
+        kinds.add((seen, charged))
+        with Session.open(path) as session:
+            again = charged > seen
+            labels = session.release(COUNTS[:2], key="a", again=again)
+            assert len(labels) == 2
+            assert session.state.labels == (4 if again else 2)
+        path.write_bytes(untouched)
+        for left in (draws, path.with_name("a.session-journal")):
+            left.unlink(missing_ok=True)
+    assert kinds == {(0, 0), (0, 2), (2, 2)}
+
+
+def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
+    path = tmp_path / "a.session"
+    plan = session_plan.made(queries=None, mechanisms=["gnmax_exact"], profile=None, **SMALL).text()
+
+    def work():
+        with sessions.alone(sessions.lock_of(path)):
+            session_file.SessionFile.create(path, plan).close()
+
+    found = set()
+    for _ in ending.at_every_line(work, (session_file,), ending.by(ending.signal.SIGKILL)):
+        found.add(path.exists())
+        if path.exists():
+            assert seen_and_charged(path) == (0, 0)
+            path.unlink()
+        else:
+            work()
+            path.unlink()
+        assert {left.name for left in tmp_path.iterdir()} <= {".a.session.lock", ".a.session.part"}
+    assert found == {False, True}
+
+
+def _race(path, barrier, results):
+    with Session.open(path) as session:
+        for number in range(20):
+            barrier.wait()
+            results.put((number, session.release(COUNTS[:1] * 20, key=f"b{number}").tolist()))
+
+
+def test_two_processes_never_draw_twice_for_one_charge(tmp_path):
+    sizes = {"teachers": 100, "labels": 20, "epsilon": 1.0}
+    create(tmp_path, **sizes).close()
+    context = multiprocessing.get_context("fork")
+    barrier, results = context.Barrier(2), context.Queue()
+    arguments = (tmp_path / "a.session", barrier, results)
+    racers = [context.Process(target=_race, args=arguments) for _ in range(2)]
+    for racer in racers:
+        racer.start()
+    answers = [results.get(timeout=300) for _ in range(40)]
+    for racer in racers:
+        racer.join()
+    assert all(racer.exitcode == 0 for racer in racers)
+    by_batch = {}
+    for number, labels in answers:
+        by_batch.setdefault(number, set()).add(tuple(labels))
+    assert all(len(labels) == 1 for labels in by_batch.values())
+    assert seen_and_charged(tmp_path / "a.session") == (20, 20)
+
+
+def test_a_larger_cap_costs_what_its_account_says_and_keeps_the_noise(tmp_path):
+    with create(tmp_path) as session:
+        session.release(COUNTS)
+        noise = session.plan.parameters.sigma
+        cost = session.cost_of(8)
+        assert 3.0 < cost.epsilon < 6.0
+        with pytest.raises(ValueError, match=r"epsilon = 3\.01: must be at least"):
+            session.extend(8, epsilon=3.01)
+        assert session.remaining == 0
+        session.extend(8, epsilon=cost.epsilon)
+        assert session.plan.parameters.sigma == noise
+        assert session.total == cost
+        session.release(COUNTS)
+        assert session.remaining == 0
+        session.verify()
+        with pytest.raises(ValueError, match="labels = 7: must be an integer >= 8"):
+            session.extend(7, epsilon=9.0)
+
+
+def test_an_extension_by_another_process_is_seen(tmp_path):
+    with create(tmp_path) as session, Session.open(session.path) as other:
+        other.extend(6, epsilon=9.0)
+        session.release(COUNTS)
+        session.release(COUNTS[:2])
+        assert session.remaining == 0
+
+
+def test_sizes_out_of_range_are_refused_and_nothing_is_left(tmp_path):
+    for changes, message in (
+        ({"teachers": 1}, "teachers = 1"),
+        ({"labels": 0}, "labels = 0"),
+        ({"epsilon": 0}, "epsilon = 0"),
+        ({"noise": "secure", "seed": 1}, "seed = 1"),
+        ({"mechanisms": ["committee"]}, "mechanism = 'committee'"),
+        ({"profile": {"hope": 1}}, "profile: hope"),
+        ({"queries": 3}, "labels = 4: must be at most queries = 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            create(tmp_path, **changes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_neighbouring_votes_leave_the_same_file_if_the_labels_are_the_same(tmp_path, monkeypatch):
+    """All that a session writes is a function of the plan and of labels."""
+    monkeypatch.setattr(session_file.time, "time", lambda: 1_000_000_000.5)
+    files = []
+    for name, counts in (("one", COUNTS), ("other", COUNTS[:, ::-1])):
+        folder = tmp_path / name
+        folder.mkdir()
+        with create(folder) as session, monkeypatch.context() as patched:
+            patched.setattr(secure, "coins", lambda chances: np.zeros(len(chances), dtype=bool))
+            monkeypatch.setattr(
+                Session, "_draw", lambda self, counts, before: np.zeros(len(counts), dtype=int)
+            )
+            session.release(counts, key="a")
+        files.append((folder / "a.session").read_bytes())
+    assert files[0] == files[1]

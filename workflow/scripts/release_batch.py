@@ -1,0 +1,17 @@
+"""Release the labels of one batch of a session, or show those that it has got before."""
+
+from private_ensembles.jobs import io
+from private_ensembles.release import session_export
+from private_ensembles.release.session import Session
+from private_ensembles.votes.foreign import read_own_votes
+
+with io.job(snakemake, confidential=True) as job:
+    key = job.params.batch
+    with Session.open(job.params.session) as session:
+        classes = session.plan.task.n_classes
+        votes = read_own_votes(job.input.votes, n_classes=classes, kind=job.params.votes_kind)
+        job.progress("%d queries of %d that remain", votes.n_queries, session.remaining_queries)
+        session.release(votes.histogram(), key=key, again=bool(job.config["again"]))
+        text = session_export.batch_text(session.batch(key))
+        job.output.labels.write_text(text, encoding="utf-8")
+        io.write_json(job.output.status, session_export.status(session))
