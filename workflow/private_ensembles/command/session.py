@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from private_ensembles import checks
 from private_ensembles.command import settings
 from private_ensembles.command.numbers import real, whole
 from private_ensembles.command.output import emit, high, warn_of
@@ -105,6 +106,7 @@ def create(options: argparse.Namespace) -> int:
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.session import Session
 
+    checks.integer(labels=options.labels, at_least=1)
     queries = options.labels if options.queries is None else options.queries
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
     chosen = settings.of(options, queries=queries, labels=options.labels, **sizes)
@@ -141,12 +143,10 @@ def release(options: argparse.Namespace) -> int:
     from private_ensembles.release.session import Session
     from private_ensembles.votes.foreign import read_own_votes
 
-    default = options.session.with_name(f"{options.session.name}.{options.key}.csv")
-    out = default if options.out is None else options.out
     if options.out is None and "/" in options.key:
-        raise ValueError(
-            f"key = {options.key!r}: names no file: say where the labels go with --out"
-        )
+        raise ValueError(f"key = {options.key!r}: names no file: say with --out where labels go")
+    default = options.session.parent / f"{options.session.name}.{options.key}.csv"
+    out = default if options.out is None else options.out
     with Session.open(options.session, head=options.head) as session:
         classes = session.plan.task.n_classes
         votes = read_own_votes(options.votes, n_classes=classes, kind=options.votes_kind)

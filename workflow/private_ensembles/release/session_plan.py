@@ -19,6 +19,8 @@ from private_ensembles.accounting.adaptive.curves import Bounds
 from private_ensembles.accounting.adaptive.grids import grid_fineness
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.laws.selection import SelectionRate
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
@@ -72,35 +74,60 @@ class SessionPlan:
             return replace(self.parameters, queries=queries, labels=labels)
         return replace(self.parameters, labels=labels)
 
-    def epsilon(self, queries: int, labels: int, delta: float) -> float:
-        """Return an upper bound on what so many queries and labels cost together at `delta`.
+    def epsilon(self, queries: int, labels: int, delta: float | None = None) -> float:
+        """Return an upper bound on what so many queries and labels cost together.
 
-        queries: how many thresholds were asked; those that got no label count only there. 0 if
-        nothing was asked.
+        queries: how many thresholds were asked; those that got no label count only there. delta:
+        None: the task's. 0 if nothing was asked, infinite if nothing is proven at this delta.
         """
-        checks.probability(delta=delta, zero=False, one=False)
+        at = self.task.delta if delta is None else delta
+        checks.probability(delta=at, zero=False, one=False)
         if queries == 0:
             return 0.0
+        if at > self.task.delta and not self._any_delta:
+            at = self.task.delta  # what holds there holds here
         labels = max(labels, 1)  # a threshold that failed is charged beside one label at least
-        task = replace(self.task, queries=queries, labels=labels, delta=delta)
-        return self.mechanism.cost(task, self.noise(queries, labels)).proven
+        task = replace(self.task, queries=queries, labels=labels, delta=at)
+        known = math.inf
+        if at == self.task.delta or self._any_delta:
+            known = self.mechanism.cost(task, self.noise(queries, labels)).proven
+        if labels == 1 or not math.isfinite(known):  # of one label, accounts tell the budget
+            known = min(known, self._labels_alone(queries, labels, at).upper)
+        return known
 
     def bounds(self, queries: int, labels: int, delta: float) -> Bounds:
         """Return the epsilon of so many queries and labels at `delta` between two bounds.
 
-        upper: as `epsilon`. lower: what no account of these labels can be below; 0 if the mechanism
-        is not charged for what its labels release.
+        upper: as `epsilon`, or less. lower: what no account of these labels can be below; 0 if the
+        mechanism is not charged for what its labels release.
         """
         upper = self.epsilon(queries, labels, delta)
-        if queries == 0 or self.silent or not isinstance(self.mechanism.account, LabelAccount):
+        if queries == 0:
             return Bounds(0.0, upper)
-        task = replace(self.task, queries=labels, labels=labels, delta=delta)
-        if not self.mechanism.account.together(self.mechanism.law, task, labels):
-            return Bounds(0.0, upper)
-        family = self.mechanism.law.pairs(task, self.noise(labels, labels))
+        alone = self._labels_alone(queries, max(labels, 1), delta)
+        return Bounds(alone.lower, min(alone.upper, upper))
+
+    @property
+    def _any_delta(self) -> bool:
+        """Whether the account asks nothing but the noise, so that it holds at every delta.
+
+        Of a label that was found for one delta, nothing else is known.
+        """
+        noise = self.parameters
+        pure = isinstance(noise, SelectionRate) and noise.leak is None
+        return pure or bool(noise.noisy_counts)
+
+    def _labels_alone(self, queries: int, labels: int, delta: float) -> Bounds:
+        """Bounds by the account of what labels release; (0, infinity) where it does not apply."""
+        mechanism = self.mechanism
+        account, law = mechanism.account, mechanism.law
+        task = replace(self.task, queries=queries, labels=labels, delta=delta)
+        covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
+        if not covered or not (task.n_classes == 2 or law.pairs_of_many):
+            return Bounds(0.0, math.inf)
+        family = law.pairs(task, self.noise(queries, labels))
         fineness = grid_fineness(task.n_classes, labels)
-        both = adaptive_epsilon(family, labels, delta, fineness=fineness)
-        return Bounds(both.lower, min(both.upper, upper))
+        return adaptive_epsilon(family, labels, delta, fineness=fineness)
 
     def text(self) -> str:
         """Return the plan as JSON, from which `read` makes it again, float for float."""

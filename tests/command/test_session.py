@@ -1,0 +1,111 @@
+"""session on the command line: create, release, status, export, extend."""
+
+import json
+
+import numpy as np
+import pytest
+
+from private_ensembles.command.main import main
+
+CREATE = ["session", "create", "w.session", "--teachers", "60", "--classes", "3", "--labels", "20"]
+CREATE += ["--epsilon", "5", "--mechanism", "gnmax_analytic"]
+RELEASE = ["session", "release", "w.session", "march.npz", "--key", "march"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    drawn = np.random.default_rng(0).choice(3, (10, 60), p=[0.8, 0.1, 0.1])
+    np.savez(tmp_path / "march.npz", votes=drawn)
+    assert main(CREATE) == 0
+    return tmp_path
+
+
+def told(capsys, *words):
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_batches_are_released_until_the_labels_are_used_up(folder, capsys):
+    first = told(capsys, *RELEASE)
+    assert first["drawn"]
+    assert (first["labels"], first["remaining"]) == (10, 10)
+    labels = (folder / first["file"]).read_text()
+    assert len(labels.splitlines()) == 11
+    again = told(capsys, *RELEASE, "--out", "again.csv")
+    assert not again["drawn"]
+    assert again["head"] == first["head"]
+    assert (folder / "again.csv").read_text() == labels
+    april = told(capsys, *RELEASE[:-1], "april")
+    assert april["remaining"] == 0
+    assert main([*RELEASE[:-1], "may"]) == 2
+    error = capsys.readouterr().err
+    assert "10 queries: must be at most 0" in error
+    assert error.count("\n") == 1
+
+
+def test_create_says_what_other_caps_would_give(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(CREATE) == 0
+    out = capsys.readouterr().out
+    assert "labels: 0 charged in 0 batches, 20 remain" in out
+    assert "a cap of 40 labels" in out
+
+
+def test_labels_that_could_not_be_written_are_charged_and_come_with_the_same_command(
+    folder, capsys
+):
+    (folder / "is_a_folder").mkdir()
+    assert main([*RELEASE, "--out", "is_a_folder"]) == 2
+    assert "the labels are charged, and the same command writes them" in capsys.readouterr().err
+    assert not told(capsys, *RELEASE)["drawn"]
+
+
+def test_status_says_what_was_spent_and_refuses_an_older_copy(folder, capsys):
+    before = (folder / "w.session").read_bytes()
+    head = told(capsys, *RELEASE)["head"]
+    report = told(capsys, "session", "status", "w.session", "--curve", "--caps", "--head", head)
+    assert 0 < report["spent"]["epsilon"] < report["total"]["epsilon"] == 5
+    assert len(report["curve"]) == 5
+    assert [row["cap"] for row in report["caps"]] == [10, 20, 40]
+    (folder / "w.session").write_bytes(before)
+    for words in (["session", "status", "w.session"], RELEASE):
+        assert main([*words, "--head", head]) == 2
+        assert "put back from an older copy" in capsys.readouterr().err
+
+
+def test_export_writes_what_may_be_published(folder, capsys):
+    told(capsys, *RELEASE)
+    files = told(capsys, "session", "export", "w.session", "--out", "out")["files"]
+    assert sorted(files) == ["batches.csv", "labels.csv", "session.json"]
+    assert all((folder / path).stat().st_size for path in files.values())
+
+
+def test_a_cap_is_raised_only_at_a_cost_that_was_stated(folder, capsys):
+    asked = told(capsys, "session", "extend", "w.session", "--labels", "30")
+    assert not asked["extended"]
+    extend = ["session", "extend", "w.session", "--labels", "30", "--epsilon"]
+    assert main([*extend, "5.5"]) == 2
+    assert "--epsilon = 5.5: must be at least" in capsys.readouterr().err
+    assert told(capsys, *extend, "7")["extended"]
+    assert told(capsys, "session", "status", "w.session")["remaining"] == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (CREATE, "w.session: is there already"),
+        ([*RELEASE[:-1], "#1"], "--key = '#1'"),
+        ([*RELEASE[:-1], "a/b"], "say with --out"),
+        (["session", "status", "march.npz"], "is damaged, or no session"),
+        (["session", "status", "nothing"], "is no file of a session"),
+        ([*CREATE[:2], "x.session", *CREATE[3:], "--labels", "0"], "--labels = 0"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, capsys, words, message):
+    capsys.readouterr()
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

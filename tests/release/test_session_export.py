@@ -1,0 +1,58 @@
+"""What a session shows: its labels, what they cost, and nothing else."""
+
+import csv
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from private_ensembles import Session
+from private_ensembles.release import session_export
+
+
+@pytest.fixture
+def session(tmp_path):
+    sizes = {"teachers": 30, "classes": 2, "labels": 10, "epsilon": 2, "delta": 1e-5}
+    made = Session.create(
+        tmp_path / "a.session", mechanisms=["gnmax_exact"], noise="reproducible", **sizes
+    )
+    with made:
+        made.release(np.array([[30, 0], [0, 30]]), key="one")
+        made.release(np.array([[0, 30]]), key="two")
+        yield made
+
+
+def test_an_export_holds_labels_batches_and_costs(session, tmp_path):
+    files = session_export.export(session, tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(files)
+    with open(files["labels.csv"], encoding="utf-8") as file:
+        labels = list(csv.DictReader(file))
+    assert [(row["batch"], row["query"]) for row in labels] == [
+        ("one", "0"),
+        ("one", "1"),
+        ("two", "0"),
+    ]
+    assert [int(row["label"]) for row in labels] == [
+        label for batch in session.batches() for label in batch.labels
+    ]
+    with open(files["batches.csv"], encoding="utf-8") as file:
+        first, second = csv.DictReader(file)
+    text = session_export.batch_text(session.batch("one"))
+    assert first["labels_sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    assert (first["queries"], second["labels"]) == ("2", "1")
+    report = json.loads(files["session.json"].read_text())
+    assert report["head"] == session.head
+    assert (report["labels"], report["remaining"], report["lost"]) == (3, 7, 0)
+    assert report["spent"]["least"] <= report["spent"]["epsilon"] <= session.spent.epsilon
+    spent = [row["spent"] for row in report["curve"]]
+    assert spent == sorted(spent)
+    assert all(row["spent"] <= row["total"] for row in report["curve"])
+
+
+def test_a_later_export_takes_the_place_of_an_earlier_one(session, tmp_path):
+    session_export.export(session, tmp_path / "out")
+    session.release(np.array([[0, 30]]), key="three")
+    files = session_export.export(session, tmp_path / "out")
+    assert len(files["labels.csv"].read_text().splitlines()) == 5
+    assert len(list((tmp_path / "out").iterdir())) == 3
