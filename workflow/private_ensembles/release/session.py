@@ -57,7 +57,8 @@ class Session:
     def __init__(self, file: SessionFile):
         self._file = file
         self.path = file.path
-        self.plan: SessionPlan = session_plan.read(file.plan())
+        self._text = file.plan()
+        self.plan: SessionPlan = session_plan.read(self._text)
         self._tried = False
 
     @classmethod
@@ -206,7 +207,7 @@ class Session:
                 f"counts of {counts.shape[1]} classes: must be of {plan.task.n_classes}"
             )
         with alone(lock_of(self.path)):
-            self.plan = session_plan.read(self._file.plan())  # extended by others, perhaps
+            self._read_plan()  # extended by others, perhaps
             known = None if key is None else self._file.find(key)
             if known is not None and known.labels is not None:
                 return _same_queries(known, len(counts))
@@ -218,7 +219,8 @@ class Session:
                 )
             before = self._require_room(len(counts))
             self._try()
-            batch = self._file.charge(key, len(counts), min(len(counts), self.remaining))
+            most = min(len(counts), max(0, self.plan.labels - before.labels))
+            batch = self._file.charge(key, len(counts), most)
             labels = self._draw(counts, before)
             self._file.settle(batch, labels.tolist())
             return labels
@@ -258,19 +260,26 @@ class Session:
         nothing is changed then.
         """
         with alone(lock_of(self.path)):
-            plan = session_plan.larger(session_plan.read(self._file.plan()), labels, queries)
+            self._read_plan()
+            plan = session_plan.larger(self.plan, labels, queries)
             if plan.task.epsilon > epsilon:
                 raise ValueError(
                     f"epsilon = {epsilon}: must be at least {plan.task.epsilon:.6g}, what "
                     f"{labels} labels cost at delta = {plan.task.delta}"
                 )
             self._file.extend(plan.text())
-            self.plan = plan
+            self._read_plan()
+
+    def _read_plan(self) -> None:
+        """Read the plan again if it is another one."""
+        text = self._file.plan()
+        if text != self._text:
+            self._text, self.plan = text, session_plan.read(text)
 
     def _require_room(self, queries: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""
         state = self.state
-        left = self.remaining_queries
+        left = max(0, self.plan.queries - state.queries)
         if queries > left:
             raise ValueError(
                 f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "

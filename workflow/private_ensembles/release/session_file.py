@@ -162,10 +162,12 @@ class SessionFile:
     def plan(self) -> str:
         """Return the plan in force: the first, or the last extension."""
         with _errors_of(self.path):
-            rows = self._connection.execute("SELECT plan FROM plans ORDER BY rowid").fetchall()
-        if not rows:
+            row = self._connection.execute(
+                "SELECT plan FROM plans ORDER BY rowid DESC LIMIT 1"
+            ).fetchone()
+        if row is None:
             raise ValueError(f"{self.path}: holds no plan: restore the file")
-        return rows[-1][0]
+        return row[0]
 
     def state(self) -> State:
         """Return what was charged so far."""
