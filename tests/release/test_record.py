@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from private_ensembles.release import record
+from private_ensembles.mechanisms.laws.gamma import NoisyMajority
+from private_ensembles.mechanisms.laws.gaussian import GaussianNoise
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner.ranking import Plan
+from private_ensembles.release import record, release_plan
 from private_ensembles.release.record import Release, Total, append, read, together
 
 MODEL = ("disjoint_shards", "replace_one")
@@ -32,7 +36,7 @@ def test_what_was_appended_is_read_back(path):
     with open(path) as file:
         assert next(csv.reader(file)) == [
             *("time", "mechanism", "epsilon", "delta", "privacy_model", "adjacency"),
-            "labels_sha256",
+            *("labels_sha256", "terms"),
         ]
 
 
@@ -86,7 +90,7 @@ def test_a_record_is_written_apart_and_the_disk_has_it_before_anybody_sees_the_l
 
 
 @pytest.mark.parametrize(
-    "change", [("0.1", "-0.1"), ("0.1", "nan"), ("0.1", "inf"), ("1e-05", "2"), (",a\n", "\n")]
+    "change", [("0.1", "-0.1"), ("0.1", "nan"), ("0.1", "inf"), ("1e-05", "2"), (",a,\n", "\n")]
 )
 def test_a_row_that_is_no_release_is_named(path, change):
     append(ONE, path)
@@ -116,7 +120,60 @@ def test_a_release_names_its_file_by_its_hash(tmp_path):
     (tmp_path / "labels.csv").write_bytes(b"x")
     row = {"mechanism": "m", "epsilon": 1, "delta": 1e-5}
     row |= {"privacy_model": "disjoint_shards", "adjacency": "add_remove", "answers": 3}
+    row |= {"terms": "{}"}
     found = record.release_of(row, tmp_path / "labels.csv")
     assert found.labels_sha256.startswith("2d711642b726b044")
     assert found.time.endswith("+00:00")
     assert (found.mechanism, found.epsilon, found.adjacency) == ("m", 1.0, "add_remove")
+
+
+def of_labels(number, sigma=35.0, labels=100, delta=1e-6):
+    sizes = {"queries": labels, "labels": labels, "n_teachers": 250, "n_classes": 2}
+    task = Task(1.0, delta, **sizes, secure=True)
+    chosen = Plan("gnmax_exact", None, GaussianNoise(sigma, labels), 1.0, labels, labels, 0.0)
+    terms = release_plan.of(task, chosen, None).text()
+    return Release(f"{number}", "gnmax_exact", 1.0, delta, *MODEL, "a", terms)
+
+
+def test_releases_of_the_same_noise_cost_what_all_their_labels_do():
+    twelve = [of_labels(number) for number in range(12)]
+    apart, joint = together(twelve), record.jointly(twelve)
+    assert apart == Total(12.0, pytest.approx(1.2e-5), "replace_one")
+    assert joint.delta == apart.delta
+    family = release_plan.read(twelve[0].terms)
+    assert joint.epsilon == family.epsilon(1200, 1200, joint.delta)
+    assert joint.epsilon < 5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [of_labels(2, sigma=36.0), ONE, TWO],
+    ids=["other noise", "of an old record", "another mechanism"],
+)
+def test_others_are_added_to_releases_of_the_same_noise(other):
+    two = [of_labels(0), of_labels(1)]
+    both = record.jointly(two)
+    assert both.epsilon < 2
+    all_three = record.jointly([*two, other])
+    assert all_three == together([both, other])
+
+
+def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
+    plan = release_plan.read(
+        release_plan.of(
+            Task(3.0, 1e-5, 1, 1, 11, 2, "shared_data", "add_remove", 0.2, 0.0),
+            Plan("darrm_sub", None, NoisyMajority(3.0, 1, 11, 1e-5, 0.2, 0.0), 0.6, 1, 1, 0.0),
+            None,
+        ).text()
+    )
+    assert not plan.fresh
+    one = Release("0", "darrm_sub", 0.6, 1e-5, "shared_data", "add_remove", "a", plan.text())
+    assert record.jointly([one, one]) is None
+
+
+def test_a_record_from_before_terms_were_noted_is_read_and_added_to(path):
+    path.write_text(HEADER + "2026,gnmax,0.1,1e-05,disjoint_shards,replace_one,a\n")
+    append(of_labels(1), path)
+    first, second = read(path)
+    assert first.terms == ""
+    assert second == of_labels(1)

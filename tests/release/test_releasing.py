@@ -38,6 +38,7 @@ CONFIG = {
     "planner": PLANNER,
 }
 CHOSEN = {
+    "terms": "",
     "mechanism": "gnmax_exact",
     "epsilon": 0.9,
     "delta": 1e-5,

@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from private_ensembles.command import settings
@@ -78,11 +79,10 @@ def run(options: argparse.Namespace) -> int:
         "delta": options.delta,
         "asked": own_votes.public_facts(application),
         "files": {name: str(path) for name, path in files.items()},
-        "all_releases": None
-        if total is None
-        else {"epsilon": total.epsilon, "delta": total.delta, "adjacency": total.adjacency},
+        "all_releases": None if total is None else asdict(total),
+        "if_planned_together": None if labels.joint is None else asdict(labels.joint),
     }
-    emit(report, _text(report, labels.note, total), as_json=options.json)
+    emit(report, _text(report, labels), as_json=options.json)
     return 0
 
 
@@ -130,16 +130,21 @@ def _put(path: Path, write: Callable[[Path], object], mode: int, now: int) -> No
         unfinished.unlink(missing_ok=True)
 
 
-def _text(report: dict, note: str | None, total) -> list[str]:
-    lines, asked = [] if note is None else [note], report["asked"]
+def _text(report: dict, labels) -> list[str]:
+    lines, asked = [] if labels.note is None else [labels.note], report["asked"]
     lines += [
         f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
         f"{asked['queries']} queries, {asked['teachers']} teachers, {asked['classes']} classes",
         f"cost of all labels: epsilon = {high(report['epsilon'])} at delta = {report['delta']:g}",
         f"labels: {report['files']['labels']}",
     ]
-    if total is None:
+    if labels.total is None:
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
     else:
-        lines.append(f"with all releases on record in this folder: at most {total}")
+        lines.append(f"with all releases on record in this folder: at most {labels.total}")
+    if labels.joint is not None:
+        lines.append(
+            f"by the account of all their labels: at most {labels.joint}, unless labels that were "
+            "seen decided how many there would be (docs/sessions.md)"
+        )
     return lines

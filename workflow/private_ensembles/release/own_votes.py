@@ -23,7 +23,7 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import streams as randomness
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner import ranking, scaled_plans, study
-from private_ensembles.release import releasing
+from private_ensembles.release import release_plan, releasing
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
@@ -103,8 +103,10 @@ def public_rows(application: Application) -> list[dict]:
 
 
 def chosen_row(application: Application) -> dict:
-    """The row of `public_rows` that is released."""
-    return next(row for row in public_rows(application) if row["chosen"])
+    """The row of `public_rows` that is released, and its plan as text, ``terms``."""
+    row = next(row for row in public_rows(application) if row["chosen"])
+    plan = release_plan.of(application.task, application.chosen, None)
+    return row | {"terms": plan.text()}
 
 
 def public_table(application: Application) -> pd.DataFrame:

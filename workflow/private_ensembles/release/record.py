@@ -1,13 +1,17 @@
 """The record of what was released from somebody's own votes, and what all of it costs together.
 
 Every release costs what its row says, and all of them together at most the sum (basic composition;
-each may depend on what those before it showed). The record is beside the labels and holds only
-what they and the plan say. It is only ever added to: no rule has it as an output, so Snakemake
-removes it neither before a job nor with --delete-all-output.
+each may depend on what those before it showed). If as many had been planned from the start, those
+with the same noise cost what the account of all their labels says, which is much less.
+
+The record is beside the labels and holds only what they and the plan say. It is only ever added to:
+no rule has it as an output, so Snakemake removes it neither before a job nor with
+--delete-all-output.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import time
@@ -17,17 +21,22 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from private_ensembles.configuration.files import RELEASES
 from private_ensembles.configuration.naming import at_most
 from private_ensembles.jobs import io, provenance
+
+if TYPE_CHECKING:  # NumPy
+    from private_ensembles.release.release_plan import ReleasePlan
 
 
 @dataclass(frozen=True)
 class Release:
     """One release: what its labels cost together, and the hash of their file.
 
-    time: when it was drawn, UTC. epsilon, delta: upper bounds for the adjacency.
+    time: when it was drawn, UTC. epsilon, delta: upper bounds for the adjacency. terms: the plan,
+    as `release_plan.ReleasePlan.text`; "" for releases from before it was noted.
     """
 
     time: str
@@ -37,9 +46,11 @@ class Release:
     privacy_model: str
     adjacency: str
     labels_sha256: str
+    terms: str = ""
 
 
 _COLUMNS = [field.name for field in fields(Release)]
+_WITHOUT_TERMS = _COLUMNS[:-1]
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,7 @@ def release_of(chosen: Mapping, labels: Path) -> Release:
         privacy_model=chosen["privacy_model"],
         adjacency=chosen["adjacency"],
         labels_sha256=provenance.sha256_of(labels),
+        terms=chosen["terms"],
     )
 
 
@@ -83,7 +95,7 @@ def read(path: str | Path = RELEASES) -> list[Release]:
     try:
         with open(path, encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, strict=True)
-            known = reader.fieldnames == _COLUMNS
+            known = reader.fieldnames in (_COLUMNS, _WITHOUT_TERMS)
             rows = list(reader)
     except FileNotFoundError:
         return []
@@ -159,6 +171,47 @@ def together(releases: Sequence[Release | Total]) -> Total:
     epsilon = fraction_above(sum(Fraction(release.epsilon) for release in releases))
     delta = fraction_above(sum(Fraction(release.delta) for release in releases))
     return Total(epsilon, min(1.0, delta), adjacency)
+
+
+def jointly(releases: Sequence[Release]) -> Total | None:
+    """Return what releases cost if as many, of as many labels, had been planned from the start.
+
+    Those with the same noise for an ensemble of the same size, taken to be the same ensemble, are
+    charged by the account of all their labels together; what is left is added up. None if nothing
+    is gained. It does not hold if labels that were seen decided how many releases there would be,
+    or how large; `together` does. Source: docs/sessions.md.
+    """
+    if len(releases) < 2:
+        return None
+    groups: dict[object, list[Release]] = {}
+    for place, release in enumerate(releases):
+        plan = _plan_of(release)
+        of_labels = plan is not None and plan.fresh
+        groups.setdefault(plan.family if of_labels else place, []).append(release)
+    costs = [_of_group(group) for group in groups.values()]
+    joint, apart = together(costs), together(releases)
+    return joint if joint.epsilon < apart.epsilon else None
+
+
+def _plan_of(release: Release) -> ReleasePlan | None:
+    """Return a release's plan; None if it was not noted, or this version cannot read it."""
+    from private_ensembles.release import release_plan  # late: NumPy
+
+    with contextlib.suppress(ValueError):
+        return release_plan.read(release.terms)
+    return None
+
+
+def _of_group(releases: Sequence[Release]) -> Total:
+    """Return what releases of the same noise cost together, if that is less than the sum."""
+    total = together(releases)
+    if len(releases) == 1:
+        return total
+    plans = [_plan_of(release) for release in releases]
+    queries = sum(plan.queries for plan in plans)
+    labels = sum(plan.labels for plan in plans)
+    epsilon = plans[0].epsilon(queries, labels, total.delta)
+    return Total(min(epsilon, total.epsilon), total.delta, total.adjacency)
 
 
 def _replacing(release: Release | Total) -> Total:

@@ -147,12 +147,14 @@ class Labels:
     """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
 
     text: their CSV, as it is charged. total: what all releases on record cost together, None if
-    they are on no record. note: what to say about it, None for a first release.
+    they are on no record. note: what to say about it, None for a first release. joint: what they
+    cost if as many had been planned from the start (`record.jointly`), None if that is no less.
     """
 
     text: str
     total: Total | None = None
     note: str | None = None
+    joint: Total | None = None
 
     def table(self) -> pd.DataFrame:
         """Return a row for each label: query (from 0), label.
@@ -227,7 +229,8 @@ def release(
             f"or allow other ones with {request.allow}"
         )
     text = (_folder_of(kept, place) / "labels.csv").read_text(encoding="utf-8")
-    return Labels(text, record.together(record.read(place.record)), note)
+    releases = record.read(place.record)
+    return Labels(text, record.together(releases), note, record.jointly(releases))
 
 
 def permission_or_exit(jobs: Iterable, config: Mapping) -> None:

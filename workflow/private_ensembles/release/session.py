@@ -20,9 +20,9 @@ from private_ensembles.mechanisms.parameters import require_counts
 from private_ensembles.noise import streams
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.planner.defaults import PRIVACY
-from private_ensembles.release import session_plan
+from private_ensembles.release import release_plan, session_plan
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_file import Batch, SessionFile, State
-from private_ensembles.release.session_plan import SessionPlan
 
 # Of a batch's name, so that it stands in one line of any table.
 LONGEST_KEY = 200
@@ -58,7 +58,7 @@ class Session:
         self._file = file
         self.path = file.path
         self._text = file.plan()
-        self.plan: SessionPlan = session_plan.read(self._text)
+        self.plan: ReleasePlan = release_plan.read(self._text)
         self._tried = False
 
     @classmethod
@@ -274,7 +274,7 @@ class Session:
         """Read the plan again if it is another one."""
         text = self._file.plan()
         if text != self._text:
-            self._text, self.plan = text, session_plan.read(text)
+            self._text, self.plan = text, release_plan.read(text)
 
     def _require_room(self, queries: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""

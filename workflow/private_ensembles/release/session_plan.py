@@ -1,171 +1,22 @@
-"""The plan of a session: made once, kept as text, and what any part of it costs.
-
-A session's noise never changes, so what it costs depends on how many queries and labels it may
-reach alone. The account covers queries chosen after seeing all labels so far
-(docs/many-labels.md, theorem 1; docs/confident-labels.md), and therefore every way to cut them into
-batches, and every rule by which somebody stops early (docs/sessions.md).
-"""
+"""Sessions before their first batch, and when they grow: the plan, a larger cap, other caps."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import fields, replace
 
-from private_ensembles import __version__, checks
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.curves import Bounds
-from private_ensembles.accounting.adaptive.grids import grid_fineness
+from private_ensembles import checks
 from private_ensembles.mechanisms import registry
-from private_ensembles.mechanisms.accounts.label import LabelAccount
-from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
-from private_ensembles.mechanisms.laws.selection import SelectionRate
-from private_ensembles.mechanisms.mechanism import Mechanism, load
-from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.planner import ranking, study
 from private_ensembles.planner.defaults import PRIVACY, PROFILE
-from private_ensembles.release import own_votes
+from private_ensembles.release import own_votes, release_plan
+from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 NOISES = ("secure", "reproducible")
-
-
-@dataclass(frozen=True)
-class SessionPlan:
-    """What a session may release, and with which noise.
-
-    task: its sizes, caps and total budget. name: of the mechanism. parameters: its noise. correct:
-    expected right labels on the stated profile if all labels are used. seed: of a rehearsal's
-    noise; None for secure noise. version: of the program that made the plan.
-    """
-
-    task: Task
-    name: str
-    parameters: Parameters
-    correct: float
-    seed: int | None
-    version: str
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """Return the mechanism."""
-        return load(self.name)
-
-    @property
-    def silent(self) -> bool:
-        """Return whether a query may get no label, because a threshold is asked first."""
-        return self.mechanism.law.silent
-
-    @property
-    def labels(self) -> int:
-        """Return how many labels the noise is for: fewer than asked for, if that gives more."""
-        return int(self.parameters.labels)
-
-    @property
-    def queries(self) -> int:
-        """Return how many queries may be asked: each takes a label, unless a threshold is first."""
-        return int(self.parameters.queries) if self.silent else self.labels
-
-    def noise(self, queries: int, labels: int) -> Parameters:
-        """Return the noise, for at most so many queries and labels."""
-        if self.silent:
-            return replace(self.parameters, queries=queries, labels=labels)
-        return replace(self.parameters, labels=labels)
-
-    def epsilon(self, queries: int, labels: int, delta: float | None = None) -> float:
-        """Return an upper bound on what so many queries and labels cost together.
-
-        queries: how many thresholds were asked; those that got no label count only there. delta:
-        None: the task's. 0 if nothing was asked, infinite if nothing is proven at this delta.
-        """
-        at = self.task.delta if delta is None else delta
-        checks.probability(delta=at, zero=False, one=False)
-        if queries == 0:
-            return 0.0
-        if at > self.task.delta and not self._any_delta:
-            at = self.task.delta  # what holds there holds here
-        labels = max(labels, 1)  # a threshold that failed is charged beside one label at least
-        task = replace(self.task, queries=queries, labels=labels, delta=at)
-        known = math.inf
-        if at == self.task.delta or self._any_delta:
-            known = self.mechanism.cost(task, self.noise(queries, labels)).proven
-        if labels == 1 or not math.isfinite(known):  # of one label, accounts tell the budget
-            known = min(known, self._labels_alone(queries, labels, at).upper)
-        return known
-
-    def bounds(self, queries: int, labels: int, delta: float) -> Bounds:
-        """Return the epsilon of so many queries and labels at `delta` between two bounds.
-
-        upper: as `epsilon`, or less. lower: what no account of these labels can be below; 0 if the
-        mechanism is not charged for what its labels release.
-        """
-        upper = self.epsilon(queries, labels, delta)
-        if queries == 0:
-            return Bounds(0.0, upper)
-        alone = self._labels_alone(queries, max(labels, 1), delta)
-        return Bounds(alone.lower, min(alone.upper, upper))
-
-    @property
-    def _any_delta(self) -> bool:
-        """Whether the account asks nothing but the noise, so that it holds at every delta.
-
-        Of a label that was found for one delta, nothing else is known.
-        """
-        noise = self.parameters
-        pure = isinstance(noise, SelectionRate) and noise.leak is None
-        return pure or bool(noise.noisy_counts)
-
-    def _labels_alone(self, queries: int, labels: int, delta: float) -> Bounds:
-        """Bounds by the account of what labels release; (0, infinity) where it does not apply."""
-        mechanism = self.mechanism
-        account, law = mechanism.account, mechanism.law
-        task = replace(self.task, queries=queries, labels=labels, delta=delta)
-        covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
-        if not covered or not (task.n_classes == 2 or law.pairs_of_many):
-            return Bounds(0.0, math.inf)
-        family = law.pairs(task, self.noise(queries, labels))
-        fineness = grid_fineness(task.n_classes, labels)
-        return adaptive_epsilon(family, labels, delta, fineness=fineness)
-
-    def text(self) -> str:
-        """Return the plan as JSON, from which `read` makes it again, float for float."""
-        parameters = asdict(self.parameters)
-        kind = type(self.parameters).__name__
-        plan = asdict(self) | {"parameters": {"kind": kind} | parameters}
-        return json.dumps(plan, sort_keys=True, allow_nan=False)
-
-
-def read(text: str) -> SessionPlan:
-    """Return the plan that `SessionPlan.text` wrote; ValueError for any other text."""
-    try:
-        stated = json.loads(text)
-        mechanism = load(stated["name"])  # defines its parameters
-        task = dict(stated["task"])
-        profile = task.pop("profile")
-        parameters = dict(stated["parameters"])
-        kind = _kinds(Parameters)[parameters.pop("kind")]
-        if parameters.get("profile") is not None:
-            parameters["profile"] = ConsensusProfile(**parameters["profile"])
-        return SessionPlan(
-            task=Task(**task, profile=None if profile is None else ConsensusProfile(**profile)),
-            name=mechanism.name,
-            parameters=kind(**parameters),
-            correct=float(stated["correct"]),
-            seed=stated["seed"],
-            version=str(stated["version"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"the plan of the session cannot be read: {error}") from None
-
-
-def _kinds(of: type) -> dict[str, type]:
-    """Return all classes derived from one, by name."""
-    kinds = {}
-    for kind in of.__subclasses__():
-        kinds |= {kind.__name__: kind} | _kinds(kind)
-    return kinds
 
 
 def made(
@@ -184,7 +35,7 @@ def made(
     teacher_delta: float = PRIVACY["teacher_Delta"],
     noise: str = "secure",
     seed: int | None = None,
-) -> SessionPlan:
+) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
     Raises ValueError for a value out of range, and if no mechanism applies.
@@ -215,14 +66,8 @@ def made(
         profile=ConsensusProfile(classes, **stated),
     )
     chosen = own_votes.planned(task, names, 0).chosen
-    return SessionPlan(
-        task=task,
-        name=chosen.mechanism,
-        parameters=chosen.parameters,
-        correct=chosen.correct,
-        seed=None if task.secure else (0 if seed is None else seed),
-        version=__version__,
-    )
+    rehearsed = 0 if seed is None else seed
+    return release_plan.of(task, chosen, None if task.secure else rehearsed)
 
 
 def offered() -> list[str]:
@@ -236,7 +81,7 @@ def offered() -> list[str]:
     return [name for name in registry.offered() if load(name).law.of_counts]
 
 
-def larger(plan: SessionPlan, labels: int, queries: int | None = None) -> SessionPlan:
+def larger(plan: ReleasePlan, labels: int, queries: int | None = None) -> ReleasePlan:
     """Return the plan with a larger cap at the same noise; its epsilon is what that costs.
 
     labels, queries: the new caps, at least the old ones. queries None: as many more as labels, in
@@ -260,7 +105,7 @@ def larger(plan: SessionPlan, labels: int, queries: int | None = None) -> Sessio
     return replace(more, task=replace(wanted, epsilon=epsilon), correct=correct)
 
 
-def at_caps(plan: SessionPlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
+def at_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
     """Say what other caps would give within the same budget, by the same mechanism.
 
     Returns a row for each share of the cap: cap, parameters (text), correct (how many of the cap's
@@ -285,7 +130,7 @@ def at_caps(plan: SessionPlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> l
     return rows
 
 
-def facts(plan: SessionPlan) -> dict:
+def facts(plan: ReleasePlan) -> dict:
     """Return what a session states of itself: nothing in it depends on votes."""
     task = plan.task
     stated = {field.name: getattr(task, field.name) for field in fields(Task)}

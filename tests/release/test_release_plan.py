@@ -1,0 +1,68 @@
+"""Plans of labels: as text and back without a change, and bounds in their order."""
+
+import json
+import math
+
+import pytest
+
+from private_ensembles.mechanisms import registry
+from private_ensembles.release import release_plan, session_plan
+
+SIZES = {"teachers": 7, "classes": 2, "labels": 6, "queries": 9, "epsilon": 2.0, "delta": 1e-4}
+PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remove"}
+
+
+def made(name, **changes):
+    entry = registry.entry(name)
+    more = PRIVATE if entry.teachers == "private" else {}
+    return session_plan.made(
+        mechanisms=[name], profile=None, noise="reproducible", **SIZES | more | changes
+    )
+
+
+@pytest.mark.parametrize("name", session_plan.offered())
+def test_a_plan_is_read_as_it_was_written(name):
+    changes = {}
+    if name.startswith("darrm"):
+        changes = {"labels": 1, "queries": 1}
+    plan = made(name, **changes)
+    again = release_plan.read(plan.text())
+    assert again == plan
+    assert again.parameters == plan.parameters
+    assert json.loads(plan.text())["name"] == name
+    used = plan.labels
+    assert again.epsilon(plan.queries, used, 1e-4) == plan.epsilon(plan.queries, used, 1e-4)
+    assert plan.epsilon(plan.queries, used, 1e-4) <= plan.task.epsilon * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"name": "gnmax"}', "[]"])
+def test_other_texts_are_no_plans(text):
+    with pytest.raises(ValueError, match="the plan of the labels cannot be read"):
+        release_plan.read(text)
+
+
+@pytest.mark.parametrize("name", ["gnmax_exact", "gnmax_analytic", "confident_gnmax_exact"])
+def test_costs_grow_with_what_was_used_and_nothing_costs_nothing(name):
+    plan = made(name)
+    assert plan.epsilon(0, 0, 1e-4) == 0
+    costs = [plan.epsilon(used, used, 1e-4) for used in range(1, plan.labels + 1)]
+    assert costs == sorted(costs)
+    whole = plan.queries, plan.labels
+    assert plan.epsilon(*whole, 1e-5) > plan.epsilon(*whole, 1e-4) > plan.epsilon(*whole, 1e-3)
+    bounds = plan.bounds(3, 3, 1e-4)
+    assert 0 <= bounds.lower <= bounds.upper <= costs[2]
+    assert (bounds.lower > 0.9 * bounds.upper) == (name == "gnmax_exact")
+
+
+@pytest.mark.parametrize("name", ["ladder", "exponential", "majority_private", "darrm_sub"])
+def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(name):
+    """But where the account of what it releases is known, which says what it costs there."""
+    plan = made(name, labels=1, queries=1)
+    smaller, planned, larger = (plan.epsilon(1, 1, delta) for delta in (1e-9, 1e-4, 1e-2))
+    assert larger <= planned <= plan.task.epsilon
+    table = name in ("ladder", "exponential")
+    if table:
+        law = plan.mechanism.law.audited(plan.task, plan.parameters)
+        assert law.worst(1e-9).epsilon * (1 - 1e-6) <= smaller < math.inf
+    else:
+        assert smaller == math.inf

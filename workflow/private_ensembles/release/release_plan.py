@@ -1,0 +1,186 @@
+"""The plan of labels that may be released: their noise, as text and back, and what it costs.
+
+A release is one batch; a session (`session`) is many. The noise never changes, so what labels cost
+depends on how many queries and labels there may be alone. The account covers queries chosen after
+seeing all labels so far (docs/many-labels.md, theorem 1; docs/confident-labels.md), and therefore
+every way to cut them into batches, and every rule by which somebody stops early (docs/sessions.md).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+
+from private_ensembles import __version__, checks
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.curves import Bounds
+from private_ensembles.accounting.adaptive.grids import grid_fineness
+from private_ensembles.mechanisms.accounts.label import LabelAccount
+from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
+from private_ensembles.mechanisms.laws.selection import SelectionRate
+from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.parameters import Parameters
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner.ranking import Plan
+from private_ensembles.votes.synthetic import ConsensusProfile
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """What may be released, and with which noise.
+
+    task: its sizes, caps and total budget. name: of the mechanism. parameters: its noise. correct:
+    expected right labels on the stated profile if all labels are used. seed: of a rehearsal's
+    noise; None for secure noise. version: of the program that made the plan.
+    """
+
+    task: Task
+    name: str
+    parameters: Parameters
+    correct: float
+    seed: int | None
+    version: str
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism."""
+        return load(self.name)
+
+    @property
+    def silent(self) -> bool:
+        """Return whether a query may get no label, because a threshold is asked first."""
+        return self.mechanism.law.silent
+
+    @property
+    def labels(self) -> int:
+        """Return how many labels the noise is for: fewer than asked for, if that gives more."""
+        return int(self.parameters.labels)
+
+    @property
+    def queries(self) -> int:
+        """Return how many queries may be asked: each takes a label, unless a threshold is first."""
+        return int(self.parameters.queries) if self.silent else self.labels
+
+    @property
+    def fresh(self) -> bool:
+        """Whether each label has noise of its own, so that labels of several releases add up."""
+        return self.mechanism.entry.hides_votes and self.mechanism.law.of_counts
+
+    @property
+    def family(self) -> tuple:
+        """Return what plans have in common whose labels are charged together: noise and sizes."""
+        task = self.task
+        sizes = task.n_teachers, task.n_classes, task.privacy_model, task.adjacency, task.secure
+        return self.name, self.noise(1, 1), *sizes
+
+    def noise(self, queries: int, labels: int) -> Parameters:
+        """Return the noise, for at most so many queries and labels."""
+        if self.silent:
+            return replace(self.parameters, queries=queries, labels=labels)
+        return replace(self.parameters, labels=labels)
+
+    def epsilon(self, queries: int, labels: int, delta: float | None = None) -> float:
+        """Return an upper bound on what so many queries and labels cost together.
+
+        queries: how many thresholds were asked; those that got no label count only there. delta:
+        None: the task's. 0 if nothing was asked, infinite if nothing is proven at this delta.
+        """
+        at = self.task.delta if delta is None else delta
+        checks.probability(delta=at, zero=False, one=False)
+        if queries == 0:
+            return 0.0
+        if at > self.task.delta and not self._any_delta:
+            at = self.task.delta  # what holds there holds here
+        labels = max(labels, 1)  # a threshold that failed is charged beside one label at least
+        task = replace(self.task, queries=queries, labels=labels, delta=at)
+        known = math.inf
+        if at == self.task.delta or self._any_delta:
+            known = self.mechanism.cost(task, self.noise(queries, labels)).proven
+        if labels == 1 or not math.isfinite(known):  # of one label, accounts tell the budget
+            known = min(known, self._labels_alone(queries, labels, at).upper)
+        return known
+
+    def bounds(self, queries: int, labels: int, delta: float) -> Bounds:
+        """Return the epsilon of so many queries and labels at `delta` between two bounds.
+
+        upper: as `epsilon`, or less. lower: what no account of these labels can be below; 0 if the
+        mechanism is not charged for what its labels release.
+        """
+        upper = self.epsilon(queries, labels, delta)
+        if queries == 0:
+            return Bounds(0.0, upper)
+        alone = self._labels_alone(queries, max(labels, 1), delta)
+        return Bounds(alone.lower, min(alone.upper, upper))
+
+    @property
+    def _any_delta(self) -> bool:
+        """Whether the account asks nothing but the noise, so that it holds at every delta.
+
+        Of a label that was found for one delta, nothing else is known.
+        """
+        noise = self.parameters
+        pure = isinstance(noise, SelectionRate) and noise.leak is None
+        return pure or bool(noise.noisy_counts)
+
+    def _labels_alone(self, queries: int, labels: int, delta: float) -> Bounds:
+        """Bounds by the account of what labels release; (0, infinity) where it does not apply."""
+        mechanism = self.mechanism
+        account, law = mechanism.account, mechanism.law
+        task = replace(self.task, queries=queries, labels=labels, delta=delta)
+        covered = isinstance(account, LabelAccount) and labels <= MOST_LABELS
+        if not covered or not (task.n_classes == 2 or law.pairs_of_many):
+            return Bounds(0.0, math.inf)
+        family = law.pairs(task, self.noise(queries, labels))
+        fineness = grid_fineness(task.n_classes, labels)
+        return adaptive_epsilon(family, labels, delta, fineness=fineness)
+
+    def text(self) -> str:
+        """Return the plan as JSON, from which `read` makes it again, float for float."""
+        parameters = asdict(self.parameters)
+        kind = type(self.parameters).__name__
+        plan = asdict(self) | {"parameters": {"kind": kind} | parameters}
+        return json.dumps(plan, sort_keys=True, allow_nan=False, default=lambda x: x.item())
+
+
+def read(text: str) -> ReleasePlan:
+    """Return the plan that `ReleasePlan.text` wrote; ValueError for any other text."""
+    try:
+        stated = json.loads(text)
+        mechanism = load(stated["name"])  # defines its parameters
+        task = dict(stated["task"])
+        profile = task.pop("profile")
+        parameters = dict(stated["parameters"])
+        kind = _kinds(Parameters)[parameters.pop("kind")]
+        if parameters.get("profile") is not None:
+            parameters["profile"] = ConsensusProfile(**parameters["profile"])
+        return ReleasePlan(
+            task=Task(**task, profile=None if profile is None else ConsensusProfile(**profile)),
+            name=mechanism.name,
+            parameters=kind(**parameters),
+            correct=float(stated["correct"]),
+            seed=stated["seed"],
+            version=str(stated["version"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the plan of the labels cannot be read: {error}") from None
+
+
+def _kinds(of: type) -> dict[str, type]:
+    """Return all classes derived from one, by name."""
+    kinds = {}
+    for kind in of.__subclasses__():
+        kinds |= {kind.__name__: kind} | _kinds(kind)
+    return kinds
+
+
+def of(task: Task, chosen: Plan, seed: int | None) -> ReleasePlan:
+    """Return a plan that the planner has chosen for a task. seed: of a rehearsal, else None."""
+    return ReleasePlan(
+        task=task,
+        name=chosen.mechanism,
+        parameters=chosen.parameters,
+        correct=chosen.correct,
+        seed=seed,
+        version=__version__,
+    )
