@@ -200,7 +200,7 @@ def test_a_command_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finish
     votes, planned_once, capfd
 ):
     states = []
-    for size in range(0, 900, 15):
+    for size in range(0, 2400, 40):
         ending.with_room_for(size, lambda: main(["release", votes, *WORDS]))
         states.append(ended(votes, release.RESULTS / "release"))
     assert set(states) == {True, False}

@@ -50,6 +50,7 @@ rule build_index:
             rules.plan_mechanisms.output.audit,
             targets.many_labels(settings)["tables"],
             targets.best_label(settings)["tables"],
+            targets.active_learning(settings)["tables"],
         ],
         figures=[
             targets.figure_files(settings),
@@ -57,6 +58,7 @@ rule build_index:
             rules.plan_mechanisms.output.png,
             targets.many_labels(settings)["figures"],
             targets.best_label(settings)["figures"],
+            targets.active_learning(settings)["figures"],
         ],
         teachers=targets.teachers_cost(settings),
         ledger=targets.ledger(settings)["ledger"],

@@ -14,6 +14,8 @@ MANY_LABELS = "results/planner/tables/many_labels.csv"
 MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
 BEST_LABEL = "results/planner/tables/best_label.csv"
 BEST_LABEL_FIGURE = "results/planner/figures/best_label.png"
+ACTIVE_LEARNING = "results/planner/tables/active_learning.csv"
+ACTIVE_LEARNING_FIGURE = "results/planner/figures/active_learning.png"
 
 
 def student_tasks(settings: Configuration) -> list[str]:
@@ -155,9 +157,16 @@ def best_label(settings: Configuration) -> dict[str, list[str]]:
     return parts if settings.planner.best_label else {part: [] for part in parts}
 
 
+def active_learning(settings: Configuration) -> dict[str, list[str]]:
+    """The study of a student that asks in rounds: its table and figure; nothing if left out."""
+    parts = {"tables": [ACTIVE_LEARNING], "figures": [ACTIVE_LEARNING_FIGURE]}
+    return parts if settings.planner.active_learning else {part: [] for part in parts}
+
+
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
-    audit, studies = ledger(settings), (many_labels(settings), best_label(settings))
+    audit = ledger(settings)
+    studies = (many_labels(settings), best_label(settings), active_learning(settings))
     tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], PLANNER, FEWER_LABELS]
     figures = [*audit["figures"], PLANNER_FIGURE]
     for study in studies:
