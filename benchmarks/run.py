@@ -25,6 +25,7 @@ BENCHMARKS = (
     "gamma",
     "gamma_points",
     "many_labels",
+    "sessions",
     "best_label",
     "smooth_sensitivity",
     "dpbag",

@@ -1,0 +1,140 @@
+"""Sessions: what one plan for all batches saves, and how long a label takes in batches of one."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measuring import describe, in_a_process, peak, with_machine
+from benchmarks.writing import chapter, table
+from private_ensembles.mechanisms.task import Task
+from private_ensembles.planner import study
+from private_ensembles.planner.defaults import settings
+from private_ensembles.release import record, release_plan
+from private_ensembles.release.session import Session
+
+MECHANISM = "gnmax_exact"
+# 250 teachers, ten classes, the usual profile; epsilon and delta of all batches together.
+SPLIT = {"batches": 10, "labels": 100, "epsilon": 2.0, "delta": 1e-5}
+# epsilon and delta of each release.
+RELEASES = {"releases": 12, "labels": 100, "epsilon": 1.0, "delta": 1e-6}
+QUICK = {"labels": 4}
+# Mechanisms, teachers and batches of one label of two classes. DESIGN 6: milliseconds.
+SINGLE = [("gnmax_analytic", 250, 20_000), ("gnmax_exact", 250, 5_000)]
+QUICK_SINGLE = [("gnmax_analytic", 11, 20)]
+TARGET = 1.0
+WORDS = {
+    "split": "the budget cut into batches: right labels",
+    "planned": "one plan for all batches: right labels",
+    "apart": "releases of the same noise, added up: ε",
+    "joint": "the same, by the account of all their labels: ε",
+}
+
+
+def planned(labels: int, epsilon: float, delta: float) -> tuple[Task, object]:
+    """Return the task of so many labels and the plan of the mechanism for them."""
+    sizes = {"queries": labels, "labels": labels, "teachers": 250, "n_classes": 10}
+    task = study.task(settings(**sizes), epsilon, delta, secure=True)
+    (plan,) = study.ranked(task, [MECHANISM], 0)
+    return task, plan
+
+
+def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> list[dict]:
+    """Right labels if a budget is cut into batches, and if one plan serves all of them."""
+    _, one = planned(labels, epsilon / batches, delta / batches)
+    _, whole = planned(batches * labels, epsilon, delta)
+    about = {"labels": batches * labels, "batches": batches, "budget": epsilon, "delta": delta}
+    return [
+        {"what": "split", "value": batches * one.correct, "sigma": one.parameters.sigma, **about},
+        {"what": "planned", "value": whole.correct, "sigma": whole.parameters.sigma, **about},
+    ]
+
+
+def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
+    """What the record says of releases with the same noise: by addition, and jointly."""
+    task, plan = planned(labels, epsilon, delta)
+    terms = release_plan.of(task, plan, None).text()
+    model = (task.privacy_model, task.adjacency)
+    one = record.Release("", MECHANISM, plan.epsilon, delta, *model, "", terms)
+    totals = {"apart": record.together([one] * releases), "joint": record.jointly([one] * releases)}
+    about = {"labels": releases * labels, "batches": releases, "budget": epsilon}
+    return [
+        {"what": what, "value": total.epsilon, "delta": total.delta, **about}
+        for what, total in totals.items()
+    ]
+
+
+def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
+    """Milliseconds of batches of one label, and memory; the file is in memory, if there is one."""
+    sizes = {"teachers": teachers, "classes": 2, "labels": batches + 1}
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        path = Path(folder) / "a.session"
+        budget = {"epsilon": 2.0, "delta": 1e-6, "mechanisms": [mechanism]}
+        with Session.create(path, **sizes, **budget) as session:
+            counts = np.array([[teachers - teachers // 4, teachers // 4]])
+            session.release(counts)
+            before = peak()
+            started = time.process_time()
+            for _ in range(batches):
+                session.release(counts)
+            spent = time.process_time() - started
+            session.verify()
+        size = path.stat().st_size
+    per_label = {"value": 1000 * spent / batches, "grown_mib": peak() - before}
+    about = {"mechanism": mechanism, "teachers": teachers, "batches": batches}
+    return {"what": "single", **per_label, "bytes": size / batches, **about}
+
+
+def measure(quick: bool = False) -> pd.DataFrame:
+    """Return a row for each number."""
+    facts = describe("numpy", "scipy", "opendp")
+    rows = in_a_process(compare_budgets, **SPLIT | (QUICK if quick else {}))
+    rows += in_a_process(compare_records, **RELEASES | (QUICK if quick else {}))
+    for mechanism, teachers, batches in QUICK_SINGLE if quick else SINGLE:
+        rows.append(
+            in_a_process(measure_single, mechanism=mechanism, teachers=teachers, batches=batches)
+        )
+    return with_machine(rows, facts)
+
+
+def section(data: pd.DataFrame) -> str:
+    """Return the section of the page."""
+    budgets = data[data["what"] != "single"].assign(
+        words=lambda rows: rows["what"].map(WORDS),
+        noise=lambda rows: rows["sigma"].map(
+            lambda sigma: "" if sigma != sigma else f"{sigma:.1f}"
+        ),
+    )
+    columns = {
+        "what": "{words}",
+        "batches": "{batches:.0f}",
+        "labels": "{labels:.0f}",
+        "δ": "{delta:.2g}",
+        "σ": "{noise}",
+        "number": "{value:.4g}",
+    }
+    single = data[data["what"] == "single"]
+    times = {
+        "mechanism": "{mechanism}",
+        "teachers": "{teachers:.0f}",
+        "batches of one": "{batches:.0f}",
+        "ms a label": "{value:.2f}",
+        "MiB more memory": "{grown_mib:.1f}",
+        "bytes of the file": "{bytes:.0f}",
+    }
+    kept = "kept" if (single["value"] <= TARGET).all() else "MISSED"
+    return chapter(
+        "Sessions",
+        "sessions",
+        "250 teachers, ten classes and the usual profile for the first table. Times are processor "
+        "time with the file in memory, so that nothing waits for a disk.",
+        data,
+        table(columns, budgets, words=1),
+        table(times, single, words=1),
+        f"Target, {TARGET:g} ms of processor time for a label: {kept}.",
+    )
