@@ -1,0 +1,45 @@
+"""Rounds in a federation: clients send queries, one server labels them: python examples/federation.py
+
+Forty hospitals have a model each, trained on patients of their own: the teachers. Every round some
+clients send queries without labels. The server asks all teachers, and answers with private labels
+within one session that lasts for all rounds. Needs `pip install .`.
+"""
+
+import tempfile
+
+import numpy as np
+
+from private_ensembles import Session
+from private_ensembles.votes.synthetic import ConsensusProfile, synthetic_counts
+
+# 1. The teachers, who never change. Here an ensemble that does not exist: a query is a number that
+#    says which of 400 patients without a diagnosis it is about, and how the forty models vote on it.
+profile = ConsensusProfile(n_classes=3, easy_share=0.9, easy=(30, 1), hard=(3, 2), confusion=1.0)
+counts, truth = synthetic_counts(profile, 40, 400, np.random.default_rng(0))
+
+# 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on what is known
+#    beforehand, not on these votes. A rehearsal; leave out noise and seed for real patients.
+path = tempfile.mkdtemp() + "/federation.session"
+stated = {"easy_share": 0.8, "easy": (20, 1), "hard": (2, 2), "confusion": 1.0}
+sizes = {"teachers": 40, "classes": 3, "labels": 60}
+budget = {"epsilon": 6, "delta": 1e-6}
+Session.create(path, **sizes, **budget, profile=stated, noise="reproducible", seed=3).close()
+
+# 3. Rounds: who takes part is chosen by lot, and each client sends two queries. The server may stop
+#    between rounds: the session's file knows what was spent.
+clients = np.random.default_rng(1)
+right = asked = 0
+for number in range(1, 7):
+    queries = clients.choice(400, size=10, replace=False)
+    with Session.open(path) as session:
+        labels = session.release(counts[queries], key=f"round {number}")
+        left = session.remaining
+    answered = labels >= 0
+    asked += int(answered.sum())
+    right += int((labels == truth[queries])[answered].sum())
+    print(f"round {number}: {answered.sum()} labels, {left} remain")
+
+# 4. Whoever wants to check gets the last hash of the chain, and the file itself if need be.
+with Session.open(path) as session:
+    session.verify(session.head)
+    print(f"{right} of {asked} labels right; all of them cost at most {session.total.epsilon:g}")
