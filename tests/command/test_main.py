@@ -16,9 +16,15 @@ import numpy as np
 import pytest
 
 from private_ensembles.audit import audit_function
-from private_ensembles.command import audit, compare, gamma, main, plan, release, verify
+from private_ensembles.command import audit, compare, gamma, main, plan, release, session, verify
 
-SUBCOMMANDS = {"audit": audit, "verify": verify, "plan": plan, "release": release} | {
+SUBCOMMANDS = {
+    "audit": audit,
+    "verify": verify,
+    "plan": plan,
+    "release": release,
+    "session": session,
+} | {
     "gamma": gamma,
     "compare": compare,
 }
