@@ -1,0 +1,60 @@
+"""A batch of a session in the workflow: released once, put back for nothing, or refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from private_ensembles import Session
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, copy_workflow):
+    place = copy_workflow(tmp_path_factory.mktemp("session"))
+    votes = np.random.default_rng(0).choice(3, (10, 60), p=[0.8, 0.1, 0.1])
+    np.savez(place / "march.npz", votes=votes)
+    sizes = {"teachers": 60, "classes": 3, "labels": 15, "epsilon": 5, "delta": 1e-5}
+    Session.create(place / "w.session", mechanisms=["gnmax_analytic"], **sizes).close()
+    return place
+
+
+BATCH = ("--cores", "1", "--config", "session=w.session", "votes=march.npz")
+
+
+def test_a_batch_is_released_once_and_its_labels_come_back_for_nothing(folder, run_snakemake):
+    done = run_snakemake(folder, *BATCH, "batch=2026-03-01")
+    assert done.returncode == 0, done.stdout + done.stderr
+    labels = folder / "results" / "own" / "session" / "2026-03-01" / "labels.csv"
+    released = labels.read_text()
+    assert len(released.splitlines()) == 11
+    status = json.loads(labels.with_name("session.json").read_text())
+    assert (status["labels"], status["remaining"]) == (10, 5)
+    labels.unlink()
+    done = run_snakemake(folder, *BATCH, "batch=2026-03-01")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert labels.read_text() == released
+    with Session.open(folder / "w.session") as session:
+        assert session.remaining == 5
+    # Ten more than remain.
+    done = run_snakemake(folder, *BATCH, "batch=2026-04-01")
+    assert done.returncode != 0
+    assert "10 queries: must be at most 5" in done.stdout + done.stderr
+    assert not labels.parent.with_name("2026-04-01").joinpath("labels.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("session=w.session", "votes=march.npz"), "batch = null: must be a name for this batch"),
+        (("batch=3",), "batch = '3': must be null, as no session is given"),
+        (
+            ("session=gone.session", "votes=march.npz", "batch=3"),
+            "gone.session': must be an existing file",
+        ),
+        (("session=w.session", "batch=3"), "votes = null: must be the file of a batch of votes"),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_runs(folder, run_snakemake, given, says):
+    done = run_snakemake(folder, "-n", "--config", *given)
+    assert done.returncode != 0
+    assert says in done.stdout + done.stderr
