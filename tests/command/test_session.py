@@ -32,6 +32,9 @@ def test_batches_are_released_until_the_labels_are_used_up(folder, capsys):
     assert first["drawn"]
     assert (first["labels"], first["remaining"]) == (10, 10)
     labels = (folder / first["file"]).read_text()
+    times = {(folder / name).stat().st_mtime_ns for name in (first["file"], "w.session")}
+    assert len(times) == 1  # that of the charge: how long the draw took is nobody's business
+    assert times.pop() % 10**9 == 0
     assert len(labels.splitlines()) == 11
     again = told(capsys, *RELEASE, "--out", "again.csv")
     assert not again["drawn"]

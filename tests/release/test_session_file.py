@@ -45,6 +45,11 @@ def test_what_was_written_is_read_again(path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_the_file_tells_when_a_batch_was_charged_and_not_how_long_it_took(path):
+    last = list(opened(path).batches())[-1]
+    assert path.stat().st_mtime_ns == last.time * 10**9
+
+
 def test_the_head_is_a_hash_over_all_entries_in_their_order(tmp_path):
     heads = set()
     for number, order in enumerate(([0, 1], [1, 0])):

@@ -154,7 +154,7 @@ def release(options: argparse.Namespace) -> int:
         session.release(votes.histogram(), key=options.key, again=options.again)
         batch = session.batch(options.key)
         try:
-            session_export.put(out, session_export.batch_text(batch))
+            session_export.put(out, session_export.batch_text(batch), batch.time)
         except OSError as error:
             remedy = "the labels are charged, and the same command writes them"
             raise OSError(f"{out}: {describe(error)}: {remedy}") from None

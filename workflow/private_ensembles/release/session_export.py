@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,9 +89,13 @@ def export(session: Session, folder: str | Path) -> dict[str, Path]:
     return files
 
 
-def put(path: Path, text: str) -> None:
-    """Let a file of text appear whole, or leave the one before."""
-    _put(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+def put(path: Path, text: str, when: int | None = None) -> None:
+    """Let a file of text appear whole, or leave the one before.
+
+    when: its time in whole seconds, for labels that of their charge: how long they took to draw is
+    nobody's business. None: now.
+    """
+    _put(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"), when)
 
 
 def batch_text(batch: Batch) -> str:
@@ -116,11 +121,13 @@ def _row(batch: Batch) -> dict:
     }
 
 
-def _put(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a file appear whole, or leave the one before."""
+def _put(path: Path, write: Callable[[Path], object], when: int | None = None) -> None:
+    """Let a file appear whole, with a time in whole seconds, or leave the one before."""
     unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
+    when = int(time.time()) if when is None else when
     try:
         write(unfinished)
+        os.utime(unfinished, (when, when))
         record.synced(unfinished)
         os.replace(unfinished, path)
     finally:

@@ -216,7 +216,8 @@ class SessionFile:
     def settle(self, batch: Batch, labels: list[int]) -> Batch:
         """Store and return the labels of a batch that this process has charged and drawn.
 
-        Queries that got none, because a threshold failed, no longer count as labels.
+        Queries that got none, because a threshold failed, no longer count as labels. The file keeps
+        the time of the charge, in whole seconds: how long the draw took is nobody's business.
         """
         settled = replace(batch, labels=labels)
         text = _labels_text(labels)
@@ -236,6 +237,7 @@ class SessionFile:
                     _after(state.head, _labels_entry(settled)),
                 )
             )
+        os.utime(self.path, (batch.time, batch.time))
         return settled
 
     def extend(self, plan: str) -> None:
