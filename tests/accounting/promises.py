@@ -170,10 +170,6 @@ def spare_delta(rng, function):
         yield max(mpf(0), exact), function(delta, k, total)
 
 
-def tightest(rng, function):
-    yield from optimal_homogeneous(rng, function)
-
-
 def response_rdp(epsilon, order):
     """ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1) with p = 1 / (1 + e^-epsilon), q = 1 - p."""
     with mpmath.workdps(2 * DIGITS + 40):
@@ -210,16 +206,6 @@ def rdp_to_dp(rng, function):
     rdp = log_uniform(rng, -12, 2)
     found, _ = function([order], [rdp], delta, kind)
     yield found, max(mpf(0), mpf(rdp) + conversion(order, delta, kind))
-
-
-def total_budgets(rng, function):
-    epsilon, k = log_uniform(rng, -6, 1), int(rng.integers(1, 12))
-    delta = float(rng.choice([0.0, log_uniform(rng, -12, -3)]))
-    total = k * delta + log_uniform(rng, -9, -1)
-    found = function(epsilon, delta, k, total)
-    with mpmath.workdps(2 * DIGITS):
-        yield mpf(total), leaking_response_delta(epsilon, delta, k, found["optimal"]), False
-        yield mpf(found["general"]), mpf(found["optimal"]), False
 
 
 def pld_epsilon(rng, function):
@@ -327,12 +313,6 @@ def _one_label_and_count(rng):
         )
 
     return Pairs(first, second), counts, exact
-
-
-def joint_delta(rng, function):
-    family, counts, exact = _one_label_and_count(rng)
-    epsilon = log_uniform(rng, -3, 0.7)
-    yield function(family, 1, counts, epsilon, fineness=3), exact(epsilon), False
 
 
 def joint_epsilon(rng, function):
@@ -907,13 +887,12 @@ def whole_distance(rng, function):
 
 
 PROMISES = {
-    "accounting.adaptive.curves:Curve.delta": curve_delta,
-    "accounting.adaptive.curves:Curve.least_delta": curve_least_delta,
-    "accounting.adaptive.curves:Curve.epsilon": curve_epsilon,
-    "accounting.adaptive.curves:Curve.least_epsilon": curve_least_epsilon,
+    "accounting.adaptive.account:Curve.delta": curve_delta,
+    "accounting.adaptive.account:Curve.least_delta": curve_least_delta,
+    "accounting.adaptive.account:Curve.epsilon": curve_epsilon,
+    "accounting.adaptive.account:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
-    "accounting.adaptive.counts_and_labels:joint_delta": joint_delta,
     "accounting.adaptive.counts_and_labels:joint_epsilon": joint_epsilon,
     "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
@@ -932,12 +911,10 @@ PROMISES = {
     "accounting.composition:general": general,
     "accounting.composition:optimal_homogeneous": optimal_homogeneous,
     "accounting.composition:spare_delta": spare_delta,
-    "accounting.composition:tightest": tightest,
     "accounting.composition:randomised_response_rdp": randomised_response_rdp,
     "accounting.composition:exact_conversion_cost": exact_conversion_cost,
     "accounting.composition:rdp_to_dp": rdp_to_dp,
     "accounting.budgets:pld_epsilon": pld_epsilon,
-    "accounting.budgets:total_budgets": total_budgets,
     "audit.divergence:exact_delta": exact_delta,
     "audit.divergence:exact_epsilon": exact_epsilon,
     "audit.divergence:delta_curve": delta_curve,

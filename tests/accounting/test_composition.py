@@ -15,9 +15,7 @@ from private_ensembles.accounting.composition import (
     general,
     optimal_homogeneous,
     rdp_to_dp,
-    replace_one,
     simple,
-    tightest,
 )
 
 
@@ -58,24 +56,6 @@ def test_general_composition_gives_the_printed_totals(epsilon, m, queries, total
     result = general(*per_query, queries, 1e-4)
     assert f"{result.epsilon:.3f}" == total
     assert f"{result.delta:.3f}" == delta_total
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 7, 100])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.2676, 1.0, 30.0])
-def test_general_composition_is_an_upper_bound_of_its_own_formula_within_two_ulps(k, epsilon):
-    delta, spare = 3e-4, 1e-4
-    with mpmath.workdps(60):
-        e, d = mpmath.mpf(epsilon), mpmath.mpf(spare)
-        drift = k * e * mpmath.tanh(e / 2)
-        exact = min(
-            k * e,
-            drift + e * mpmath.sqrt(2 * k * mpmath.log(mpmath.e + mpmath.sqrt(k * e**2) / d)),
-            drift + e * mpmath.sqrt(2 * k * mpmath.log(1 / d)),
-        )
-        leak = 1 - (1 - mpmath.mpf(delta)) ** k * (1 - d)
-        result = general(epsilon, delta, k, spare)
-        assert exact <= mpmath.mpf(result.epsilon) <= exact * (1 + mpmath.mpf(2) ** -51)
-        assert leak <= mpmath.mpf(result.delta) <= leak * (1 + mpmath.mpf(2) ** -51)
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,12 +128,6 @@ def test_simple_composition_rounds_up_exactly():
     assert simple(1.0, 0.3, 9).delta == 1
 
 
-def test_tightest_names_the_simplest_theorem_that_attains_it():
-    assert tightest(1.0, 0.0, 5, 0.0).theorem == "simple"
-    assert tightest(0.2676, 3e-4, 50, 0.015).theorem == "optimal_homogeneous"
-    assert tightest(0.1, 0.01, 10, 0.05).epsilon == math.inf
-
-
 def test_rdp_to_dp_bounds_the_gaussian_mechanism_and_improved_is_tighter():
     orders = np.arange(1.5, 200, 0.5)
     sigma, delta = 2.0, 1e-5
@@ -180,29 +154,10 @@ def test_rdp_to_dp_bounds_the_gaussian_mechanism_and_improved_is_tighter():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: simple(-0.1, 0, 1), "epsilon"),
-        (lambda: simple(math.nan, 0, 1), "epsilon"),
-        (lambda: simple(1, 1.5, 1), "delta"),
-        (lambda: simple(1, 0, 0), "k = 0"),
-        (lambda: simple(1, 0, 1.5), "k = 1.5"),
-        (lambda: general(1, 0, 1, 0), "delta_prime"),
-        (lambda: optimal_homogeneous(1, 0, 1, 2), "delta_total"),
-        (lambda: rdp_to_dp([1.0], [1.0], 0.1), "orders"),
-        (lambda: rdp_to_dp([2.0], [-1.0], 0.1), "rdp"),
         (lambda: rdp_to_dp([2.0, 3.0], [1.0], 0.1), "shapes"),
-        (lambda: rdp_to_dp([2.0], [1.0], 0.0), "delta"),
         (lambda: rdp_to_dp([2.0], [1.0], 0.1, "best"), "conversion"),
     ],
 )
 def test_arguments_out_of_range_are_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
-
-
-def test_replace_one_is_two_steps_of_add_remove():
-    epsilon, delta = 0.0892, 1e-4
-    composed = replace_one(epsilon, delta)
-    assert Fraction(composed.epsilon) >= 2 * Fraction(epsilon)
-    assert composed.epsilon == pytest.approx(0.1784, rel=1e-15)
-    exact = (1 + mpmath.exp(mpmath.mpf(epsilon))) * mpmath.mpf(delta)
-    assert exact <= composed.delta <= exact * (1 + mpmath.mpf(2) ** -50)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import composition, discrete_gaussian, export, zero_concentrated
-from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
-from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_delta
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
 from private_ensembles.accounting.adaptive.selection_covers import (
     exponential_cover,
+    laplace_cover,
     permute_and_flip_cover,
 )
 from private_ensembles.accounting.budgets import pld_epsilon
@@ -37,7 +37,6 @@ LITTLE = math.nextafter(2.0**-20, 0)
 RANGES = {
     "adaptive_epsilon, delta": (lambda x: adaptive_epsilon(COIN, 2, x), NOT_WITHIN_0_1, (0.5,)),
     "adaptive_epsilon, labels": (lambda x: adaptive_epsilon(COIN, x, 0.1), NO_COUNT, (1,)),
-    "adaptive_delta, epsilon": (lambda x: adaptive_delta(COIN, 1, x), NEGATIVE, (0.0,)),
     "Pairs": (
         lambda x: Pairs(np.array([[x, 1 - x]]), np.array([[0.5, 0.5]])),
         (-1e-12, 1 + 1e-12),
@@ -99,13 +98,13 @@ RANGES = {
     ),
     "NoisyCounts, counts": (lambda x: NoisyCounts(x, 1.0), NO_COUNT, (1,)),
     "NoisyCounts, sigma": (lambda x: NoisyCounts(1, x), NOT_POSITIVE, (1e-3,)),
-    "joint_delta, epsilon": (
-        lambda x: joint_delta(COIN, 1, NoisyCounts(1, 5.0), x),
-        NEGATIVE,
-        (0.0,),
+    "joint_epsilon, delta": (
+        lambda x: joint_epsilon(COIN, 1, NoisyCounts(1, 5.0), x),
+        NOT_WITHIN_0_1,
+        (0.5,),
     ),
-    "joint_delta, labels": (
-        lambda x: joint_delta(COIN, x, NoisyCounts(1, 5.0), 1.0),
+    "joint_epsilon, labels": (
+        lambda x: joint_epsilon(COIN, x, NoisyCounts(1, 5.0), 0.1),
         NO_COUNT,
         (1,),
     ),
@@ -116,7 +115,7 @@ RANGES = {
     ),
     "law, sigma": (lambda x: discrete_gaussian.law(x, 1), NOT_POSITIVE, (0.1,)),
     "law, terms": (lambda x: discrete_gaussian.law(1.0, x), (0, -1, 1.5), (1,)),
-    "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2), (0, 1)),
+    "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2, 1.5), (0, 1)),
     "Moves, sigma": (lambda x: discrete_gaussian.Moves(1, x), NOT_POSITIVE, (0.1,)),
     "discrete epsilon": (
         lambda x: discrete_gaussian.epsilon(x, [discrete_gaussian.Moves(1, 2.0)]),
@@ -150,6 +149,7 @@ RANGES = {
     ),
     "laplace_cover, teachers": (lambda x: laplace_cover(1.0, x), (0, -1), (1, 2)),
     "pmf": (lambda x: pmf([x, 0.5]), OUTSIDE_0_1, (0.0, 1.0)),
+    "pmf, rank": (pmf, (0.5,), ([0.5],)),
     "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),
     "binomial_pmf, size": (lambda x: binomial_pmf(x, 0.5), (-1,), (0, 1)),
     "grouped_pmf, size": (lambda x: grouped_pmf([0.5], [x]), (-1,), (0, 1)),
@@ -159,11 +159,7 @@ RANGES = {
         (1e-9, 2.0),
     ),
     "exponential_cover": (exponential_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
-    "permute_and_flip_cover": (
-        permute_and_flip_cover,
-        (0.0, -1.0, 300.1, math.nan),
-        (1e-3, 300.0),
-    ),
+    "permute_and_flip": (permute_and_flip_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
     "trade_off, levels": (
         lambda x: trade_off([[0.5, 0.5]], [[0.4, 0.6]], [x]),
         OUTSIDE_0_1,

@@ -37,9 +37,8 @@ DRAWS = 120
 CURVE = ("delta", "epsilon", "least_delta", "least_epsilon")
 FEWER = {
     "accounting.adaptive.account:adaptive_epsilon": 20,
-    "accounting.adaptive.counts_and_labels:joint_delta": 20,
     "accounting.adaptive.counts_and_labels:joint_epsilon": 20,
-    **dict.fromkeys((f"accounting.adaptive.curves:Curve.{name}" for name in CURVE), 30),
+    **dict.fromkeys((f"accounting.adaptive.account:Curve.{name}" for name in CURVE), 30),
     "audit.joint_labels:two_labels_epsilon": 20,
     "accounting.discrete_gaussian:delta": 8,
     "pate.gnmax:gnmax_sigma": 20,
@@ -92,21 +91,17 @@ MIXTURE = (
     "test_what_lies_between_nodes_is_below_their_mixture"
 )
 COVERED = (
-    "tests/accounting/adaptive/{}::test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
+    "tests/accounting/adaptive/test_selection_covers.py::"
+    "test_no_neighbours_do_more_to_a_convex_function_than_the_cover"
 )
 ELSEWHERE = {
     "accounting.adaptive.families:Family": MIXTURE,
     "accounting.adaptive.counts_and_labels:_excesses": (
-        "accounting.adaptive.counts_and_labels:joint_delta"
+        "accounting.adaptive.counts_and_labels:joint_epsilon"
     ),
-    "accounting.adaptive.families:Covered": COVERED.format("test_selection_covers.py"),
-    "accounting.adaptive.laplace_cover:laplace_cover": COVERED.format("test_laplace_cover.py"),
-    "accounting.adaptive.selection_covers:exponential_cover": COVERED.format(
-        "test_selection_covers.py"
-    ),
-    "accounting.adaptive.selection_covers:permute_and_flip_cover": COVERED.format(
-        "test_selection_covers.py"
-    ),
+    "accounting.adaptive.families:Covered": COVERED,
+    "accounting.adaptive.selection_covers:exponential_cover": COVERED,
+    "accounting.adaptive.selection_covers:permute_and_flip_cover": COVERED,
     "accounting.loss_distribution:LossDistribution.delta": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:LossDistribution.epsilon": "accounting.budgets:pld_epsilon",
     "accounting.loss_distribution:compose": "accounting.budgets:pld_epsilon",

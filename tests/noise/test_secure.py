@@ -55,12 +55,6 @@ def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
     assert agrees(tossed[:, 3].sum(), 5000, 0.9)
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.1, math.nan])
-def test_coin_of_an_impossible_probability_is_refused(p):
-    with pytest.raises(ValueError, match="probabilities"):
-        secure.coins(np.array([p]))
-
-
 def test_places_come_at_exactly_their_weights(stand_in):
     """Every outcome of the uniform integer once: the shares are the weights themselves."""
     weights = np.array([[2, 0, 3, 1]])
@@ -71,12 +65,6 @@ def test_places_come_at_exactly_their_weights(stand_in):
     assert np.bincount(drawn, minlength=4).tolist() == [2, 0, 3, 1]
     stand_in(secure, "secrets", randbelow=lambda total: total - 1)
     assert secure.weighted(np.array([[1 << 52, (1 << 52) - 1, 1], [5, 0, 0]])).tolist() == [2, 0]
-
-
-@pytest.mark.parametrize("weights", [[[0.5, 0.5]], [[-1, 2]], [[0, 0]]])
-def test_what_is_no_weight_is_refused(weights):
-    with pytest.raises(ValueError, match="weights: must be whole numbers >= 0, not all 0 in a row"):
-        secure.weighted(np.array(weights))
 
 
 def test_fair_bits_are_fair_and_of_the_shape_asked_for():
@@ -141,24 +129,10 @@ def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
             assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
 
 
-@pytest.mark.parametrize(
-    ("count", "sigma"), [(1 << 22, 1.0), (-(1 << 22), 1.0), (1, 2.0**56), (1, 0.0)]
-)
-def test_what_the_fine_lattice_cannot_hold_is_refused(count, sigma):
-    with pytest.raises(ValueError, match="below 2"):
-        secure.add_fine_gaussian(np.array([count]), sigma)
-
-
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
     with pytest.raises(ValueError, match="must be integers"):
         secure.add_discrete_gaussian(counts, 1.0)
-
-
-@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])
-def test_noise_of_no_scale_is_refused(sigma):
-    with pytest.raises(ValueError, match="sigma"):
-        secure.add_discrete_gaussian(np.array([1]), sigma)
 
 
 def seed_everything():

@@ -44,11 +44,6 @@ def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None
     checks.integer(k=k, at_least=1)
 
 
-def _delta_of_leaks(delta: float, k: int, rest: Decimal) -> Decimal:
-    """Return 1 - (1 - delta)^k (1 - rest); call it inside the wide context."""
-    return 1 - (1 - Decimal(delta)) ** k * (1 - rest)
-
-
 def simple(epsilon: float, delta: float, k: int) -> Composition:
     """Compose k mechanisms, each (epsilon, delta)-DP: (k epsilon, min(1, k delta)), rounded up.
 
@@ -96,7 +91,7 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
         drift = (growth - 1) * e * k / (growth + 1)
         logs = (Decimal(1).exp() + (k * e * e).sqrt() / spare).ln(), (1 / spare).ln()
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
-        leak = _delta_of_leaks(delta, k, spare)
+        leak = 1 - (1 - Decimal(delta)) ** k * (1 - spare)
     least = min(multiple_above(epsilon, k), round_up(total))
     return Composition(least, min(1.0, round_up(leak)), "general")
 
@@ -151,25 +146,6 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
         ratio = (sum_p * (1 + SLACK) - spare) / sum_q
         return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
     return Decimal(0)
-
-
-def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
-    """Return the least proven total at ``delta_total``, naming the simplest theorem that gives it.
-
-    Compares simple composition (if k delta <= delta_total), general composition (with the
-    delta' that ``delta_total`` leaves) and the optimal homogeneous one. Raises ValueError like
-    :func:`optimal_homogeneous`.
-    """
-    best = optimal_homogeneous(epsilon, delta, k, delta_total)
-    candidates = [best]
-    delta_prime = spare_delta(delta, k, delta_total)
-    if delta_prime > 0:
-        candidates.append(general(epsilon, delta, k, delta_prime))
-    if simple(epsilon, delta, k).delta <= delta_total:
-        candidates.append(simple(epsilon, delta, k))
-    least = min(candidate.epsilon for candidate in candidates)
-    name = [candidate.theorem for candidate in candidates if candidate.epsilon == least][-1]
-    return Composition(least, float(delta_total), name)
 
 
 def spare_delta(delta: float, k: int, delta_total: float) -> float:

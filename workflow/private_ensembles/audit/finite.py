@@ -8,7 +8,7 @@ question about it, each time with what is proven of the table, rounded against u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,11 +53,11 @@ class FiniteMechanism:
     adjacency: str = "replace_one"
     relative_error: float = 0.0
     absolute_error: float = 0.0
-    errors: dict = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        errors = {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
-        object.__setattr__(self, "errors", errors)
+    @property
+    def errors(self) -> dict[str, float]:
+        """The two errors by their names, as the functions of the audit take them."""
+        return {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
 
     def epsilon(self, delta: float, side: str = "upper") -> float:
         """Return the least epsilon at delta; side: of which bound, for both are computed."""
