@@ -462,12 +462,6 @@ def _shared(rng):
     return values, log_uniform(rng, -6, 1), float(rng.choice([0.0, log_uniform(rng, -9, -1)]))
 
 
-def shared_data_delta(rng, function):
-    given, epsilon = _shared(rng), log_uniform(rng, -6, 1)
-    exact = _worst_teachers(*given, epsilon)
-    yield mpf(function(*given, epsilon)), exact, exact > 1e-6
-
-
 def shared_data_curve(rng, function):
     given, epsilon = _shared(rng), log_uniform(rng, -6, 1)
     exact = _worst_teachers(*given, epsilon)
@@ -706,25 +700,6 @@ def step_cost(rng, function):
     yield mpf(float(function(StepCost(sigma1, order), margin, label))), exact, exact > 1e-3
 
 
-def discrete_delta(rng, function):
-    """Of one label: two counts that move by 1, hence a difference that moves by 2."""
-    from private_ensembles.accounting.discrete_gaussian import Moves
-
-    sigma, epsilon = log_uniform(rng, -0.3, 0.5), log_uniform(rng, -3, 1)
-    reach = int(18 * sigma) + 10  # beyond, e^-162 is left
-    weights = [mpmath.exp(-((mpf(x) / mpf(sigma)) ** 2) / 2) for x in range(-reach, reach + 1)]
-    whole, size = mpmath.fsum(weights) ** 2, 2 * reach + 1
-
-    def chance(d):  # of the difference of two discrete Gaussians
-        terms = (weights[i] * weights[i + d] for i in range(max(0, -d), min(size, size - d)))
-        return mpmath.fsum(terms) / whole
-
-    law = [chance(d) for d in range(-reach, reach + 3)]
-    growth = mpmath.exp(mpf(epsilon))
-    exact = mpmath.fsum(max(mpf(0), p - growth * q) for p, q in zip(law, law[2:], strict=False))
-    yield mpf(function(epsilon, [Moves(2, sigma)])), exact, exact > 1e-9
-
-
 def trade_off(rng, function):
     """Tests that draw lots between two sets of outcomes of largest ratio; all of them are tried."""
     (first, second), level = _table(rng), float(rng.choice([0.0, rng.uniform(), 1.0]))
@@ -784,18 +759,6 @@ def _quantile(chance, other):
         phi = mpmath.npdf(start)
         start -= mpmath.log(mpmath.ncdf(start) / chance) * mpmath.ncdf(start) / phi
     return start
-
-
-def least_rho(rng, function):
-    """Of randomised response, whose divergences are in closed form, at many orders."""
-    epsilon = log_uniform(rng, -4, 1.3)
-    from private_ensembles.accounting.composition import randomised_response_rdp
-
-    found = function(lambda orders: randomised_response_rdp(epsilon, orders), epsilon)
-    orders = [1 + mpf(10) ** mpf(x) for x in np.linspace(-8, 4, 150).tolist()]
-    exact = max(response_rdp(epsilon, order) / order for order in orders)
-    yield mpf(found), exact, False
-    yield exact * (1 + mpf("0.05")), mpf(found), False
 
 
 # ------------------------------------------------------------------------------- mechanisms
@@ -894,12 +857,10 @@ PROMISES = {
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
     "accounting.adaptive.counts_and_labels:joint_epsilon": joint_epsilon,
-    "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.discrete_gaussian:whole_distance": whole_distance,
     "accounting.trade_off:least_mu": least_mu,
     "accounting.trade_off:trade_off": trade_off,
-    "accounting.zero_concentrated:least_rho": least_rho,
     "accounting.rounding:round_up": round_up,
     "accounting.rounding:round_down": round_down,
     "accounting.rounding:multiple_above": multiple_above,
@@ -921,7 +882,6 @@ PROMISES = {
     "audit.divergence:renyi_curve": renyi_curve,
     "audit.joint_labels:teachers_of_a_label": teachers_of_a_label,
     "audit.joint_labels:two_labels_epsilon": two_labels_epsilon,
-    "audit.shared_data:shared_data_delta": shared_data_delta,
     "audit.shared_data:shared_data_curve": shared_data_curve,
     "audit.shared_data:shared_data_epsilon": shared_data_epsilon,
     "dpbag.budget:epsilon": dpbag_epsilon,

@@ -18,24 +18,7 @@ from private_ensembles.accounting.composition import (
     simple,
 )
 
-
-def randomised_response_delta(epsilon: float, k: int, x: float) -> mpmath.mpf:
-    """Enumerate all 2^k outcomes of k-fold randomised response; return its exact delta(x)."""
-    with mpmath.workdps(50):
-        truth = mpmath.exp(epsilon) / (1 + mpmath.exp(epsilon))
-        total = mpmath.mpf(0)
-        for lies in itertools.product((False, True), repeat=k):
-            p = mpmath.fprod(1 - truth if lie else truth for lie in lies)
-            q = mpmath.fprod(truth if lie else 1 - truth for lie in lies)
-            total += max(mpmath.mpf(0), p - mpmath.exp(x) * q)
-        return total
-
-
-def total_delta(epsilon: float, delta: float, k: int, x: float) -> mpmath.mpf:
-    """Exact delta at x of k copies of randomised response that leaks with probability delta."""
-    with mpmath.workdps(50):
-        return 1 - (1 - mpmath.mpf(delta)) ** k * (1 - randomised_response_delta(epsilon, k, x))
-
+from .promises import leaking_response_delta
 
 # Printed in DaRRM's Tables 2, 5, 7 and 9: (epsilon, m, Q, epsilon_total, delta_total).
 PRINTED = [
@@ -66,12 +49,14 @@ def test_general_composition_gives_the_printed_totals(epsilon, m, queries, total
     spare=st.floats(1e-9, 0.9),
 )
 def test_optimal_composition_is_the_least_epsilon_that_enumeration_allows(epsilon, delta, k, spare):
-    target = float(total_delta(0.0, delta, k, 0) + spare * (1 - delta) ** k * 0.999)
-    result = optimal_homogeneous(epsilon, delta, k, target)
-    assert total_delta(epsilon, delta, k, result.epsilon) <= target
-    if result.epsilon > 0:
-        below = result.epsilon * (1 - 1e-9) - 1e-12
-        assert total_delta(epsilon, delta, k, below) > target
+    with mpmath.workdps(50):
+        leaked = leaking_response_delta(0.0, delta, k, 0)
+        target = float(leaked + spare * (1 - delta) ** k * 0.999)
+        result = optimal_homogeneous(epsilon, delta, k, target)
+        assert leaking_response_delta(epsilon, delta, k, result.epsilon) <= target
+        if result.epsilon > 0:
+            below = result.epsilon * (1 - 1e-9) - 1e-12
+            assert leaking_response_delta(epsilon, delta, k, below) > target
 
 
 def test_optimal_composition_agrees_with_the_printed_points_of_its_theorem():
@@ -85,18 +70,6 @@ def test_optimal_composition_agrees_with_the_printed_points_of_its_theorem():
         delta_i = math.fsum(terms) / (1 + math.exp(epsilon)) ** k
         found = optimal_homogeneous(epsilon, 0.0, k, delta_i * (1 + 1e-12)).epsilon
         assert found == pytest.approx((k - 2 * i) * epsilon, abs=1e-9)
-
-
-def test_optimal_composition_agrees_with_dp_accounting():
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    epsilon, delta, k, target = 0.2676, 3e-4, 20, 0.0061
-    one = pld.from_privacy_parameters(
-        pld.common.DifferentialPrivacyParameters(epsilon, delta), value_discretization_interval=1e-5
-    )
-    assert optimal_homogeneous(epsilon, delta, k, target).epsilon == pytest.approx(
-        one.self_compose(k).get_epsilon_for_delta(target), abs=1e-3
-    )
 
 
 def test_optimal_composition_never_exceeds_general_or_simple():

@@ -161,13 +161,6 @@ def test_many_labels_cost_next_to_what_continuous_noise_does():
         assert dg.delta(epsilon, moves) == pytest.approx(continuous, rel=1e-4)
 
 
-def test_more_than_two_sigmas_are_bounded():
-    groups = [(1, 1.0), (1, 1.6), (2, 2.0)]
-    moves = [dg.Moves(*one) for one in groups]
-    exact = exact_delta(1.0, groups, 11)
-    assert exact <= dg.delta(1.0, moves) <= 1
-
-
 def test_epsilon_is_the_least_at_which_delta_is_kept():
     moves = [dg.Moves(6, 4.0), dg.Moves(10, 8.0)]
     found = dg.epsilon(1e-5, moves)

@@ -17,7 +17,6 @@ from private_ensembles.audit import (
     exact_delta,
     exact_epsilon,
     renyi_curve,
-    two_class_matrix,
     two_class_pairs,
     worst_pair,
 )
@@ -36,61 +35,6 @@ def random_matrix(rng, rows, labels, zeros=0.2):
     weights[rng.random(weights.shape) < zeros] = 0
     weights[:, 0] += 1e-3
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0, 30.0])
-def test_randomised_response_has_its_closed_form(epsilon):
-    high = 1 / (1 + math.exp(-epsilon))
-    low = math.exp(-epsilon) / (1 + math.exp(-epsilon))
-    matrix = [[high, low], [low, high]]
-    error = {"relative_error": 1e-15}
-    assert exact_epsilon(matrix, ONE_PAIR, 0.0, **error) == pytest.approx(epsilon, abs=1e-10)
-    for x in (0.0, epsilon / 2, epsilon * 0.99):
-        closed = high - math.exp(x) * low
-        assert exact_delta(matrix, ONE_PAIR, x, **error) == pytest.approx(closed, abs=1e-10)
-        if closed < 0.99:  # nearer to 1, a round-off of delta is worth more than 1e-9 of epsilon
-            back = exact_epsilon(matrix, ONE_PAIR, closed, **error)
-            assert back == pytest.approx(x, abs=1e-9)
-    assert exact_delta(matrix, ONE_PAIR, epsilon + 1e-9, **error) == 0
-
-
-def test_randomised_response_has_its_renyi_curve():
-    high, orders = 0.7, np.array([1.001, 2.0, 10.0, 300.0])
-    matrix = two_class_matrix([0.3, high])
-    with mpmath.workdps(40):
-        h, l = mpmath.mpf(high), 1 - mpmath.mpf(high)
-        closed = [mpmath.log(h**a * l ** (1 - a) + l**a * h ** (1 - a)) / (a - 1) for a in orders]
-    found = renyi_curve(matrix, ONE_PAIR, orders, relative_error=1e-15)
-    np.testing.assert_allclose(found, np.array(closed, dtype=float), atol=1e-10)
-    assert (found >= np.array(closed, dtype=float)).all()
-
-
-@pytest.mark.parametrize("n_teachers", [1, 11, 12, 250])
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2676])
-def test_two_class_gnmax_and_lnmax_have_their_closed_forms(n_teachers, epsilon):
-    pairs, scale = two_class_pairs(n_teachers), 7.683
-    ones = label_probability(n_teachers, scale)
-    tables = {
-        "gnmax": np.stack([ones[::-1], ones], axis=1),
-        "lnmax": lnmax_matrix(n_teachers, scale),
-    }
-    with mpmath.workdps(40):
-        s, grow = mpmath.mpf(scale), mpmath.exp(mpmath.mpf(epsilon))
-
-        def lnmax_tail(lead):
-            y = abs(lead) / s
-            tail = mpmath.exp(-y) * (2 + y) / 4
-            return 1 - tail if lead > 0 else tail
-
-        tails = {
-            "gnmax": lambda lead: mpmath.ncdf(lead / (mpmath.sqrt(2) * s)),
-            "lnmax": lnmax_tail,
-        }
-        for name, tail in tails.items():
-            p = [tail(2 * n - n_teachers) for n in range(n_teachers + 1)]
-            exact = max(0, *(p[n + 1] - grow * p[n] for n in range(n_teachers)))
-            found = exact_delta(tables[name], pairs, epsilon, relative_error=1e-12)
-            assert float(exact) <= found <= float(exact) + 1e-10, name
 
 
 def test_design_value_of_the_exact_gaussian_scale():

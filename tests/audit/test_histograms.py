@@ -83,7 +83,6 @@ def test_two_class_matrix_is_the_histogram_table():
     ("call", "name"),
     [
         (lambda: enumerate_histograms(250, 10), "at most 5,000,000"),
-        (lambda: reduced_histograms(250, 10), "at most 5,000,000"),
         (lambda: neighbour_pairs(np.array([[1, 1], [2, 0]])), "histograms"),
     ],
 )

@@ -154,6 +154,11 @@ RANGES = {
         OUTSIDE_0_1,
         (0.0, 1.0),
     ),
+    "teachers_of_a_label": (
+        joint_labels.teachers_of_a_label,
+        ([0.5], [[0.1, 0.2]], [0.5, 1.2], [0.5, math.nan]),
+        ([0.5, 0.5],),
+    ),
     "two_labels_epsilon, teachers": (
         lambda x: joint_labels.two_labels_epsilon(np.full(x, 0.5), 0.1),
         (1, joint_labels.LARGEST_K + 2),

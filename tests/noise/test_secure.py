@@ -17,12 +17,10 @@ from private_ensembles.mechanisms.laws.gamma import release
 from private_ensembles.mechanisms.laws.gaussian import gnmax
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
-from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
+from private_ensembles.teachers.dpsgd import poisson_batch
 from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.models import build_model
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import Randomness, SecureTensors
-from private_ensembles.teachers.training import PrivateTraining
 
 CHANCE = 1e-7
 
@@ -182,31 +180,10 @@ def test_gaussian_noise_of_training_is_standard_normal():
     assert stats.kstest(noise.numpy().ravel(), "norm").pvalue > CHANCE
 
 
-def test_batches_are_drawn_at_the_sample_rate():
-    assert agrees(len(poisson_batch(20000, 0.03, SecureTensors())), 20000, 0.03)
-
-
 SOURCE = np.random.default_rng(0)
 IMAGES = SOURCE.integers(0, 17, (40, 8, 8)).astype(np.uint8)
 LABELS = SOURCE.integers(0, 2, 40).astype(np.uint8)
 DP = {"noise_multiplier": 12, "max_grad_norm": 1, "batch_size": 8, "epochs": 1}
-
-
-def test_private_teacher_trains_with_secure_noise_and_no_two_are_alike():
-    inputs, targets = torch.from_numpy(IMAGES / 16.0).float()[:, None], torch.from_numpy(LABELS)
-    weights = [
-        train_private_teacher(
-            build_model("linear", (8, 8), 2, 0),
-            inputs,
-            targets.long(),
-            PrivateTraining(**DP, learning_rate=0.1),
-            sampling=SecureTensors(),
-            noise=SecureTensors(),
-        )["1.weight"]
-        for _ in range(2)
-    ]
-    assert all(torch.isfinite(w).all() for w in weights)
-    assert not torch.equal(*weights)
 
 
 def test_secure_mode_changes_private_teachers_and_leaves_plain_ones():

@@ -16,13 +16,6 @@ from ..adversaries import bounds_at
 from .labels import gnmax, least_gnmax
 
 
-def exponential(teachers, epsilon):
-    """The exponential mechanism on counts: bounded range epsilon for one vote that moves."""
-    margins = (2 * np.arange(teachers + 1) - teachers) * epsilon / 2
-    ones = 1 / (1 + np.exp(-margins))
-    return two_classes(ones, ones[::-1])
-
-
 @pytest.mark.parametrize("labels", [1, 7, 100])
 @pytest.mark.parametrize("delta", [1e-3, 1e-8])
 def test_randomised_response_costs_what_optimal_composition_says(labels, delta):
@@ -43,35 +36,6 @@ def test_labels_cost_no_more_than_the_noisy_counts(scale, labels):
     for epsilon in (0.5 * mu, 2 * mu):
         most = float(gaussian_delta(mu, epsilon))
         assert bounds_at(gnmax(31, scale), labels, epsilon).upper <= most
-
-
-@pytest.mark.parametrize("labels", [1, 2, 3])
-def test_the_exponential_mechanism_costs_no_more_than_its_bounded_range_allows(labels):
-    """Dong, Durfee and Rogers (2020): the worst of all that is bounded in range, adaptively.
-
-    A label's loss is t or t - e, for any t in [0, e]; here t runs over the mechanism's own values
-    and more, which leaves their cost as it is or makes it less.
-    """
-    size, teachers = 0.6, 11
-    family = exponential(teachers, size)
-    own = np.log(family.first[:, 0] / family.second[:, 0])
-    tops = np.unique(np.concatenate([np.linspace(0, size, 41), own[(own >= 0) & (own <= size)]]))
-
-    def worst(left, epsilon):
-        if not left:
-            return np.maximum(-np.expm1(epsilon), 0.0)
-        # Of a loss t: Pr p with p e^-t + (1 - p) e^(e - t) = 1.
-        share = (np.exp(size) - np.exp(tops)) / np.expm1(size)
-        share = share[:, None]
-        low, high = epsilon[None] - tops[:, None], epsilon[None] - tops[:, None] + size
-        values = share * worst(left - 1, low.ravel()).reshape(low.shape)
-        values += (1 - share) * worst(left - 1, high.ravel()).reshape(low.shape)
-        return values.max(axis=0)
-
-    for epsilon in (0.3 * labels * size, 0.6 * labels * size):
-        most = worst(labels, np.array([epsilon]))[0]
-        found = bounds_at(family, labels, epsilon)
-        assert 0 < found.lower <= found.upper <= most
 
 
 def test_no_pair_played_over_and_over_costs_more():

@@ -130,7 +130,8 @@ def test_without_labels_the_gaussian_condition_is_left(mu):
 def test_one_count_and_one_label_cost_what_the_integral_says():
     """Of the dearest pair, chosen after the count is seen."""
     family, counts = gnmax(9, 3.0), NoisyCounts(1, 2.0)
-    first, second = family_pairs(family)
+    first = np.concatenate([family.first, family.second])
+    second = np.concatenate([family.second, family.first])
     x = np.linspace(-12, 12, 200_001)
     density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     for epsilon in (0.2, 0.8):
@@ -140,12 +141,6 @@ def test_one_count_and_one_label_cost_what_the_integral_says():
             np.maximum(best, np.maximum(p[:, None] - q[:, None] * y, 0).sum(axis=0), out=best)
         exact = float(np.trapezoid(best * density, x))
         assert exact * (1 - 1e-7) <= joint_delta(family, 1, counts, epsilon) <= 1.01 * exact
-
-
-def family_pairs(family):
-    """P and P' of both orders."""
-    yield np.concatenate([family.first, family.second])
-    yield np.concatenate([family.second, family.first])
 
 
 @pytest.mark.parametrize("labels", [1, 30])

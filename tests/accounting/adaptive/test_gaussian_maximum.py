@@ -11,7 +11,6 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from private_ensembles.accounting.adaptive import hockey_sticks
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import two_classes
 from private_ensembles.accounting.adaptive.gaussian_maximum import (
@@ -157,29 +156,6 @@ def test_tabulated_probabilities_are_as_exact_as_is_granted():
                 exact.append(mpmath.ncdf(c - half) * mpmath.ncdf(c + half))
                 for value, wanted in zip(row[j].tolist(), exact, strict=True):
                     assert abs(value - wanted) <= _ERROR * wanted + mpmath.mpf(10) ** -40
-
-
-def test_gathered_kernels_bound_what_any_pair_does_to_any_convex_function():
-    """E_P[W(P'/P)] for W a mixture of (1 - t y)_+, which all that can come up are."""
-    scale, teachers, step, reach = 20.0, 51, 0.02, 60
-    t = hockey_sticks.thresholds(step, reach)
-    found = GaussianMaximum(scale, teachers, 10).excesses(t)
-    groups = hockey_sticks.gathered(found, step, np.array([3.0, 6.0, 12.0]))
-    kernels = hockey_sticks.kernels(groups, step)
-    ratios = t  # P'/P
-    rng = np.random.default_rng(8)
-    for _ in range(25):
-        lead = int(rng.integers(2 - teachers, teachers + 1)) / scale
-        middle = rng.normal(abs(lead) / 2, 2)
-        first, second = law(lead, middle), law(lead - 2 / scale, middle)
-        kinks, weights = np.exp(rng.uniform(-1.5, 1.5, 5)), rng.dirichlet(np.ones(5))
-
-        def value(ratio, kinks=kinks, weights=weights):
-            return np.maximum(1 - np.multiply.outer(ratio, kinks), 0) @ weights
-
-        exact = first @ value(second / first)
-        bounds = kernels.masses @ value(ratios) + kernels.nothing
-        assert exact <= bounds.max() + 1e-15
 
 
 def test_labels_of_three_classes_stay_below_the_bound():
