@@ -19,6 +19,7 @@ from private_ensembles.accounting.adaptive.account import curve
 from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts
 from private_ensembles.accounting.adaptive.families import Pairs
 
+from ..audit.oracle import largest_ratio
 from .adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
@@ -435,25 +436,9 @@ def teachers_of_a_label(rng, function):
 
 def two_labels_epsilon(rng, function):
     votes, epsilon = _label(rng, 2), log_uniform(rng, -6, 1)
-    K, growth, worst = len(votes) - 1, mpmath.exp(mpf(epsilon)), mpf(1)
-    pairs = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=2))
-    bits = list(itertools.product((0, 1), repeat=K))
-    for teachers in itertools.combinations_with_replacement(pairs, K):
-        counts = [
-            [sum(pair[b][q] for pair, b in zip(teachers, bit, strict=True)) for q in (0, 1)]
-            for bit in bits
-        ]
-        for labels in itertools.product((0, 1), repeat=2):
-            first = second = mpf(0)
-            for bit, both in zip(bits, counts, strict=True):
-                told = mpf(1)
-                for n, label in zip(both, labels, strict=True):
-                    told *= mpf(votes[n]) if label else 1 - mpf(votes[n])
-                first += told * growth ** sum(bit)
-                second += told * growth ** (K - sum(bit))
-            if second:
-                worst = max(worst, first / second)
-    exact = min(mpmath.log(worst), K * mpf(epsilon))  # which no ratio exceeds, but for rounding
+    worst = largest_ratio([mpf(vote) for vote in votes], mpmath.exp(mpf(epsilon)), 2)
+    # Which no ratio exceeds, but for rounding.
+    exact = min(mpmath.log(worst), (len(votes) - 1) * mpf(epsilon))
     yield mpf(function(votes, epsilon)), exact, exact > 1e-6
 
 

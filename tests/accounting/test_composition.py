@@ -91,7 +91,7 @@ def test_optimal_composition_of_thousands_of_releases_neither_overflows_nor_unde
 
 
 def test_simple_composition_rounds_up_exactly():
-    assert simple(1.0, 0.125, 5) == composition.Composition(5.0, 0.625, "simple")
+    assert simple(1.0, 0.125, 5) == composition.Composition(5.0, 0.625)
     total = simple(0.2676, 3e-4, 20)
     assert (
         Fraction(total.epsilon)

@@ -21,14 +21,7 @@ from private_ensembles.accounting.loss_distribution import mirrored_deltas
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.accounting.trade_off import trade_off
-from tests.ranges import (
-    NEGATIVE,
-    NO_COUNT,
-    NOT_POSITIVE,
-    NOT_WITHIN_0_1,
-    OUTSIDE_0_1,
-    check_ends,
-)
+from tests.ranges import NEGATIVE, NO_COUNT, NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
 COIN = Pairs(np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]]))
 LITTLE = math.nextafter(2.0**-20, 0)
@@ -108,11 +101,7 @@ RANGES = {
         NO_COUNT,
         (1,),
     ),
-    "log_tail, terms": (
-        lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x),
-        (0, 3, 1.5),
-        (1, 2),
-    ),
+    "log_tail, terms": (lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x), (0, 3, 1.5), (1, 2)),
     "law, sigma": (lambda x: discrete_gaussian.law(x, 1), NOT_POSITIVE, (0.1,)),
     "law, terms": (lambda x: discrete_gaussian.law(1.0, x), (0, -1, 1.5), (1,)),
     "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2, 1.5), (0, 1)),
@@ -128,11 +117,7 @@ RANGES = {
         (2.0**-20, 2.0**55),
     ),
     "gaussian_event": (export.gaussian_event, (-1e-9, math.nan), (0.0, math.inf)),
-    "zero_concentrated_event": (
-        export.zero_concentrated_event,
-        (-1e-9, math.nan),
-        (0.0, math.inf),
-    ),
+    "zero_concentrated_event": (export.zero_concentrated_event, (-1e-9, math.nan), (0.0, math.inf)),
     "gaussian_delta": (lambda x: gaussian_delta(x, 1.0), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),

@@ -21,7 +21,7 @@ from private_ensembles.audit import (
     worst_pair,
 )
 from private_ensembles.audit.divergence import coins_delta
-from private_ensembles.pate.gnmax import gnmax_sigma, label_probability
+from private_ensembles.pate.gnmax import label_probability
 from private_ensembles.pate.lnmax import lnmax_matrix
 
 from . import oracle
@@ -35,19 +35,6 @@ def random_matrix(rng, rows, labels, zeros=0.2):
     weights[rng.random(weights.shape) < zeros] = 0
     weights[:, 0] += 1e-3
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-def test_design_value_of_the_exact_gaussian_scale():
-    sigma = gnmax_sigma(0.2676, 3e-4, method="exact", n_teachers=11)
-    ones = label_probability(11, sigma)
-    matrix = np.stack([ones[::-1], ones], axis=1)
-    found = exact_epsilon(matrix, two_class_pairs(11), 3e-4, relative_error=1e-12)
-    assert found == pytest.approx(0.2676, abs=1e-8)
-    # It is exact for these eleven teachers: with more, wider leads need more noise.
-    ones = label_probability(5000, sigma)
-    matrix = np.stack([ones[::-1], ones], axis=1)
-    errors = {"relative_error": 1e-12, "absolute_error": 1e-300}
-    assert exact_epsilon(matrix, two_class_pairs(5000), 3e-4, **errors) > 0.48
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])

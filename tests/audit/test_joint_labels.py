@@ -22,37 +22,12 @@ from private_ensembles.darrm.gamma import (
 )
 from private_ensembles.darrm.optimize import optimize_gamma
 
+from . import oracle
+
 # One label costs one teacher's epsilon, two cost three.
 OF_FIVE = mirrored([1.0, 0.0, 1.0])
 # Made for DaRRM's own prior at K = 11, m = 3, epsilon = 0.0892, Delta = delta = 0, rounded down.
 OF_ELEVEN = mirrored([0.938, 0.542, 0.999, 0.999, 0.977, 0.999])
-
-
-def largest_ratio(votes, growth, queries):
-    """Largest Pr[labels | D] / Pr[labels | D'], by listing behaviours, bits and labels.
-
-    votes: Pr[label 1 | ones], fractions; growth: e^epsilon of a teacher.
-    """
-    K = len(votes) - 1
-    answers = list(itertools.product((0, 1), repeat=queries))
-    every = list(itertools.product(answers, repeat=2))
-    bits = list(itertools.product((0, 1), repeat=K))
-    chance = (Fraction(growth, 1 + growth), Fraction(1, 1 + growth))
-    worst = Fraction(0)
-    for behaviours in itertools.combinations_with_replacement(every, K):
-        laws = {labels: [Fraction(0)] * 2 for labels in answers}
-        for bit in bits:
-            given = [pair[b] for pair, b in zip(behaviours, bit, strict=True)]
-            counts = [sum(row) for row in zip(*given, strict=True)]
-            for labels, law in laws.items():
-                told = Fraction(1)
-                for n, label in zip(counts, labels, strict=True):
-                    told *= votes[n] if label else 1 - votes[n]
-                ones = sum(bit)
-                law[0] += told * chance[1] ** ones * chance[0] ** (K - ones)
-                law[1] += told * chance[0] ** ones * chance[1] ** (K - ones)
-        worst = max(worst, *(p / q for p, q in laws.values() if q))
-    return worst
 
 
 def exactly(gamma):
@@ -71,7 +46,7 @@ def exactly(gamma):
 )
 def test_two_labels_cost_what_all_behaviours_of_all_teachers_do(votes, growth):
     epsilon = float(mpmath.log(mpmath.mpf(growth.numerator) / growth.denominator))
-    exact = largest_ratio(votes, growth, 2)
+    exact = oracle.largest_ratio(votes, growth, 2)
     found = two_labels_epsilon([float(vote) for vote in votes], epsilon)
     assert found == pytest.approx(float(mpmath.log(float(exact))), rel=1e-10, abs=1e-12)
 
@@ -80,7 +55,7 @@ def test_two_labels_cost_what_all_behaviours_of_all_teachers_do(votes, growth):
 def test_two_labels_may_cost_three_teachers_where_one_costs_one(growth):
     """DaRRM's condition holds of this gamma, K = 5 and m = 1; two labels exceed 2 m epsilon."""
     votes = exactly(OF_FIVE)
-    assert largest_ratio(votes, growth, 1) == growth
+    assert oracle.largest_ratio(votes, growth, 1) == growth
     epsilon = float(mpmath.log(float(growth)))
     assert certify(OF_FIVE * (1 - 1e-12), 1, epsilon, 0.0, 0.0).holds
     found = two_labels_epsilon(label_probability(OF_FIVE), epsilon)

@@ -22,7 +22,6 @@ from private_ensembles.accounting.composition import (
 )
 from private_ensembles.accounting.loss_distribution import compose, mirrored_deltas
 
-ADJACENCIES = ("add_remove", "replace_one")
 _INTERVAL = 1e-3
 
 
@@ -39,12 +38,8 @@ def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
     (0.1784, 0.000209)
     """
-    checks.one_of(ADJACENCIES, adjacency=adjacency)
-    own = simple(epsilon, Delta, 1)
-    if adjacency == "add_remove":
-        return Composition(own.epsilon, own.delta, "parallel composition")
-    by_group = replace_one(epsilon, Delta)
-    return Composition(by_group.epsilon, by_group.delta, "parallel composition, group privacy")
+    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
+    return simple(epsilon, Delta, 1) if adjacency == "add_remove" else replace_one(epsilon, Delta)
 
 
 def pld_epsilon(

@@ -30,11 +30,10 @@ from private_ensembles.accounting.rounding import (
 
 @dataclass(frozen=True)
 class Composition:
-    """Total privacy loss (epsilon, delta) and the theorem that proves it."""
+    """Total privacy loss (epsilon, delta)."""
 
     epsilon: float
     delta: float
-    theorem: str
 
 
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
@@ -55,7 +54,7 @@ def simple(epsilon: float, delta: float, k: int) -> Composition:
     """
     _check(epsilon, delta, k)
     # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
-    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)), "simple")
+    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)))
 
 
 def replace_one(epsilon: float, delta: float) -> Composition:
@@ -68,7 +67,7 @@ def replace_one(epsilon: float, delta: float) -> Composition:
     _check(epsilon, delta, 1)
     with sixty_digits():
         grown = (1 + Decimal(epsilon).exp()) * Decimal(delta)
-    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)), "group privacy")
+    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)))
 
 
 def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
@@ -93,7 +92,7 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
         leak = 1 - (1 - Decimal(delta)) ** k * (1 - spare)
     least = min(multiple_above(epsilon, k), round_up(total))
-    return Composition(least, min(1.0, round_up(leak)), "general")
+    return Composition(least, min(1.0, round_up(leak)))
 
 
 def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
@@ -119,12 +118,12 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
         kept = (1 - Decimal(delta)) ** k
         spare = Decimal(1) if kept == 0 else 1 - (1 - Decimal(delta_total)) / kept
         if delta_total == 1:
-            return Composition(0.0, 1.0, "optimal_homogeneous")
+            return Composition(0.0, 1.0)
         if kept == 0 or spare < 0:
-            return Composition(math.inf, float(delta_total), "optimal_homogeneous")
+            return Composition(math.inf, float(delta_total))
         total = _randomised_response_epsilon(e, k, spare)
     least = min(multiple_above(epsilon, k), round_up(total))
-    return Composition(least, float(delta_total), "optimal_homogeneous")
+    return Composition(least, float(delta_total))
 
 
 def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:

@@ -89,19 +89,6 @@ def least_scale_of_curves(
     return scale
 
 
-def lost_delta(
-    family: Family, labels: int, epsilon: float, delta: float, *, fineness: float = FINE
-) -> float:
-    """Return what a bound on the delta of that many labels is at least, however large the noise.
-
-    It is what rounding, edges and a lattice are charged, so that for a smaller delta no noise is
-    proven. family: at the noise of another proof; epsilon, delta: the budget, which chooses the
-    grid.
-    """
-    _, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
-    return -math.expm1(labels * math.log1p(-min(float(kernels.nothing.max()), 0.5)))
-
-
 def grid_fineness(n_classes: int, labels: int) -> float:
     """Return the fineness: few labels' curves have corners, and more than two classes take long.
 
@@ -134,12 +121,16 @@ def nothing_left(n_classes: int, labels: int, delta: float) -> str | None:
 def loses_all(family: Family, labels: int, epsilon: float, delta: float, n_classes: int) -> bool:
     """Return whether the account proves no noise at such a small delta, without a search for it.
 
-    family: at the noise of another proof.
+    A bound on the delta of that many labels is charged for rounding, edges and a lattice, however
+    large the noise, so that for a smaller delta no noise is proven. family: at the noise of another
+    proof; epsilon, delta: the budget, which chooses the grid.
     """
     if delta > labels * _PLENTY:
         return False
     fineness = grid_fineness(n_classes, labels)
-    return lost_delta(family, labels, epsilon, delta, fineness=fineness) >= delta
+    _, kernels, _ = grid_and_kernels(family, labels, epsilon, delta, fineness=fineness)
+    lost = min(float(kernels.nothing.max()), 0.5)
+    return -math.expm1(labels * math.log1p(-lost)) >= delta
 
 
 def share_of_scale(family: Family, labels: int, epsilon: float, delta: float) -> float:
