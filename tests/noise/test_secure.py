@@ -18,9 +18,7 @@ from private_ensembles.mechanisms.laws.gaussian import gnmax
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
 from private_ensembles.teachers.dpsgd import poisson_batch
-from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Randomness, SecureTensors
+from private_ensembles.teachers.sources import SecureTensors
 
 CHANCE = 1e-7
 
@@ -178,29 +176,6 @@ def test_gaussian_noise_of_training_is_standard_normal():
     noise = SecureTensors().normal(torch.Size((100, 100)), torch.float32)
     assert noise.dtype == torch.float32
     assert stats.kstest(noise.numpy().ravel(), "norm").pvalue > CHANCE
-
-
-SOURCE = np.random.default_rng(0)
-IMAGES = SOURCE.integers(0, 17, (40, 8, 8)).astype(np.uint8)
-LABELS = SOURCE.integers(0, 2, 40).astype(np.uint8)
-DP = {"noise_multiplier": 12, "max_grad_norm": 1, "batch_size": 8, "epochs": 1}
-
-
-def test_secure_mode_changes_private_teachers_and_leaves_plain_ones():
-    def train(kind, noise):
-        own = {"momentum": 0, "batch_size": 8, "epochs": 1} if kind == "plain" else DP
-        parameters = {"model": "linear", "learning_rate": 0.1, **own}
-        shards = np.arange(40).reshape(2, 20)
-        records = ShardedRecords(IMAGES, LABELS, shards, pixel_max=16, n_classes=2)
-        randomness = Randomness(seed=0, noise=noise)
-        return train_ensemble(kind, records, parameters, randomness)[0]["1.weight"]
-
-    assert torch.equal(train("plain", "secure"), train("plain", "reproducible"))
-    assert torch.equal(train("private", "reproducible"), train("private", "reproducible"))
-    assert not torch.equal(train("private", "secure"), train("private", "reproducible"))
-    assert not torch.equal(train("private", "secure"), train("private", "secure"))
-    with pytest.raises(ValueError, match="noise = 'none'"):
-        train("private", "none")
 
 
 def test_unknown_mode_is_refused():

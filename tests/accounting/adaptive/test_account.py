@@ -132,15 +132,8 @@ def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
     assert found.upper == pytest.approx(times * math.log(1e4), rel=0.01)
 
 
-def test_a_curve_is_read_between_its_points_on_the_safe_side():
+def test_beyond_its_ends_a_curve_says_what_is_certain():
     found = curve(gnmax(21, 6.0), 5, 1.5, 1e-4)
-    for epsilon in np.linspace(0, found.logs[-1] + 1, 200):
-        delta = found.delta(epsilon)
-        assert found.least_delta(epsilon) <= delta
-        if 1e-12 < delta < 0.9:
-            assert found.epsilon(delta * (1 + 1e-12)) <= epsilon + 1e-9
-            assert found.delta(found.epsilon(delta)) <= delta * (1 + 1e-9)
-            assert found.least_epsilon(delta) <= epsilon * (1 + 1e-12) + 1e-12
     assert found.epsilon(0.9999) == 0.0
     assert found.epsilon(0.0) == math.inf
     assert found.least_epsilon(0.9999) == 0.0

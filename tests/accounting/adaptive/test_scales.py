@@ -27,18 +27,15 @@ TARGETS = [
 
 
 @pytest.mark.parametrize(("teachers", "labels", "epsilon", "most", "analytic"), TARGETS)
-def test_gnmax_needs_less_noise_than_its_counts(teachers, labels, epsilon, most, analytic):
+def test_gnmax_needs_less_noise_than_its_counts_and_half_of_it_is_caught(
+    teachers, labels, epsilon, most, analytic
+):
     scale = least_gnmax(teachers, labels, epsilon, 1e-5, 0.82 * analytic)
     assert math.sqrt(2 / math.pi) * analytic < scale <= most
     found = adaptive_epsilon(gnmax(teachers, scale), labels, 1e-5)
     assert found.upper <= epsilon * (1 + 1e-4)
     assert found.lower >= 0.985 * epsilon
-
-
-@pytest.mark.parametrize(("teachers", "labels", "epsilon", "most", "analytic"), TARGETS)
-def test_half_the_noise_is_caught(teachers, labels, epsilon, most, analytic):
-    """A mechanism that claims the budget and adds half the noise costs more, for certain."""
-    scale = least_gnmax(teachers, labels, epsilon, 1e-5, 0.82 * analytic)
+    # A mechanism that claims the budget and adds half the noise costs more, for certain.
     twin = bounds_at(gnmax(teachers, scale / 2), labels, epsilon)
     assert twin.lower > 100 * 1e-5
 

@@ -24,7 +24,7 @@ from private_ensembles.audit.divergence import (
     renyi_curve,
     worst_pair,
 )
-from private_ensembles.audit.histograms import vote_neighbours
+from private_ensembles.audit.histograms import both_counts, vote_neighbours
 from private_ensembles.audit.shared_data import (
     LARGEST_K,
     corner_multisets,
@@ -167,8 +167,7 @@ def audit_shared_data(
     """
     if not 1 <= n_teachers <= LARGEST_K:
         raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared_data")
-    ones = np.arange(n_teachers + 1)
-    values = _asked(probabilities, np.stack([n_teachers - ones, ones], axis=1))
+    values = _asked(probabilities, both_counts(n_teachers))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
     # What sums and products of this many factors are off by (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
