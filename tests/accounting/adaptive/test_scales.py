@@ -27,9 +27,7 @@ TARGETS = [
 
 
 @pytest.mark.parametrize(("teachers", "labels", "epsilon", "most", "analytic"), TARGETS)
-def test_gnmax_needs_less_noise_than_its_counts_and_half_of_it_is_caught(
-    teachers, labels, epsilon, most, analytic
-):
+def test_gnmax_needs_less_noise_than_its_counts(teachers, labels, epsilon, most, analytic):
     scale = least_gnmax(teachers, labels, epsilon, 1e-5, 0.82 * analytic)
     assert math.sqrt(2 / math.pi) * analytic < scale <= most
     found = adaptive_epsilon(gnmax(teachers, scale), labels, 1e-5)
