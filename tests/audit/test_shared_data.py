@@ -81,8 +81,15 @@ def test_corners_are_what_privacy_allows_and_nothing_less():
     assert (np.sum(slacks < 1e-12, axis=0) >= 2).all()  # each is a vertex
 
 
-def test_epsilon_and_delta_are_inverse_and_attained():
-    ones = label_probability(gamma_subsampling(7, 2))
+@pytest.mark.parametrize(
+    "ones",
+    [
+        label_probability(gamma_subsampling(7, 2)),
+        wild_mechanism(np.random.default_rng(1), 7),
+        wild_mechanism(np.random.default_rng(2), 4),
+    ],
+)
+def test_epsilon_and_delta_are_inverse_and_attained(ones):
     found = worst_teachers(ones, 0.2, 1e-3, 2e-3)
     assert shared_data_delta(ones, 0.2, 1e-3, found.epsilon) == pytest.approx(2e-3, abs=1e-10)
     here, there = pmf(found.first) @ ones, pmf(found.second) @ ones
