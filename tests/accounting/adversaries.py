@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-from private_ensembles.accounting.adaptive.account import adaptive_delta
+from private_ensembles.accounting.adaptive.account import Bounds, curve
 
 # Probabilities are whole multiples of this, so that floats hold them exactly and add up to 1.
 UNIT = 2**40
@@ -107,6 +107,12 @@ def dearest_row(cover, kinks, weights):
     )
 
 
+def bounds_at(family, labels, epsilon, **options):
+    """Bounds on the delta of labels at an epsilon."""
+    found = curve(family, labels, epsilon, 1e-9, **options)
+    return Bounds(found.least_delta(epsilon), found.delta(epsilon))
+
+
 def check_small_adversaries(laws, family):
     """Assert that one and two labels, whatever is chosen after the first, stay within the bounds.
 
@@ -123,10 +129,10 @@ def check_small_adversaries(laws, family):
         return np.maximum(first - ratio * second, 0).sum(axis=1).max()
 
     for epsilon in (0.0, 0.2, 0.6):
-        found = adaptive_delta(family(first, second), 1, epsilon)
+        found = bounds_at(family(first, second), 1, epsilon)
         assert found.lower * (1 - 1e-9) <= most(math.exp(epsilon)) <= found.upper
         # W_1 at every ratio that a first label can lead to.
         y = math.exp(epsilon) * second / first
         twice = (first * np.vectorize(most)(y)).sum(axis=1).max()
-        found = adaptive_delta(family(first, second), 2, epsilon)
+        found = bounds_at(family(first, second), 2, epsilon)
         assert found.lower * (1 - 1e-9) <= twice <= found.upper

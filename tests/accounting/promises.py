@@ -19,6 +19,7 @@ from private_ensembles.accounting.adaptive.account import curve
 from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts
 from private_ensembles.accounting.adaptive.families import Pairs
 
+from ..audit.oracle import largest_ratio
 from .adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
@@ -170,10 +171,6 @@ def spare_delta(rng, function):
         yield max(mpf(0), exact), function(delta, k, total)
 
 
-def tightest(rng, function):
-    yield from optimal_homogeneous(rng, function)
-
-
 def response_rdp(epsilon, order):
     """ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1) with p = 1 / (1 + e^-epsilon), q = 1 - p."""
     with mpmath.workdps(2 * DIGITS + 40):
@@ -210,16 +207,6 @@ def rdp_to_dp(rng, function):
     rdp = log_uniform(rng, -12, 2)
     found, _ = function([order], [rdp], delta, kind)
     yield found, max(mpf(0), mpf(rdp) + conversion(order, delta, kind))
-
-
-def total_budgets(rng, function):
-    epsilon, k = log_uniform(rng, -6, 1), int(rng.integers(1, 12))
-    delta = float(rng.choice([0.0, log_uniform(rng, -12, -3)]))
-    total = k * delta + log_uniform(rng, -9, -1)
-    found = function(epsilon, delta, k, total)
-    with mpmath.workdps(2 * DIGITS):
-        yield mpf(total), leaking_response_delta(epsilon, delta, k, found["optimal"]), False
-        yield mpf(found["general"]), mpf(found["optimal"]), False
 
 
 def pld_epsilon(rng, function):
@@ -327,12 +314,6 @@ def _one_label_and_count(rng):
         )
 
     return Pairs(first, second), counts, exact
-
-
-def joint_delta(rng, function):
-    family, counts, exact = _one_label_and_count(rng)
-    epsilon = log_uniform(rng, -3, 0.7)
-    yield function(family, 1, counts, epsilon, fineness=3), exact(epsilon), False
 
 
 def joint_epsilon(rng, function):
@@ -455,37 +436,15 @@ def teachers_of_a_label(rng, function):
 
 def two_labels_epsilon(rng, function):
     votes, epsilon = _label(rng, 2), log_uniform(rng, -6, 1)
-    K, growth, worst = len(votes) - 1, mpmath.exp(mpf(epsilon)), mpf(1)
-    pairs = list(itertools.product(itertools.product((0, 1), repeat=2), repeat=2))
-    bits = list(itertools.product((0, 1), repeat=K))
-    for teachers in itertools.combinations_with_replacement(pairs, K):
-        counts = [
-            [sum(pair[b][q] for pair, b in zip(teachers, bit, strict=True)) for q in (0, 1)]
-            for bit in bits
-        ]
-        for labels in itertools.product((0, 1), repeat=2):
-            first = second = mpf(0)
-            for bit, both in zip(bits, counts, strict=True):
-                told = mpf(1)
-                for n, label in zip(both, labels, strict=True):
-                    told *= mpf(votes[n]) if label else 1 - mpf(votes[n])
-                first += told * growth ** sum(bit)
-                second += told * growth ** (K - sum(bit))
-            if second:
-                worst = max(worst, first / second)
-    exact = min(mpmath.log(worst), K * mpf(epsilon))  # which no ratio exceeds, but for rounding
+    worst = largest_ratio([mpf(vote) for vote in votes], mpmath.exp(mpf(epsilon)), 2)
+    # Which no ratio exceeds, but for rounding.
+    exact = min(mpmath.log(worst), (len(votes) - 1) * mpf(epsilon))
     yield mpf(function(votes, epsilon)), exact, exact > 1e-6
 
 
 def _shared(rng):
     values = np.sort(rng.random(int(rng.integers(2, 4)))).tolist()
     return values, log_uniform(rng, -6, 1), float(rng.choice([0.0, log_uniform(rng, -9, -1)]))
-
-
-def shared_data_delta(rng, function):
-    given, epsilon = _shared(rng), log_uniform(rng, -6, 1)
-    exact = _worst_teachers(*given, epsilon)
-    yield mpf(function(*given, epsilon)), exact, exact > 1e-6
 
 
 def shared_data_curve(rng, function):
@@ -726,25 +685,6 @@ def step_cost(rng, function):
     yield mpf(float(function(StepCost(sigma1, order), margin, label))), exact, exact > 1e-3
 
 
-def discrete_delta(rng, function):
-    """Of one label: two counts that move by 1, hence a difference that moves by 2."""
-    from private_ensembles.accounting.discrete_gaussian import Moves
-
-    sigma, epsilon = log_uniform(rng, -0.3, 0.5), log_uniform(rng, -3, 1)
-    reach = int(18 * sigma) + 10  # beyond, e^-162 is left
-    weights = [mpmath.exp(-((mpf(x) / mpf(sigma)) ** 2) / 2) for x in range(-reach, reach + 1)]
-    whole, size = mpmath.fsum(weights) ** 2, 2 * reach + 1
-
-    def chance(d):  # of the difference of two discrete Gaussians
-        terms = (weights[i] * weights[i + d] for i in range(max(0, -d), min(size, size - d)))
-        return mpmath.fsum(terms) / whole
-
-    law = [chance(d) for d in range(-reach, reach + 3)]
-    growth = mpmath.exp(mpf(epsilon))
-    exact = mpmath.fsum(max(mpf(0), p - growth * q) for p, q in zip(law, law[2:], strict=False))
-    yield mpf(function(epsilon, [Moves(2, sigma)])), exact, exact > 1e-9
-
-
 def trade_off(rng, function):
     """Tests that draw lots between two sets of outcomes of largest ratio; all of them are tried."""
     (first, second), level = _table(rng), float(rng.choice([0.0, rng.uniform(), 1.0]))
@@ -804,18 +744,6 @@ def _quantile(chance, other):
         phi = mpmath.npdf(start)
         start -= mpmath.log(mpmath.ncdf(start) / chance) * mpmath.ncdf(start) / phi
     return start
-
-
-def least_rho(rng, function):
-    """Of randomised response, whose divergences are in closed form, at many orders."""
-    epsilon = log_uniform(rng, -4, 1.3)
-    from private_ensembles.accounting.composition import randomised_response_rdp
-
-    found = function(lambda orders: randomised_response_rdp(epsilon, orders), epsilon)
-    orders = [1 + mpf(10) ** mpf(x) for x in np.linspace(-8, 4, 150).tolist()]
-    exact = max(response_rdp(epsilon, order) / order for order in orders)
-    yield mpf(found), exact, False
-    yield exact * (1 + mpf("0.05")), mpf(found), False
 
 
 # ------------------------------------------------------------------------------- mechanisms
@@ -907,20 +835,17 @@ def whole_distance(rng, function):
 
 
 PROMISES = {
-    "accounting.adaptive.curves:Curve.delta": curve_delta,
-    "accounting.adaptive.curves:Curve.least_delta": curve_least_delta,
-    "accounting.adaptive.curves:Curve.epsilon": curve_epsilon,
-    "accounting.adaptive.curves:Curve.least_epsilon": curve_least_epsilon,
+    "accounting.adaptive.account:Curve.delta": curve_delta,
+    "accounting.adaptive.account:Curve.least_delta": curve_least_delta,
+    "accounting.adaptive.account:Curve.epsilon": curve_epsilon,
+    "accounting.adaptive.account:Curve.least_epsilon": curve_least_epsilon,
     "accounting.adaptive.account:adaptive_epsilon": adaptive_epsilon,
     "accounting.adaptive.counts_and_labels:NoisyCounts.mu": counts_mu,
-    "accounting.adaptive.counts_and_labels:joint_delta": joint_delta,
     "accounting.adaptive.counts_and_labels:joint_epsilon": joint_epsilon,
-    "accounting.discrete_gaussian:delta": discrete_delta,
     "accounting.discrete_gaussian:fine_distance": fine_distance,
     "accounting.discrete_gaussian:whole_distance": whole_distance,
     "accounting.trade_off:least_mu": least_mu,
     "accounting.trade_off:trade_off": trade_off,
-    "accounting.zero_concentrated:least_rho": least_rho,
     "accounting.rounding:round_up": round_up,
     "accounting.rounding:round_down": round_down,
     "accounting.rounding:multiple_above": multiple_above,
@@ -932,19 +857,16 @@ PROMISES = {
     "accounting.composition:general": general,
     "accounting.composition:optimal_homogeneous": optimal_homogeneous,
     "accounting.composition:spare_delta": spare_delta,
-    "accounting.composition:tightest": tightest,
     "accounting.composition:randomised_response_rdp": randomised_response_rdp,
     "accounting.composition:exact_conversion_cost": exact_conversion_cost,
     "accounting.composition:rdp_to_dp": rdp_to_dp,
     "accounting.budgets:pld_epsilon": pld_epsilon,
-    "accounting.budgets:total_budgets": total_budgets,
     "audit.divergence:exact_delta": exact_delta,
     "audit.divergence:exact_epsilon": exact_epsilon,
     "audit.divergence:delta_curve": delta_curve,
     "audit.divergence:renyi_curve": renyi_curve,
     "audit.joint_labels:teachers_of_a_label": teachers_of_a_label,
     "audit.joint_labels:two_labels_epsilon": two_labels_epsilon,
-    "audit.shared_data:shared_data_delta": shared_data_delta,
     "audit.shared_data:shared_data_curve": shared_data_curve,
     "audit.shared_data:shared_data_epsilon": shared_data_epsilon,
     "dpbag.budget:epsilon": dpbag_epsilon,

@@ -16,6 +16,8 @@ from private_ensembles.accounting.loss_distribution import (
     fourier_error,
 )
 
+from .promises import randomised_response_delta
+
 
 def response_deltas(epsilon, points):
     """delta of randomised response at the grid -epsilon, ..., epsilon of 2 points + 1."""
@@ -85,13 +87,7 @@ def test_transforms_are_off_by_less_than_is_charged():
 def test_delta_is_what_is_left_above_epsilon(epsilon):
     total = compose(response_deltas(0.5, 40), 0.5 / 40, 6)
     with mpmath.workdps(40):
-        e = mpf("0.5")
-        truth, lie = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e))
-        exact = mpmath.fsum(
-            mpmath.binomial(6, k)
-            * max(0, truth ** (6 - k) * lie**k - mpmath.exp(epsilon) * lie ** (6 - k) * truth**k)
-            for k in range(7)
-        )
+        exact = randomised_response_delta(0.5, 6, epsilon)
         assert exact <= mpf(total.delta(epsilon)) <= exact + 1e-12
 
 

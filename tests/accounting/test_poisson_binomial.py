@@ -37,12 +37,6 @@ def test_pmf_sums_to_one_for_many_teachers():
     np.testing.assert_allclose(pmf(p).sum(axis=-1), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("bad", [[0.5, 1.1], [-1e-9], [np.nan], 0.5])
-def test_pmf_refuses_what_is_no_probability(bad):
-    with pytest.raises(ValueError, match="probabilities"):
-        pmf(bad)
-
-
 def test_binomial_table_equals_exact_binomials():
     table = binomial_table(20, 0.3)
     exact = [[comb(n, s) * 0.3**s * 0.7 ** (n - s) for s in range(21)] for n in range(21)]
@@ -53,8 +47,6 @@ def test_binomial_table_equals_exact_binomials():
 def test_grouped_pmf_equals_pmf_of_the_spelled_out_groups():
     expected = pmf([0.2] * 3 + [0.9] * 2 + [0.0])
     np.testing.assert_allclose(grouped_pmf([0.2, 0.9, 0.0], [3, 2, 1]), expected, atol=1e-15)
-    with pytest.raises(ValueError, match="sizes"):
-        grouped_pmf([0.2], [-1])
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 11, 1001])
@@ -64,9 +56,3 @@ def test_binomial_pmf_equals_scipys(size, probability):
     ours = binomial_pmf(size, probability)
     np.testing.assert_allclose(ours, expected, rtol=3e-12, atol=1e-300)
     assert abs(ours.sum() - 1) < 1e-14
-
-
-@pytest.mark.parametrize(("size", "probability"), [(-1, 0.5), (3, 1.5), (3, float("nan"))])
-def test_binomial_pmf_refuses_what_is_no_binomial(size, probability):
-    with pytest.raises(ValueError, match=r"^(size|probability) = "):
-        binomial_pmf(size, probability)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting import composition, discrete_gaussian, export, zero_concentrated
-from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
-from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_delta
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon
+from private_ensembles.accounting.adaptive.counts_and_labels import NoisyCounts, joint_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.adaptive.gaussian_maximum import GaussianMaximum
-from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
 from private_ensembles.accounting.adaptive.selection_covers import (
     exponential_cover,
+    laplace_cover,
     permute_and_flip_cover,
 )
 from private_ensembles.accounting.budgets import pld_epsilon
@@ -21,14 +21,7 @@ from private_ensembles.accounting.loss_distribution import mirrored_deltas
 from private_ensembles.accounting.poisson_binomial import binomial_pmf, grouped_pmf, pmf
 from private_ensembles.accounting.root import least_holding
 from private_ensembles.accounting.trade_off import trade_off
-from tests.ranges import (
-    NEGATIVE,
-    NO_COUNT,
-    NOT_POSITIVE,
-    NOT_WITHIN_0_1,
-    OUTSIDE_0_1,
-    check_ends,
-)
+from tests.ranges import NEGATIVE, NO_COUNT, NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
 COIN = Pairs(np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]]))
 LITTLE = math.nextafter(2.0**-20, 0)
@@ -37,7 +30,6 @@ LITTLE = math.nextafter(2.0**-20, 0)
 RANGES = {
     "adaptive_epsilon, delta": (lambda x: adaptive_epsilon(COIN, 2, x), NOT_WITHIN_0_1, (0.5,)),
     "adaptive_epsilon, labels": (lambda x: adaptive_epsilon(COIN, x, 0.1), NO_COUNT, (1,)),
-    "adaptive_delta, epsilon": (lambda x: adaptive_delta(COIN, 1, x), NEGATIVE, (0.0,)),
     "Pairs": (
         lambda x: Pairs(np.array([[x, 1 - x]]), np.array([[0.5, 0.5]])),
         (-1e-12, 1 + 1e-12),
@@ -99,24 +91,20 @@ RANGES = {
     ),
     "NoisyCounts, counts": (lambda x: NoisyCounts(x, 1.0), NO_COUNT, (1,)),
     "NoisyCounts, sigma": (lambda x: NoisyCounts(1, x), NOT_POSITIVE, (1e-3,)),
-    "joint_delta, epsilon": (
-        lambda x: joint_delta(COIN, 1, NoisyCounts(1, 5.0), x),
-        NEGATIVE,
-        (0.0,),
+    "joint_epsilon, delta": (
+        lambda x: joint_epsilon(COIN, 1, NoisyCounts(1, 5.0), x),
+        NOT_WITHIN_0_1,
+        (0.5,),
     ),
-    "joint_delta, labels": (
-        lambda x: joint_delta(COIN, x, NoisyCounts(1, 5.0), 1.0),
+    "joint_epsilon, labels": (
+        lambda x: joint_epsilon(COIN, x, NoisyCounts(1, 5.0), 0.1),
         NO_COUNT,
         (1,),
     ),
-    "log_tail, terms": (
-        lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x),
-        (0, 3, 1.5),
-        (1, 2),
-    ),
+    "log_tail, terms": (lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x), (0, 3, 1.5), (1, 2)),
     "law, sigma": (lambda x: discrete_gaussian.law(x, 1), NOT_POSITIVE, (0.1,)),
     "law, terms": (lambda x: discrete_gaussian.law(1.0, x), (0, -1, 1.5), (1,)),
-    "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2), (0, 1)),
+    "Moves, counts": (lambda x: discrete_gaussian.Moves(x, 1.0), (-1, -2, 1.5), (0, 1)),
     "Moves, sigma": (lambda x: discrete_gaussian.Moves(1, x), NOT_POSITIVE, (0.1,)),
     "discrete epsilon": (
         lambda x: discrete_gaussian.epsilon(x, [discrete_gaussian.Moves(1, 2.0)]),
@@ -129,11 +117,7 @@ RANGES = {
         (2.0**-20, 2.0**55),
     ),
     "gaussian_event": (export.gaussian_event, (-1e-9, math.nan), (0.0, math.inf)),
-    "zero_concentrated_event": (
-        export.zero_concentrated_event,
-        (-1e-9, math.nan),
-        (0.0, math.inf),
-    ),
+    "zero_concentrated_event": (export.zero_concentrated_event, (-1e-9, math.nan), (0.0, math.inf)),
     "gaussian_delta": (lambda x: gaussian_delta(x, 1.0), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),
@@ -150,6 +134,7 @@ RANGES = {
     ),
     "laplace_cover, teachers": (lambda x: laplace_cover(1.0, x), (0, -1), (1, 2)),
     "pmf": (lambda x: pmf([x, 0.5]), OUTSIDE_0_1, (0.0, 1.0)),
+    "pmf, rank": (pmf, (0.5,), ([0.5],)),
     "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),
     "binomial_pmf, size": (lambda x: binomial_pmf(x, 0.5), (-1,), (0, 1)),
     "grouped_pmf, size": (lambda x: grouped_pmf([0.5], [x]), (-1,), (0, 1)),
@@ -159,11 +144,7 @@ RANGES = {
         (1e-9, 2.0),
     ),
     "exponential_cover": (exponential_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
-    "permute_and_flip_cover": (
-        permute_and_flip_cover,
-        (0.0, -1.0, 300.1, math.nan),
-        (1e-3, 300.0),
-    ),
+    "permute_and_flip": (permute_and_flip_cover, (0.0, -1.0, 300.1, math.nan), (1e-3, 300.0)),
     "trade_off, levels": (
         lambda x: trade_off([[0.5, 0.5]], [[0.4, 0.6]], [x]),
         OUTSIDE_0_1,

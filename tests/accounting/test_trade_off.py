@@ -92,7 +92,6 @@ def test_errors_move_bounds_outwards_by_about_their_size(error):
     [
         (lambda: least_mu([0.5, 0.5], [[0.5, 0.5], [1.0, 0.0]]), "first, second"),
         (lambda: least_mu([0.5, 0.5], [0.5, 0.5], side="both"), "side"),
-        (lambda: trade_off([0.5, 0.5], [0.5, 0.5], [1.5]), "levels"),
     ],
 )
 def test_bad_input_is_named(call, name):

@@ -65,12 +65,3 @@ def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost():
 def test_what_loses_nothing_and_what_loses_everything():
     assert least_rho(lambda orders: 0 * orders, 0.0) == 0
     assert least_rho(lambda orders: np.full(len(orders), np.inf), math.inf) == math.inf
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name"), [((-1.0,), "pure_epsilon"), ((1.0, 0.0), "tolerance")]
-)
-def test_bad_input_is_named(arguments, name):
-    more = {"tolerance": arguments[1]} if len(arguments) > 1 else {}
-    with pytest.raises(ValueError, match=name):
-        least_rho(lambda orders: orders, arguments[0], **more)

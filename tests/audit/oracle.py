@@ -1,11 +1,10 @@
 """Slow, independent evaluations by the definition of differential privacy."""
 
 from fractions import Fraction
-from itertools import chain, combinations, product
+from itertools import chain, combinations, combinations_with_replacement, product
 
 import mpmath
 import numpy as np
-from scipy.special import ndtr
 
 
 def events(labels):
@@ -66,38 +65,28 @@ def all_pairs(histograms):
     return found
 
 
-def gnmax_distribution(counts, sigma):
-    """Pr[label] of GNMax by the trapezoidal rule, which converges exponentially here."""
-    x = np.linspace(-12, 12, 4801)
-    weight = np.exp(-(x**2) / 2)
-    weight /= weight.sum()
-    out = np.empty(counts.shape)
-    for j in range(counts.shape[1]):
-        gaps = (counts[:, [j]] - np.delete(counts, j, axis=1)) / sigma
-        out[:, j] = (ndtr(x + gaps[..., None]).prod(axis=1) * weight).sum(axis=1)
-    return out
+def largest_ratio(votes, growth, queries):
+    """Largest Pr[labels | D] / Pr[labels | D'], by listing behaviours, bits and labels.
 
-
-def lnmax_distribution(counts, scale):
-    """Pr[label] of LNMax by Simpson's rule on a grid that has all counts among its points."""
-    step = scale / 1024  # counts are whole; scale divides them into whole numbers of steps
-    low, high = counts.min() - 45 * scale, counts.max() + 45 * scale
-    points = 2 * round((high - low) / step / 2) + 1
-    x = np.linspace(low, low + (points - 1) * step, points)
-    weight = np.full(points, 2.0)
-    weight[1::2], weight[[0, -1]] = 4.0, 1.0
-    weight *= step / 3
-
-    def below(z):
-        half = np.exp(-np.abs(z)) / 2
-        return np.where(z < 0, half, 1 - half)
-
-    values = np.unique(counts)
-    cdf = {int(n): below((x - n) / scale) for n in values}
-    density = {int(n): weight * np.exp(-np.abs(x - n) / scale) / (2 * scale) for n in values}
-    out = np.empty(counts.shape)
-    for row, given in enumerate(counts.tolist()):
-        for j, winner in enumerate(given):
-            others = [cdf[n] for i, n in enumerate(given) if i != j]
-            out[row, j] = density[winner] @ np.prod(others, axis=0)
-    return out
+    votes: Pr[label 1 | ones]; growth: e^epsilon of a teacher; fractions, or mpmath's numbers.
+    """
+    K = len(votes) - 1
+    answers = list(product((0, 1), repeat=queries))
+    every = list(product(answers, repeat=2))
+    bits = list(product((0, 1), repeat=K))
+    chance = growth / (1 + growth), 1 / (1 + growth)
+    worst = 0
+    for behaviours in combinations_with_replacement(every, K):
+        laws = {labels: [0, 0] for labels in answers}
+        for bit in bits:
+            given = [pair[b] for pair, b in zip(behaviours, bit, strict=True)]
+            counts = [sum(row) for row in zip(*given, strict=True)]
+            for labels, law in laws.items():
+                told = 1
+                for n, label in zip(counts, labels, strict=True):
+                    told *= votes[n] if label else 1 - votes[n]
+                ones = sum(bit)
+                law[0] += told * chance[1] ** ones * chance[0] ** (K - ones)
+                law[1] += told * chance[0] ** ones * chance[1] ** (K - ones)
+        worst = max(worst, *(p / q for p, q in laws.values() if q))
+    return worst

@@ -66,11 +66,7 @@ RANGES = {
         (1, 0, 2.5, True),
         (2,),
     ),
-    "too many histograms": (
-        lambda x: histograms.enumerate_histograms(x, 2),
-        (5_000_000,),
-        (1000,),
-    ),
+    "too many histograms": (lambda x: histograms.enumerate_histograms(x, 2), (5_000_000,), (1000,)),
     "vote_neighbours": (
         lambda x: histograms.vote_neighbours(x, 2, "add_remove"),
         (*NO_COUNT, 1),
@@ -82,11 +78,7 @@ RANGES = {
         ((2,), (3,)),
     ),
     "two_class_pairs": (histograms.two_class_pairs, NO_COUNT, (1,)),
-    "clopper_pearson, successes": (
-        lambda x: sampler.clopper_pearson([x], 2, 0.1),
-        (-1, 3),
-        (0, 2),
-    ),
+    "clopper_pearson, successes": (lambda x: sampler.clopper_pearson([x], 2, 0.1), (-1, 3), (0, 2)),
     "clopper_pearson, runs": (lambda x: sampler.clopper_pearson([0], x, 0.1), (0, -1), (1,)),
     "clopper_pearson, error": (
         lambda x: sampler.clopper_pearson([1], 2, x),
@@ -153,6 +145,11 @@ RANGES = {
         lambda x: joint_labels.two_labels_epsilon([x, 0.5], 0.1),
         OUTSIDE_0_1,
         (0.0, 1.0),
+    ),
+    "teachers_of_a_label": (
+        joint_labels.teachers_of_a_label,
+        ([0.5], [[0.1, 0.2]], [0.5, 1.2], [0.5, math.nan]),
+        ([0.5, 0.5],),
     ),
     "two_labels_epsilon, teachers": (
         lambda x: joint_labels.two_labels_epsilon(np.full(x, 0.5), 0.1),

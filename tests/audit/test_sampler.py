@@ -1,18 +1,36 @@
-"""Lower bounds from repeated runs: they hold as often as they say, and catch what is wrong."""
+"""Lower bounds from repeated runs: they hold as often as they say, and catch what is wrong.
+
+So do those on anybody's sampler, and twins are caught.
+"""
 
 import math
+import runpy
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from private_ensembles.audit import delta_lower_bound, epsilon_lower_bound
+from private_ensembles.audit import (
+    audit_function,
+    audit_sampler,
+    delta_lower_bound,
+    epsilon_lower_bound,
+)
 from private_ensembles.audit.sampler import clopper_pearson, events
 
 
 def biased_coin(histogram, runs, generator):
     """Label 1 with the first entry as its probability."""
     return (generator.random(runs) < histogram[0]).astype(int)
+
+
+def of_coins(bound, first, second, number, runs, seed=0, **options):
+    """A bound on two coins, of label 1 with the first and with the second probability."""
+    generator = np.random.default_rng(seed)
+    inputs = [first], [second]
+    return bound(
+        biased_coin, *inputs, number, labels=(0, 1), runs=runs, generator=generator, **options
+    )
 
 
 @pytest.mark.parametrize(("runs", "error"), [(1, 0.05), (20, 0.01), (1000, 1e-6)])
@@ -33,16 +51,7 @@ def test_bound_is_wrong_as_rarely_as_stated():
     true = math.log(0.6 / 0.4)
     wrong = 0
     for seed in range(400):
-        found = epsilon_lower_bound(
-            biased_coin,
-            [0.6],
-            [0.4],
-            0.0,
-            labels=(0, 1),
-            runs=200,
-            generator=np.random.default_rng(seed),
-            confidence=0.8,
-        )
+        found = of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, 200, seed, confidence=0.8)
         wrong += found.value > true
     # Expected at most 80; Bonferroni makes it far fewer.
     assert wrong <= 80
@@ -51,15 +60,7 @@ def test_bound_is_wrong_as_rarely_as_stated():
 def test_bound_grows_towards_the_truth_with_the_runs():
     true = math.log(0.6 / 0.4)
     values = [
-        epsilon_lower_bound(
-            biased_coin,
-            [0.6],
-            [0.4],
-            0.0,
-            labels=(0, 1),
-            runs=runs,
-            generator=np.random.default_rng(1),
-        ).value
+        of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, runs, 1).value
         for runs in (100, 10_000, 1_000_000)
     ]
     assert values[0] < values[1] < values[2] < true
@@ -67,26 +68,10 @@ def test_bound_grows_towards_the_truth_with_the_runs():
 
 
 def test_delta_bound_and_direction_are_found():
-    found = delta_lower_bound(
-        biased_coin,
-        [0.0],
-        [1.0],
-        5.0,
-        labels=(0, 1),
-        runs=20_000,
-        generator=np.random.default_rng(0),
-    )
+    found = of_coins(delta_lower_bound, 0.0, 1.0, 5.0, 20_000)
     assert 0.9 < found.value < 1
     assert found.successes in ((20_000, 0), (0, 20_000))
-    none = delta_lower_bound(
-        biased_coin,
-        [0.5],
-        [0.5],
-        1.0,
-        labels=(0, 1),
-        runs=2000,
-        generator=np.random.default_rng(0),
-    )
+    none = of_coins(delta_lower_bound, 0.5, 0.5, 1.0, 2000)
     assert none.value == 0
     assert none.event == ()
 
@@ -112,11 +97,7 @@ def test_no_answer_is_a_label_like_any_other():
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"delta": 1.0}, "delta"),
-        ({"confidence": 1.0}, "confidence"),
-        ({"labels": (0,)}, "labels"),
         ({"labels": (0, 2)}, "sample also returns 1"),
-        ({"runs": 0}, "runs"),
         ({"sample": lambda h, r, g: np.zeros(3, int)}, "sample: returned shape"),
     ],
 )
@@ -134,36 +115,111 @@ def test_bad_input_is_named(change, name):
         epsilon_lower_bound(**(arguments | change))
 
 
-def test_epsilon_and_interval_arguments_out_of_range_are_named():
-    with pytest.raises(ValueError, match="epsilon"):
-        delta_lower_bound(
-            biased_coin,
-            [0.6],
-            [0.4],
-            -1.0,
-            labels=(0, 1),
-            runs=5,
-            generator=np.random.default_rng(0),
-        )
-    with pytest.raises(ValueError, match="successes"):
-        clopper_pearson([3], 2, 0.1)
-    with pytest.raises(ValueError, match="error"):
-        clopper_pearson([1], 2, 0.0)
-
-
 def test_delta_is_asked_for_at_epsilon_zero_as_well():
-    found = delta_lower_bound(
-        biased_coin,
-        [0.0],
-        [0.5],
-        0.0,
-        labels=(0, 1),
-        runs=2000,
-        generator=np.random.default_rng(0),
-    )
+    found = of_coins(delta_lower_bound, 0.0, 0.5, 0.0, 2000)
     assert 0.4 < found.value < 0.5
 
 
 def test_labels_named_twice_or_in_another_order_count_once():
     assert events((1, 0, -1, 0)) == events((-1, 0, 1))
     assert events([1, 0, 1]) == [(0,), (1,)]
+
+
+@pytest.fixture(scope="module")
+def example(root):
+    return runpy.run_path(str(root / "examples" / "randomized_response.py"))
+
+
+def test_a_samplers_bound_is_below_the_exact_number_as_often_as_stated(example):
+    exact = audit_function(example["labels"], 3, 2).epsilon(0.01)
+    runs, wrong = 40, 0
+    for seed in range(runs):
+        found = audit_sampler(
+            example["draw"], 3, 2, 0.01, np.random.default_rng(seed), runs=2000, confidence=0.8
+        )
+        wrong += found.epsilon > exact
+    assert wrong <= 0.2 * runs
+
+
+@pytest.mark.parametrize(("adjacency", "size"), [("replace_one", (11, 3)), ("add_remove", (6, 3))])
+def test_the_bound_comes_near_the_exact_number_and_finds_where_it_arises(example, adjacency, size):
+    exact = audit_function(example["labels"], *size, adjacency=adjacency)
+    generator = np.random.default_rng(1)
+    found = audit_sampler(example["draw"], *size, 1e-4, generator, adjacency=adjacency)
+    assert found.complete
+    assert found.pairs == len(exact.pairs)
+    assert 0.9 * exact.epsilon(1e-4) < found.epsilon <= exact.epsilon(1e-4)
+    labels = exact.matrix[:, list(found.labels)].sum(axis=1)
+    rows = exact.inputs.tolist()
+    first, second = (labels[rows.index(end.tolist())] for end in (found.first, found.second))
+    assert np.log(first / second) > found.epsilon
+
+
+def test_a_twin_with_half_the_noise_is_caught_and_the_honest_one_is_not(example):
+    def twin(counts, generator):
+        """Two tosses, and the plurality if either gives it: twice the epsilon, nearly."""
+        first, second = (example["draw"](counts, generator) for _ in range(2))
+        return np.where(first == counts.argmax(axis=1), first, second)
+
+    honest = audit_sampler(example["draw"], 5, 2, 0.0, np.random.default_rng(2), runs=100_000)
+    caught = audit_sampler(twin, 5, 2, 0.0, np.random.default_rng(3), runs=100_000)
+    assert honest.epsilon < 1.0 < caught.epsilon
+
+
+def test_more_histograms_than_can_be_run_leave_those_that_are_most_fragile(example):
+    found = audit_sampler(
+        example["draw"], 100, 4, 0.0, np.random.default_rng(4), runs=400_000, confidence=0.9
+    )
+    assert not found.complete
+    assert 0.8 < found.epsilon < 1.0
+
+
+@pytest.mark.parametrize(
+    ("sampler", "name"),
+    [
+        (lambda counts, generator: np.zeros(3, int), "gives shape"),
+        (lambda counts, generator: np.full(len(counts), 7), r"labels \[7\]"),
+        (lambda counts, generator: np.zeros(len(counts)), "must be labels, an integer type"),
+    ],
+)
+def test_what_is_no_sampler_is_named(sampler, name):
+    with pytest.raises(ValueError, match=name):
+        audit_sampler(sampler, 5, 2, 0.0, np.random.default_rng(0), runs=1000)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({"runs": 0}, "runs = 0: must be an integer >= 16, 4 for each of 4 histograms"),
+        ({"runs": -5}, "runs = -5"),
+        ({"runs": 15}, "runs = 15"),
+        ({"confidence": 1}, "confidence = 1: must be in"),
+        ({"delta": 1.0}, "delta = 1.0: must be in"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_before_anything_is_drawn(asked, name):
+    def sampler(counts, generator):
+        raise AssertionError("drawn")
+
+    asked = {"delta": 0.0, "runs": 16} | asked
+    with pytest.raises(ValueError, match=name):
+        audit_sampler(sampler, 3, 2, generator=np.random.default_rng(0), **asked)
+
+
+def test_the_fewest_runs_are_as_many_as_stated():
+    drawn = []
+
+    def sampler(counts, generator):
+        drawn.append(len(counts))
+        return np.zeros(len(counts), int)
+
+    found = audit_sampler(sampler, 3, 2, 0.0, np.random.default_rng(0), runs=16)
+    assert sum(drawn) == 16
+    assert found.runs == 4
+
+
+def test_too_many_histograms_of_added_votes_are_refused(example):
+    with pytest.raises(ValueError, match="at most 2,000 histograms"):
+        audit_sampler(
+            example["draw"], 100, 4, 0.0, np.random.default_rng(0), adjacency="add_remove"
+        )

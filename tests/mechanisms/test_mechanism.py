@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from private_ensembles.audit.coins import coins_delta
+from private_ensembles.audit.divergence import coins_delta
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.label import LabelAccount

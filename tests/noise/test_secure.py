@@ -17,12 +17,8 @@ from private_ensembles.mechanisms.laws.gamma import release
 from private_ensembles.mechanisms.laws.gaussian import gnmax
 from private_ensembles.noise import secure as secure
 from private_ensembles.noise.sources import Secure
-from private_ensembles.teachers.dpsgd import poisson_batch, train_private_teacher
-from private_ensembles.teachers.ensemble import train_ensemble
-from private_ensembles.teachers.models import build_model
-from private_ensembles.teachers.sharded_records import ShardedRecords
-from private_ensembles.teachers.sources import Randomness, SecureTensors
-from private_ensembles.teachers.training import PrivateTraining
+from private_ensembles.teachers.dpsgd import poisson_batch
+from private_ensembles.teachers.sources import SecureTensors
 
 CHANCE = 1e-7
 
@@ -55,12 +51,6 @@ def test_coins_come_at_their_rate_and_never_or_always_at_the_ends():
     assert agrees(tossed[:, 3].sum(), 5000, 0.9)
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.1, math.nan])
-def test_coin_of_an_impossible_probability_is_refused(p):
-    with pytest.raises(ValueError, match="probabilities"):
-        secure.coins(np.array([p]))
-
-
 def test_places_come_at_exactly_their_weights(stand_in):
     """Every outcome of the uniform integer once: the shares are the weights themselves."""
     weights = np.array([[2, 0, 3, 1]])
@@ -71,12 +61,6 @@ def test_places_come_at_exactly_their_weights(stand_in):
     assert np.bincount(drawn, minlength=4).tolist() == [2, 0, 3, 1]
     stand_in(secure, "secrets", randbelow=lambda total: total - 1)
     assert secure.weighted(np.array([[1 << 52, (1 << 52) - 1, 1], [5, 0, 0]])).tolist() == [2, 0]
-
-
-@pytest.mark.parametrize("weights", [[[0.5, 0.5]], [[-1, 2]], [[0, 0]]])
-def test_what_is_no_weight_is_refused(weights):
-    with pytest.raises(ValueError, match="weights: must be whole numbers >= 0, not all 0 in a row"):
-        secure.weighted(np.array(weights))
 
 
 def test_fair_bits_are_fair_and_of_the_shape_asked_for():
@@ -141,24 +125,10 @@ def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
             assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
 
 
-@pytest.mark.parametrize(
-    ("count", "sigma"), [(1 << 22, 1.0), (-(1 << 22), 1.0), (1, 2.0**56), (1, 0.0)]
-)
-def test_what_the_fine_lattice_cannot_hold_is_refused(count, sigma):
-    with pytest.raises(ValueError, match="below 2"):
-        secure.add_fine_gaussian(np.array([count]), sigma)
-
-
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
     with pytest.raises(ValueError, match="must be integers"):
         secure.add_discrete_gaussian(counts, 1.0)
-
-
-@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])
-def test_noise_of_no_scale_is_refused(sigma):
-    with pytest.raises(ValueError, match="sigma"):
-        secure.add_discrete_gaussian(np.array([1]), sigma)
 
 
 def seed_everything():
@@ -206,50 +176,6 @@ def test_gaussian_noise_of_training_is_standard_normal():
     noise = SecureTensors().normal(torch.Size((100, 100)), torch.float32)
     assert noise.dtype == torch.float32
     assert stats.kstest(noise.numpy().ravel(), "norm").pvalue > CHANCE
-
-
-def test_batches_are_drawn_at_the_sample_rate():
-    assert agrees(len(poisson_batch(20000, 0.03, SecureTensors())), 20000, 0.03)
-
-
-SOURCE = np.random.default_rng(0)
-IMAGES = SOURCE.integers(0, 17, (40, 8, 8)).astype(np.uint8)
-LABELS = SOURCE.integers(0, 2, 40).astype(np.uint8)
-DP = {"noise_multiplier": 12, "max_grad_norm": 1, "batch_size": 8, "epochs": 1}
-
-
-def test_private_teacher_trains_with_secure_noise_and_no_two_are_alike():
-    inputs, targets = torch.from_numpy(IMAGES / 16.0).float()[:, None], torch.from_numpy(LABELS)
-    weights = [
-        train_private_teacher(
-            build_model("linear", (8, 8), 2, 0),
-            inputs,
-            targets.long(),
-            PrivateTraining(**DP, learning_rate=0.1),
-            sampling=SecureTensors(),
-            noise=SecureTensors(),
-        )["1.weight"]
-        for _ in range(2)
-    ]
-    assert all(torch.isfinite(w).all() for w in weights)
-    assert not torch.equal(*weights)
-
-
-def test_secure_mode_changes_private_teachers_and_leaves_plain_ones():
-    def train(kind, noise):
-        own = {"momentum": 0, "batch_size": 8, "epochs": 1} if kind == "plain" else DP
-        parameters = {"model": "linear", "learning_rate": 0.1, **own}
-        shards = np.arange(40).reshape(2, 20)
-        records = ShardedRecords(IMAGES, LABELS, shards, pixel_max=16, n_classes=2)
-        randomness = Randomness(seed=0, noise=noise)
-        return train_ensemble(kind, records, parameters, randomness)[0]["1.weight"]
-
-    assert torch.equal(train("plain", "secure"), train("plain", "reproducible"))
-    assert torch.equal(train("private", "reproducible"), train("private", "reproducible"))
-    assert not torch.equal(train("private", "secure"), train("private", "reproducible"))
-    assert not torch.equal(train("private", "secure"), train("private", "secure"))
-    with pytest.raises(ValueError, match="noise = 'none'"):
-        train("private", "none")
 
 
 def test_unknown_mode_is_refused():

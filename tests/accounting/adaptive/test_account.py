@@ -2,24 +2,18 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
-from private_ensembles.accounting.adaptive.curves import Bounds
+from private_ensembles.accounting.adaptive.account import Bounds, Curve, adaptive_epsilon, curve
 from private_ensembles.accounting.adaptive.families import Pairs, two_classes
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.accounting.gaussian import gaussian_delta
 
+from ..adversaries import bounds_at
 from .labels import gnmax, least_gnmax
-
-
-def exponential(teachers, epsilon):
-    """The exponential mechanism on counts: bounded range epsilon for one vote that moves."""
-    margins = (2 * np.arange(teachers + 1) - teachers) * epsilon / 2
-    ones = 1 / (1 + np.exp(-margins))
-    return two_classes(ones, ones[::-1])
 
 
 @pytest.mark.parametrize("labels", [1, 7, 100])
@@ -41,36 +35,7 @@ def test_labels_cost_no_more_than_the_noisy_counts(scale, labels):
     mu = math.sqrt(2 * labels) / scale
     for epsilon in (0.5 * mu, 2 * mu):
         most = float(gaussian_delta(mu, epsilon))
-        assert adaptive_delta(gnmax(31, scale), labels, epsilon).upper <= most
-
-
-@pytest.mark.parametrize("labels", [1, 2, 3])
-def test_the_exponential_mechanism_costs_no_more_than_its_bounded_range_allows(labels):
-    """Dong, Durfee and Rogers (2020): the worst of all that is bounded in range, adaptively.
-
-    A label's loss is t or t - e, for any t in [0, e]; here t runs over the mechanism's own values
-    and more, which leaves their cost as it is or makes it less.
-    """
-    size, teachers = 0.6, 11
-    family = exponential(teachers, size)
-    own = np.log(family.first[:, 0] / family.second[:, 0])
-    tops = np.unique(np.concatenate([np.linspace(0, size, 41), own[(own >= 0) & (own <= size)]]))
-
-    def worst(left, epsilon):
-        if not left:
-            return np.maximum(-np.expm1(epsilon), 0.0)
-        # Of a loss t: Pr p with p e^-t + (1 - p) e^(e - t) = 1.
-        share = (np.exp(size) - np.exp(tops)) / np.expm1(size)
-        share = share[:, None]
-        low, high = epsilon[None] - tops[:, None], epsilon[None] - tops[:, None] + size
-        values = share * worst(left - 1, low.ravel()).reshape(low.shape)
-        values += (1 - share) * worst(left - 1, high.ravel()).reshape(low.shape)
-        return values.max(axis=0)
-
-    for epsilon in (0.3 * labels * size, 0.6 * labels * size):
-        most = worst(labels, np.array([epsilon]))[0]
-        found = adaptive_delta(family, labels, epsilon)
-        assert 0 < found.lower <= found.upper <= most
+        assert bounds_at(gnmax(31, scale), labels, epsilon).upper <= most
 
 
 def test_no_pair_played_over_and_over_costs_more():
@@ -85,7 +50,7 @@ def test_no_pair_played_over_and_over_costs_more():
         gain = np.maximum(-np.expm1(epsilon + logs), 0.0)
         dearest = max(dearest, float(gain @ binom.pmf(counts, labels, first[1])))
     assert 0.5 * delta < dearest < delta
-    found = adaptive_delta(family, labels, epsilon)
+    found = bounds_at(family, labels, epsilon)
     assert dearest <= found.lower * (1 + 1e-9) <= found.upper <= delta * (1 + 1e-9)
 
 
@@ -119,7 +84,7 @@ def test_the_worst_strategy_found_stays_below_the_bound_when_it_is_played():
     # delta >= Pr[set] - e^epsilon Pr'[set], with confidence 1 - 2e-6.
     least = beta.ppf(1e-6, hits[0], plays - hits[0] + 1)
     most = beta.ppf(1 - 1e-6, hits[1] + 1, plays - hits[1])
-    found = adaptive_delta(family, labels, epsilon)
+    found = bounds_at(family, labels, epsilon)
     assert least - math.exp(epsilon) * most < found.upper
     # The strategy is close to the dearest: its upper confidence bound is above ours.
     upper = beta.ppf(1 - 1e-6, hits[0] + 1, plays - hits[0])
@@ -132,7 +97,7 @@ def test_one_label_costs_what_its_dearest_pair_does():
     family = gnmax(21, 5.0)
     for epsilon in (0.0, 0.2, 0.7):
         exact = np.maximum(family.first - math.exp(epsilon) * family.second, 0).sum(axis=1).max()
-        found = adaptive_delta(family, 1, epsilon)
+        found = bounds_at(family, 1, epsilon)
         assert found.lower * (1 - 1e-9) <= exact <= found.upper
         assert found.upper <= 1.05 * exact
 
@@ -140,38 +105,21 @@ def test_one_label_costs_what_its_dearest_pair_does():
 def test_labels_that_tell_nothing_cost_nothing():
     family = two_classes([0.25, 0.25])
     assert adaptive_epsilon(family, 100, 1e-6).upper <= 1e-6
-    assert adaptive_delta(family, 100, 0.5).upper <= 1e-10
-    assert adaptive_delta(family, 100, 0.0).upper <= 1e-6
+    assert bounds_at(family, 100, 0.5).upper <= 1e-10
+    assert bounds_at(family, 100, 0.0).upper <= 1e-6
 
 
 def test_losses_without_bound_use_delta_up():
     exact = 1 - (1 - 2.0**-7) ** 3
     family = two_classes([0.0, 2.0**-7], error=0.0)
-    found = adaptive_delta(family, 3, 0.5)
+    found = bounds_at(family, 3, 0.5)
     assert found.lower <= exact * (1 + 1e-12)
     assert exact <= found.upper * (1 + 1e-12)
     assert found.upper <= exact * (1 + 1e-6)
     assert adaptive_epsilon(family, 3, 2.0**-7).upper == math.inf
     apart = Pairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
     assert adaptive_epsilon(apart, 3, 0.1) == Bounds(0.0, math.inf)
-    assert adaptive_delta(apart, 3, 3.0).upper == 1
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda f: adaptive_epsilon(f, 0, 0.1), "labels = 0"),
-        (lambda f: adaptive_epsilon(f, 1.5, 0.1), "labels = 1.5"),
-        (lambda f: adaptive_epsilon(f, 1, 0.0), "delta = 0"),
-        (lambda f: adaptive_delta(f, 1, -1.0), "epsilon = -1"),
-        (lambda f: adaptive_delta(f, 1, math.inf), "epsilon = inf"),
-        (lambda f: Pairs(f.first, f.second[:, :1]), "one shape"),
-        (lambda f: Pairs(f.first, 2 * f.second), "must be a distribution"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(two_classes([0.25, 0.75]))
+    assert bounds_at(apart, 3, 3.0).upper == 1
 
 
 @pytest.mark.parametrize(("labels", "delta"), [(2, 1e-5), (1, 1e-8), (5, 1e-8)])
@@ -182,3 +130,31 @@ def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
     # So many labels with the large loss come with a chance above delta, one more does not.
     times = int((binom.sf(np.arange(labels), labels, 0.01) > delta).sum())
     assert found.upper == pytest.approx(times * math.log(1e4), rel=0.01)
+
+
+def test_beyond_its_ends_a_curve_says_what_is_certain():
+    found = curve(gnmax(21, 6.0), 5, 1.5, 1e-4)
+    assert found.epsilon(0.9999) == 0.0
+    assert found.epsilon(0.0) == math.inf
+    assert found.least_epsilon(0.9999) == 0.0
+    with pytest.raises(ValueError, match="must be >="):
+        found.delta(-1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "slope"), [(0.1, -0.9), (0.5, -1e-3), (1e-7, -3e-4), (0.9, -1.0)]
+)
+def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slope):
+    """Steep and flat lines, at their own point and beside it, against many digits."""
+    logs = np.array([0.0, 0.25])
+    found = Curve(logs, np.ones(2), np.array([value, 0.0]), np.array([slope, 0.0]))
+    with mpmath.workdps(50):
+        height, fall = mpmath.mpf(value), -mpmath.mpf(slope)
+        for epsilon in (0.0, 1e-9, 0.1, 0.25):
+            exact = max(height - fall * mpmath.expm1(epsilon), 0)
+            assert exact * (1 - mpmath.mpf(1e-12)) - 1e-13 <= found.least_delta(epsilon) <= exact
+        for less in (0.0, 2.0**-50, 1e-9, 0.3):
+            delta = value * (1 - less)
+            exact = mpmath.log1p((height - delta) / fall)
+            room = 1e-12 * (1 + float(height / fall))
+            assert exact - room <= found.least_epsilon(delta) <= exact

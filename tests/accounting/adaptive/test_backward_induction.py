@@ -25,14 +25,6 @@ def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes
         assert exact_value(known, labels, y) == dearest_strategy(known, labels, y)
 
 
-@pytest.mark.slow
-def test_the_recursion_is_the_dearest_of_all_adaptive_strategies_of_three_labels():
-    rng = np.random.default_rng(5)
-    known = both_orders(*random_rows(rng, 2, 2))
-    y = Fraction(5, 4)
-    assert exact_value(known, 3, y) == dearest_strategy(known, 3, y)
-
-
 @pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):

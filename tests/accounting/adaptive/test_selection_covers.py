@@ -1,4 +1,4 @@
-"""Exponential mechanism and permute-and-flip in many classes: few pairs dominate, exactly."""
+"""Labels chosen by votes in many classes: few pairs dominate, exactly or by quadrature."""
 
 import itertools
 import math
@@ -9,17 +9,33 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from private_ensembles.accounting.adaptive.account import adaptive_delta
 from private_ensembles.accounting.adaptive.families import Covered, Pairs
 from private_ensembles.accounting.adaptive.selection_covers import (
+    _TOLD,
+    _above,
+    _below,
+    _between_at,
+    _other_behind,
+    _other_between,
+    _with_bends,
     bent,
     exponential_cover,
+    laplace_cover,
     permute_and_flip_cover,
 )
 from private_ensembles.accounting.composition import optimal_homogeneous
 
-from ..adversaries import both_orders, convex_value, dearest_row, exact_value, power
+from ..adversaries import (
+    both_orders,
+    bounds_at,
+    check_small_adversaries,
+    convex_value,
+    dearest_row,
+    exact_value,
+    power,
+)
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 RATES = [0.02, 0.3, 2.0]
 
 
@@ -80,17 +96,20 @@ def test_no_neighbours_do_more_to_a_convex_function_than_the_cover(law, cover_of
     assert 0.999 * dearest_row(cover, one, one) <= found
 
 
-@pytest.mark.parametrize("cover_of", [exponential_cover, permute_and_flip_cover])
-@pytest.mark.parametrize("rate", [1e-4, *RATES, 10.0])
-def test_rows_are_distributions_whose_losses_have_the_mechanisms_bound(cover_of, rate):
-    cover = cover_of(rate)
+COVERS = [
+    *((cover(rate), 2 * rate * (1 + 1e-3)) for _, cover in LAWS for rate in (1e-4, *RATES, 10.0)),
+    *((laplace_cover(scale, 30), 2 / scale * (1 + 1e-9)) for scale in (0.3, 20.0)),
+]
+
+
+@pytest.mark.parametrize(("cover", "most"), COVERS)
+def test_rows_are_distributions_whose_losses_have_the_mechanisms_bound(cover, most):
     for rows in (cover.first, cover.second):
         assert (rows >= 0).all()
         np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-14)
     assert ((cover.first > 0) == (cover.second > 0)).all()
     both = cover.first > 0
-    losses = np.log(cover.first[both] / cover.second[both])
-    assert np.abs(losses).max() <= 2 * rate * (1 + 1e-3) + 1e-12
+    assert np.abs(np.log(cover.first[both] / cover.second[both])).max() <= most
 
 
 @pytest.mark.parametrize("law", [exponential_law, permute_and_flip_law])
@@ -119,7 +138,7 @@ def test_all_strategies_of_small_adversaries_stay_below_the_bound(law, labels, t
     family = Covered(cover_of(rate), played)
     for epsilon in (0.0, 0.3 * labels, 0.9 * labels):
         low, high = power(epsilon)
-        found = adaptive_delta(family, labels, epsilon, fineness=20)
+        found = bounds_at(family, labels, epsilon, fineness=20)
         # Probabilities are rounded to 2^-40.
         assert float(exact_value(pairs, labels, high)) <= found.upper + labels * 4 / unit
         assert found.lower <= float(exact_value(pairs, labels, low)) * (1 + 1e-9) + 1e-12
@@ -149,14 +168,14 @@ def test_the_exponential_mechanism_costs_what_optimal_composition_of_its_range_s
 
     for epsilon in (0.3 * labels * size, 0.6 * labels * size):
         exact = worst(labels, np.array([epsilon]))[0]
-        found = adaptive_delta(Covered(cover, cover), labels, epsilon, fineness=20)
+        found = bounds_at(Covered(cover, cover), labels, epsilon, fineness=20)
         assert exact * (1 - 1e-4) <= found.upper <= 1.03 * exact
 
 
 def test_permute_and_flip_in_many_classes_composes_no_worse_than_any_pure_mechanism():
     cover, labels, delta = permute_and_flip_cover(0.1), 30, 1e-5
     most = optimal_homogeneous(0.2, 0.0, labels, delta).epsilon
-    found = adaptive_delta(Covered(cover, cover), labels, most)
+    found = bounds_at(Covered(cover, cover), labels, most)
     assert 0.1 * delta < found.lower <= found.upper <= delta
 
 
@@ -178,13 +197,6 @@ def test_probabilities_bend_within_a_vote_by_no_more_than_is_granted(cells, rate
     assert bent(0.6) == math.inf
 
 
-@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf, 301.0])
-def test_rates_out_of_range_are_refused(rate):
-    for cover_of in (exponential_cover, permute_and_flip_cover):
-        with pytest.raises(ValueError, match="rate = "):
-            cover_of(rate)
-
-
 @pytest.mark.parametrize("width", [0.0, 1e-6, 0.02, 0.3, 0.5])
 def test_what_is_granted_a_chord_is_relative_to_the_chord(width):
     """Off by `share` of the probability, which is no less than 1 - share of the chord's."""
@@ -192,3 +204,181 @@ def test_what_is_granted_a_chord_is_relative_to_the_chord(width):
         share = mpf(3) / 8 * mpf(width) ** 2 * mpmath.exp(3 * mpf(width))
         exact = share / (1 - share)
         assert exact <= bent(width) <= exact * (1 + 1e-11) + 1e-11
+
+
+def tail(x):
+    """Pr[standard Laplace noise > x]."""
+    return np.where(x > 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2)
+
+
+def points(corners):
+    """Nodes and weights on pieces between all corners, at most 1 long."""
+    edges = [min(corners) - 42, *sorted(corners), max(corners) + 42]
+    cut = np.concatenate(
+        [np.linspace(*ends, math.ceil(ends[1] - ends[0]) + 2) for ends in itertools.pairwise(edges)]
+    )
+    half = np.diff(cut) / 2
+    place = (cut[:-1] + half)[:, None] + half[:, None] * NODES
+    return place.ravel(), (half[:, None] * WEIGHTS).ravel()
+
+
+def laplace_law(counts):
+    """Pr[the largest of counts with standard Laplace noise], in units of the scale."""
+    y, weights = points(counts)
+    below = np.array([tail(-(y - n)) for n in counts])
+    densities = np.exp(-np.abs(y - np.array(counts)[:, None])) / 2
+    others = [np.delete(below, j, axis=0).prod(axis=0) for j in range(len(counts))]
+    return np.array(
+        [density * rest @ weights for density, rest in zip(densities, others, strict=True)]
+    )
+
+
+def law_beside(a, b, z):
+    """Pr[a], Pr[b] and Pr[another], which has exponential noise on z."""
+    y, weights = points([a, b, z])
+    other = np.where(y > z, -np.expm1(-np.maximum(y - z, 0)), 0)
+    first, second = (np.exp(-np.abs(y - n)) / 2 * other for n in (a, b))
+    third = np.where(y > z, np.exp(-np.maximum(y - z, 0)), 0) * tail(a - y) * tail(b - y)
+    return np.array([first * tail(b - y), second * tail(a - y), third]) @ weights
+
+
+@pytest.mark.parametrize(("lead", "other"), [(0.0, 0.0), (0.3, 2.0), (3.0, 0.1), (7.0, 11.0)])
+def test_closed_forms_are_the_integrals(lead, other):
+    g, w = np.exp(-other), np.exp(-lead)
+    one = np.ones(1)
+    np.testing.assert_allclose(
+        _above(w * one, g * one)[0], law_beside(-lead, -other, 0.0), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        _between_at(lead * one, other * one)[0], law_beside(lead, -other, 0.0), rtol=1e-12
+    )
+    found = _below(lead * one, g * one, g**2 * one)[0]
+    np.testing.assert_allclose(found, law_beside(lead, 0.0, -other), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0, 25.0])
+@pytest.mark.parametrize("whole", [True, False])
+def test_no_neighbours_of_lnmax_do_more_to_a_convex_function_than_the_cover(scale, whole):
+    """Whole histograms of up to six classes; and any z that a proof may ask for."""
+    teachers = 40
+    rng = np.random.default_rng([int(10 * scale), whole])
+    cover = laplace_cover(scale, teachers)
+    for _ in range(100):
+        kinks = np.exp(2 / scale * rng.uniform(-1.2, 1.2, 4))
+        weights = rng.dirichlet(np.ones(4))
+        if whole:
+            shares = rng.dirichlet(np.full(rng.integers(3, 7), rng.choice([0.3, 1.0, 30.0])))
+            counts = rng.multinomial(teachers - 1, shares).astype(float)
+            counts[0] += 1
+            moved = counts - np.eye(counts.size)[0] + np.eye(counts.size)[1]
+            pair = laplace_law(counts / scale), laplace_law(moved / scale)
+        else:
+            lead = int(rng.integers(2 - teachers, teachers + 1))
+            z = rng.uniform(-2, 2) + rng.choice([0, lead, 0.5 * lead])
+            if rng.random() < 0.3:
+                z = rng.uniform(min(lead, 0) - 3 * scale, max(lead, 0) + 3 * scale)
+            pair = [
+                law_beside(x / scale, y / scale, z / scale) for x, y in ((lead, 0), (lead - 1, 1))
+            ]
+        most = dearest_row(cover, kinks, weights)
+        for first, second in (pair, pair[::-1]):
+            assert convex_value(first, second, kinks, weights) <= most + 1e-13
+    # At a tie of two classes that are far ahead the cover is no larger than it has to be.
+    one = np.ones(1)
+    pair = [law_beside(x / scale, (1 - x) / scale, -60.0) for x in (1, 0)]
+    assert convex_value(*pair, one, one) >= 0.99 * dearest_row(cover, one, one)
+
+
+@pytest.mark.parametrize(("width", "vote"), [(0.01, 0.02), (0.1, 0.3), (0.3, 2.0)])
+def test_lnmaxs_probabilities_bend_within_a_vote_by_no_more_than_is_granted(width, vote):
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        a, b = rng.uniform(-vote, vote, 2) * rng.choice([1, 5])
+        z = rng.uniform(-vote, vote)
+        share = rng.uniform()
+        # z runs with a and b as they are; or a alone.
+        for ends in (
+            [(a, b, z), (a, b, z + width)],
+            [(a, b, z), (a + width, b, z)],
+        ):
+            laws = [law_beside(*end) for end in ends]
+            inner = law_beside(*((1 - share) * np.array(ends[0]) + share * np.array(ends[1])))
+            chord = (1 - share) * laws[0] + share * laws[1]
+            assert (np.abs(inner - chord) <= bent(width) * chord).all()
+
+
+def test_all_pairs_of_lnmaxs_small_adversaries_stay_below_the_bound():
+    """All histograms of three classes, one and two labels, whatever is chosen after the first."""
+    scale, teachers = 4.0, 5
+    histograms = [c for c in itertools.product(range(6), repeat=3) if sum(c) == teachers]
+    laws = {counts: laplace_law(np.array(counts) / scale) for counts in histograms}
+    check_small_adversaries(
+        laws,
+        lambda *pairs: Covered(laplace_cover(scale, teachers), Pairs(*pairs, 1e-12)),
+    )
+
+
+@pytest.mark.parametrize("scale", [2.0, 12.0, 30.0, 100.0])
+def test_far_leads_of_very_many_teachers_tell_less_than_the_row_for_all_of_them(scale):
+    t = np.exp(np.linspace(-3, 3, 25))
+    near = max(1000, math.ceil(44 * scale) + 2)
+    teachers = min(near + 40, int(600 * scale) - 2)
+    every = len(laplace_cover(scale, near).first)
+    found = laplace_cover(scale, teachers)
+    assert len(found.first) == every + 1
+    told = Pairs(found.first[-1:], found.second[-1:]).excesses(t)
+    assert (told >= _TOLD * np.minimum(t, 1.0) * (1 - 1e-12)).all()
+    # Of these pairs the curves themselves, of small probabilities alone: a's are 1 less the rest.
+    for before, after, _ in _other_behind(1 / scale, teachers)[2:]:
+        leads = len(before) // (teachers - 1)
+        rest = before[leads * (near - 1) :, 1:], after[leads * (near - 1) :, 1:]
+        assert len(rest[0]) == leads * (teachers - near)
+        assert all((part.sum(axis=1) < _TOLD).all() for part in rest)
+    # A few scales nearer more is told.
+    assert _below(np.array([39.0]), np.full(1, 0.5), np.full(1, 0.25))[0, 1:].sum() > _TOLD
+
+
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+def test_what_runs_within_a_vote_has_nodes_from_one_end_to_the_other(scale):
+    """The other behind a and ahead of b: by nothing of a's lead, and by all of it or a vote."""
+    vote = 1 / scale
+    parts = _other_behind(vote, 4)
+    for part, leads in ((parts[1], [1]), (parts[3], [2, 3, 4])):
+        before, after, _ = part
+        rows = np.split(before, len(leads)), np.split(after, len(leads))
+        for lead, first, second in zip(leads, *rows, strict=True):
+            ends = [(lead * vote, 0.0), ((lead - 1) * vote, vote)]
+            for place, (ahead, behind) in zip((0, -1), ends, strict=True):
+                laws = [law_beside(ahead - x, x - behind, 0.0) for x in (0.0, vote)]
+                np.testing.assert_allclose(first[place], laws[0], rtol=1e-9)
+                np.testing.assert_allclose(second[place], laws[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("high", [1.0, 0.9])
+@pytest.mark.parametrize("cells", [1, 4, 32])
+def test_mixtures_of_bends_reach_the_square_and_the_entropy(high, cells):
+    """x, x^2 and -x ln x within a cell: Bernstein's weights of its two ends and what is between."""
+    x, square, entropy = _with_bends(high * np.arange(cells + 1) / cells)
+    s = np.linspace(0, 1, 201)
+    weights = np.stack([(1 - s) ** 2, 2 * s * (1 - s), s**2])
+    for cell in range(cells):
+        at = slice(2 * cell, 2 * cell + 3)
+        here = x[at] @ weights
+        np.testing.assert_allclose(square[at] @ weights, here**2, rtol=1e-12, atol=1e-15)
+        exact = -here * np.log(np.where(here > 0, here, 1.0))
+        least, most = (half[at] @ weights for half in np.split(entropy, 2))
+        assert (least <= exact + 1e-15).all()
+        assert (exact <= most + 1e-15).all()
+        assert (most - least <= 2 * high / cells).all()
+
+
+@pytest.mark.parametrize("scale", [0.7, 6.0])
+def test_rows_between_hold_the_ends_of_what_the_other_can_lie_between(scale):
+    """a above it, by all of a vote at least, b a vote below it or far below, and each after."""
+    vote = 1 / scale
+    rows = [np.hstack(part[:2]) for part in _other_between(vote)]
+    for lead in (vote, 60.0):  # of a over the other, before
+        for behind in (vote, 60.0):  # of b
+            laws = [law_beside(lead - x, x - behind, 0.0) for x in (0.0, vote)]
+            found = np.concatenate(rows)
+            assert np.abs(found - np.concatenate(laws)).max(axis=1).min() < 1e-12

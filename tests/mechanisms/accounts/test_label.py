@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all
+from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_all
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms.accounts import label as label_account
 from private_ensembles.mechanisms.mechanism import load

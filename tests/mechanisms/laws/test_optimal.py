@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive.account import adaptive_delta, adaptive_epsilon
+from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curve
 from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
@@ -183,7 +183,7 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
     assert adaptive_epsilon(family, 20, task.delta).lower > 0.95 * task.epsilon
     # Half the noise for several labels is caught.
     twin = MECHANISM.law.pairs(task, MECHANISM.law.less_noise(parameters, 0.5))
-    assert adaptive_delta(twin, 20, task.epsilon).lower > task.delta
+    assert curve(twin, 20, task.epsilon, task.delta).least_delta(task.epsilon) > task.delta
 
 
 def test_of_a_profile_it_is_better_than_of_any_accuracy():

@@ -22,40 +22,24 @@ from private_ensembles.accounting.composition import (
 )
 from private_ensembles.accounting.loss_distribution import compose, mirrored_deltas
 
-ADJACENCIES = ("add_remove", "replace_one")
 _INTERVAL = 1e-3
 
 
-def majority_cost(
-    epsilon: float,
-    Delta: float,
-    adjacency: str,
-    *,
-    replace_epsilon: float | None = None,
-) -> Composition:
+def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     """What the plain majority of (epsilon, Delta)-DP teachers on disjoint shards costs.
 
     For any number of queries: a neighbour changes one teacher's training, everything released is
     post-processing of it (parallel composition). epsilon, Delta: one teacher's, for add_remove.
     ``add_remove`` needs an assignment to shards that moves no other record
     (`datasets.shards.keyed_hash_shards`) and public step counts. ``replace_one``: any partition; by
-    group privacy of two, or ``replace_epsilon`` at Delta if an accountant gives one
-    (`teachers.accounting.epsilon_pld`). Raises ValueError for an unknown adjacency and values out
-    of range.
+    group privacy of two. Raises ValueError for an unknown adjacency and values out of range.
 
     >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
     (0.1784, 0.000209)
     """
-    checks.one_of(ADJACENCIES, adjacency=adjacency)
-    own = simple(epsilon, Delta, 1)
-    if adjacency == "add_remove":
-        return Composition(own.epsilon, own.delta, "parallel composition")
-    by_group = replace_one(epsilon, Delta)
-    if replace_epsilon is None:
-        return Composition(by_group.epsilon, by_group.delta, "parallel composition, group privacy")
-    own = simple(replace_epsilon, Delta, 1)
-    return Composition(own.epsilon, own.delta, "parallel composition, replace-one accountant")
+    checks.one_of(("add_remove", "replace_one"), adjacency=adjacency)
+    return simple(epsilon, Delta, 1) if adjacency == "add_remove" else replace_one(epsilon, Delta)
 
 
 def pld_epsilon(
@@ -89,32 +73,16 @@ def pld_epsilon(
 
 
 def total_budgets(
-    epsilon: float,
-    delta: float,
-    queries: int,
-    delta_total: float,
-    *,
-    delta_curve: Callable[[NDArray], NDArray] | None = None,
-    largest_epsilon: float | None = None,
-    interval: float = _INTERVAL,
+    epsilon: float, delta: float, queries: int, delta_total: float
 ) -> dict[str, float]:
-    """Total epsilon at ``delta_total`` by ``general``, ``optimal`` and, given a curve, ``pld``.
+    """Total epsilon at ``delta_total`` by ``general`` and ``optimal`` composition.
 
     ``general`` spends on composition what delta_total leaves after the leaks of ``queries`` labels,
     1 - (1 - delta)^queries, as DaRRM's tables do; infinite if nothing is left. Raises ValueError as
-    the functions of `composition` and :func:`pld_epsilon`.
+    the functions of `composition`.
     """
     best = optimal_homogeneous(epsilon, delta, queries, delta_total)
     # A smaller slack only makes general composition's epsilon larger.
     spare = spare_delta(delta, queries, delta_total)
-    totals = {
-        "general": general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf,
-        "optimal": best.epsilon,
-    }
-    if delta_curve is not None:
-        if largest_epsilon is None:
-            raise ValueError("largest_epsilon = None: must be given with delta_curve")
-        totals["pld"] = pld_epsilon(
-            delta_curve, queries, delta_total, largest_epsilon=largest_epsilon, interval=interval
-        )
-    return totals
+    published = general(epsilon, delta, queries, spare).epsilon if spare > 0 else math.inf
+    return {"general": published, "optimal": best.epsilon}

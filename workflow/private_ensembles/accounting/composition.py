@@ -30,11 +30,10 @@ from private_ensembles.accounting.rounding import (
 
 @dataclass(frozen=True)
 class Composition:
-    """Total privacy loss (epsilon, delta) and the theorem that proves it."""
+    """Total privacy loss (epsilon, delta)."""
 
     epsilon: float
     delta: float
-    theorem: str
 
 
 def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None:
@@ -42,11 +41,6 @@ def _check(epsilon: float, delta: float, k: int, **probabilities: float) -> None
     checks.finite(epsilon=epsilon, at_least=0)
     checks.probability(delta=delta, **probabilities)
     checks.integer(k=k, at_least=1)
-
-
-def _delta_of_leaks(delta: float, k: int, rest: Decimal) -> Decimal:
-    """Return 1 - (1 - delta)^k (1 - rest); call it inside the wide context."""
-    return 1 - (1 - Decimal(delta)) ** k * (1 - rest)
 
 
 def simple(epsilon: float, delta: float, k: int) -> Composition:
@@ -60,7 +54,7 @@ def simple(epsilon: float, delta: float, k: int) -> Composition:
     """
     _check(epsilon, delta, k)
     # Exact rational products: 5 * 1.0 is 5.0, not the float above it.
-    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)), "simple")
+    return Composition(multiple_above(epsilon, k), min(1.0, multiple_above(delta, k)))
 
 
 def replace_one(epsilon: float, delta: float) -> Composition:
@@ -73,7 +67,7 @@ def replace_one(epsilon: float, delta: float) -> Composition:
     _check(epsilon, delta, 1)
     with sixty_digits():
         grown = (1 + Decimal(epsilon).exp()) * Decimal(delta)
-    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)), "group privacy")
+    return Composition(multiple_above(epsilon, 2), min(1.0, round_up(grown)))
 
 
 def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
@@ -96,9 +90,9 @@ def general(epsilon: float, delta: float, k: int, delta_prime: float) -> Composi
         drift = (growth - 1) * e * k / (growth + 1)
         logs = (Decimal(1).exp() + (k * e * e).sqrt() / spare).ln(), (1 / spare).ln()
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
-        leak = _delta_of_leaks(delta, k, spare)
+        leak = 1 - (1 - Decimal(delta)) ** k * (1 - spare)
     least = min(multiple_above(epsilon, k), round_up(total))
-    return Composition(least, min(1.0, round_up(leak)), "general")
+    return Composition(least, min(1.0, round_up(leak)))
 
 
 def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
@@ -124,12 +118,12 @@ def optimal_homogeneous(epsilon: float, delta: float, k: int, delta_total: float
         kept = (1 - Decimal(delta)) ** k
         spare = Decimal(1) if kept == 0 else 1 - (1 - Decimal(delta_total)) / kept
         if delta_total == 1:
-            return Composition(0.0, 1.0, "optimal_homogeneous")
+            return Composition(0.0, 1.0)
         if kept == 0 or spare < 0:
-            return Composition(math.inf, float(delta_total), "optimal_homogeneous")
+            return Composition(math.inf, float(delta_total))
         total = _randomised_response_epsilon(e, k, spare)
     least = min(multiple_above(epsilon, k), round_up(total))
-    return Composition(least, float(delta_total), "optimal_homogeneous")
+    return Composition(least, float(delta_total))
 
 
 def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
@@ -151,25 +145,6 @@ def _randomised_response_epsilon(e: Decimal, k: int, spare: Decimal) -> Decimal:
         ratio = (sum_p * (1 + SLACK) - spare) / sum_q
         return max(Decimal(0), ratio.ln()) if ratio > 0 else Decimal(0)
     return Decimal(0)
-
-
-def tightest(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
-    """Return the least proven total at ``delta_total``, naming the simplest theorem that gives it.
-
-    Compares simple composition (if k delta <= delta_total), general composition (with the
-    delta' that ``delta_total`` leaves) and the optimal homogeneous one. Raises ValueError like
-    :func:`optimal_homogeneous`.
-    """
-    best = optimal_homogeneous(epsilon, delta, k, delta_total)
-    candidates = [best]
-    delta_prime = spare_delta(delta, k, delta_total)
-    if delta_prime > 0:
-        candidates.append(general(epsilon, delta, k, delta_prime))
-    if simple(epsilon, delta, k).delta <= delta_total:
-        candidates.append(simple(epsilon, delta, k))
-    least = min(candidate.epsilon for candidate in candidates)
-    name = [candidate.theorem for candidate in candidates if candidate.epsilon == least][-1]
-    return Composition(least, float(delta_total), name)
 
 
 def spare_delta(delta: float, k: int, delta_total: float) -> float:

@@ -10,9 +10,8 @@ import math
 from fractions import Fraction
 
 from private_ensembles import checks
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.curves import Bounds
-from private_ensembles.accounting.adaptive.grids import grid_fineness
+from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task

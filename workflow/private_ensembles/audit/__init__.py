@@ -7,34 +7,29 @@ which inputs are neighbours; never how the mechanism was derived. May import the
 
 from importlib import import_module
 
-_PUBLIC = {
-    "exact_delta": "divergence",
-    "exact_epsilon": "divergence",
-    "delta_curve": "divergence",
-    "renyi_curve": "divergence",
-    "worst_pair": "divergence",
-    "EpsilonBounds": "bounds",
-    "epsilon_bounds": "bounds",
-    "enumerate_histograms": "histograms",
-    "neighbour_pairs": "histograms",
-    "vote_neighbours": "histograms",
-    "FiniteMechanism": "finite",
-    "audit_function": "finite",
-    "audit_shared_data": "finite",
-    "SamplerBound": "any_sampler",
-    "audit_sampler": "any_sampler",
-    "reduced_histograms": "histograms",
-    "sorted_histograms": "histograms",
-    "two_class_matrix": "histograms",
-    "two_class_pairs": "histograms",
-    "leading_pairs": "histograms",
-    "shared_data_curve": "shared_data",
-    "shared_data_delta": "shared_data",
-    "shared_data_epsilon": "shared_data",
-    "worst_teachers": "shared_data",
-    "epsilon_lower_bound": "sampler",
-    "delta_lower_bound": "sampler",
+_MODULES = {
+    "divergence": ("exact_delta", "exact_epsilon", "delta_curve", "renyi_curve", "worst_pair"),
+    "bounds": ("EpsilonBounds", "epsilon_bounds"),
+    "histograms": (
+        "enumerate_histograms",
+        "neighbour_pairs",
+        "vote_neighbours",
+        "reduced_histograms",
+        "sorted_histograms",
+        "two_class_matrix",
+        "two_class_pairs",
+        "leading_pairs",
+    ),
+    "finite": ("FiniteMechanism", "audit_function", "audit_shared_data"),
+    "sampler": ("SamplerBound", "audit_sampler", "epsilon_lower_bound", "delta_lower_bound"),
+    "shared_data": (
+        "shared_data_curve",
+        "shared_data_delta",
+        "shared_data_epsilon",
+        "worst_teachers",
+    ),
 }
+_PUBLIC = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = list(_PUBLIC)
 
 

@@ -13,15 +13,17 @@ entry q satisfy |p - q| <= relative_error * q + absolute_error.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
+from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, sixty_digits
 
 # Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
 _LARGEST_EPSILON = 700.0
@@ -167,6 +169,34 @@ def renyi_curve(
             values = (top + np.log(total) + slack) / (order - 1) * (1 + 8 * UNIT_ROUNDOFF)
             curve[i] = max(curve[i], np.where(impossible, np.inf, values).max())
     return curve
+
+
+def coins_delta(table: NDArray[np.float64], epsilon: float) -> Decimal:
+    """Return the delta of one label drawn by coins, to some fifty digits.
+
+    table: (K + 1, 2), of which a coin has the smaller float of each row as its probability.
+    Neighbours are rows next to each other, in both orders. As e^epsilon >= 1, at most one of the
+    two labels is likelier than the neighbour allows.
+
+    >>> coins_delta(np.array([[0.75, 0.25], [0.25, 0.75]]), 1.0).quantize(Decimal("1e-6"))
+    Decimal('0.070430')
+    """
+    least, likelier = table.min(axis=1), table.argmax(axis=1)
+    # Equal rows next to each other tell nothing: of a million teachers, nearly all.
+    different = np.append(True, (np.diff(least) != 0) | (np.diff(likelier) != 0))
+    with sixty_digits():
+        growth = Decimal(epsilon).exp()
+        ones = [
+            1 - Decimal(chance) if says_one else Decimal(chance)
+            for chance, says_one in zip(
+                least[different].tolist(), likelier[different].tolist(), strict=True
+            )
+        ]
+        pairs = [*itertools.pairwise(ones), *itertools.pairwise(ones[::-1])]
+        excesses = [
+            excess for p, q in pairs for excess in (p - growth * q, 1 - p - growth * (1 - q))
+        ]
+        return max(Decimal(0), *excesses)
 
 
 class _Table:

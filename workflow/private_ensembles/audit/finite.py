@@ -8,7 +8,7 @@ question about it, each time with what is proven of the table, rounded against u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from private_ensembles.audit.divergence import (
     renyi_curve,
     worst_pair,
 )
-from private_ensembles.audit.histograms import vote_neighbours
+from private_ensembles.audit.histograms import both_counts, vote_neighbours
 from private_ensembles.audit.shared_data import (
     LARGEST_K,
     corner_multisets,
@@ -53,11 +53,11 @@ class FiniteMechanism:
     adjacency: str = "replace_one"
     relative_error: float = 0.0
     absolute_error: float = 0.0
-    errors: dict = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        errors = {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
-        object.__setattr__(self, "errors", errors)
+    @property
+    def errors(self) -> dict[str, float]:
+        """The two errors by their names, as the functions of the audit take them."""
+        return {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
 
     def epsilon(self, delta: float, side: str = "upper") -> float:
         """Return the least epsilon at delta; side: of which bound, for both are computed."""
@@ -167,8 +167,7 @@ def audit_shared_data(
     """
     if not 1 <= n_teachers <= LARGEST_K:
         raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared_data")
-    ones = np.arange(n_teachers + 1)
-    values = _asked(probabilities, np.stack([n_teachers - ones, ones], axis=1))
+    values = _asked(probabilities, both_counts(n_teachers))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
     # What sums and products of this many factors are off by (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF

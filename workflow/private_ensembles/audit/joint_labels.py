@@ -72,7 +72,7 @@ def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) ->
     K = len(values) - 1
     if K > LARGEST_K:
         raise ValueError(f"K = {K}: must be at most {LARGEST_K} to enumerate")
-    _check_epsilon(teacher_epsilon, K)
+    checks.within(0, _LARGEST_LOSS / K, teacher_epsilon=teacher_epsilon)
     other = 1 - values
     pairs = [(values, values)]
     # If both labels are treated alike, exchanging them exchanges behaviours.
@@ -88,10 +88,6 @@ def two_labels_epsilon(probability_of_one: ArrayLike, teacher_epsilon: float) ->
     slack = 16 * (K + 2) * UNIT_ROUNDOFF
     bound = (math.log(worst) + slack) * (1 + 4 * UNIT_ROUNDOFF) if worst > 1 else 0.0
     return min(bound, multiple_above(teacher_epsilon, K))
-
-
-def _check_epsilon(teacher_epsilon: float, K: int) -> None:
-    checks.within(0, _LARGEST_LOSS / K, teacher_epsilon=teacher_epsilon)
 
 
 def _chances(table: NDArray, epsilon: float) -> Iterator[tuple[NDArray, NDArray]]:

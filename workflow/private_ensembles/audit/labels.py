@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +18,13 @@ from private_ensembles.audit.histograms import (
     two_class_matrix,
     two_class_pairs,
 )
-from private_ensembles.audit.shared_data import shared_data_curve, teacher_corners, worst_teachers
+from private_ensembles.audit.shared_data import (
+    Worst,
+    shared_data_curve,
+    teacher_corners,
+    worst_teachers,
+)
 from private_ensembles.noise.sources import Secure, Seeded
-
-
-@dataclass(frozen=True)
-class Worst:
-    """An exact epsilon and the two inputs, as the sampler takes them, between which it arises."""
-
-    epsilon: float
-    first: NDArray
-    second: NDArray
 
 
 class Audited(ABC):
@@ -43,7 +38,10 @@ class Audited(ABC):
 
     @abstractmethod
     def worst(self, delta: float) -> Worst:
-        """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises."""
+        """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises.
+
+        Inputs are as `draw` takes them.
+        """
 
     def at_least(self, delta: float) -> float:
         """Return an epsilon at delta that is proven not to be too large; 0.0: nothing is."""
@@ -144,8 +142,7 @@ class OnTeachers(Audited):
         return audit_shared_data(lambda counts: matrix[counts[:, 1]], size, *self.teacher)
 
     def worst(self, delta: float) -> Worst:
-        pair = worst_teachers(self.probability, *self.teacher, delta)
-        return Worst(pair.epsilon, pair.first, pair.second)
+        return worst_teachers(self.probability, *self.teacher, delta)
 
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return shared_data_curve(self.probability, *self.teacher, epsilons)

@@ -32,12 +32,12 @@ LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand
 
 
 @dataclass(frozen=True)
-class WorstTeachers:
-    """The largest epsilon, and Pr[teacher says 1] (K,) on the two data sets that attain it."""
+class Worst:
+    """An exact epsilon and the two inputs between which it arises."""
 
     epsilon: float
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
+    first: NDArray
+    second: NDArray
 
 
 def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
@@ -99,8 +99,11 @@ def shared_data_epsilon(
 
 def worst_teachers(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
-) -> WorstTeachers:
-    """Do what :func:`shared_data_epsilon` does and return the teachers that attain it."""
+) -> Worst:
+    """Do what :func:`shared_data_epsilon` does and return the teachers that attain it.
+
+    Inputs are Pr[teacher says 1] (K,) on the two data sets.
+    """
     values = _check(probability_of_one)
     checks.probability(delta=delta)
     worst, at = -1.0, 0
@@ -115,7 +118,7 @@ def worst_teachers(
             worst, at = float(losses.max()), int(np.argmax(losses))
     corners = teacher_corners(teacher_epsilon, teacher_Delta)
     chosen = corners[corner_multisets(len(values) - 1)[at]]
-    return WorstTeachers(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
+    return Worst(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
 
 
 def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:

@@ -151,7 +151,7 @@ def _exact_text(report: dict) -> list[str]:
 def _from_below(function, options) -> tuple[dict, list[str]]:
     import numpy as np
 
-    from private_ensembles.audit.any_sampler import audit_sampler
+    from private_ensembles.audit.sampler import audit_sampler
 
     audited = audit_sampler(
         function,

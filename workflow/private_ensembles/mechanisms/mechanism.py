@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cache
 from importlib import import_module
 
-from private_ensembles.audit.coins import coins_delta
+from private_ensembles.audit.divergence import coins_delta
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven

@@ -17,8 +17,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.curves import Bounds
+from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
 from private_ensembles.accounting.adaptive.families import Pairs
 from private_ensembles.accounting.rounding import ELEMENTARY, UNIT_ROUNDOFF
 from private_ensembles.optimal_label.best_label import FACTORISED, LabelTable, exponential

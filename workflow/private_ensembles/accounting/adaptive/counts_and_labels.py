@@ -19,9 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles import checks
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.adaptive import hockey_sticks
-from private_ensembles.accounting.adaptive.account import FINE, check_labels, grid_and_kernels
+from private_ensembles.accounting.adaptive.account import (
+    FINE,
+    Curve,
+    check_labels,
+    grid_and_kernels,
+)
 from private_ensembles.accounting.adaptive.backward_induction import Grid
-from private_ensembles.accounting.adaptive.curves import Curve
 from private_ensembles.accounting.adaptive.families import Family
 from private_ensembles.accounting.adaptive.label_blocks import values_of_labels
 from private_ensembles.accounting.discrete_gaussian import Moves
@@ -177,20 +181,6 @@ def joint_epsilon(
         if guess > _FURTHEST:
             break
     return math.inf
-
-
-def joint_delta(
-    family: Family, labels: int, counts: NoisyCounts, epsilon: float, *, fineness: float = FINE
-) -> float:
-    """Return an upper bound on the delta of labels and counts at `epsilon`; as `joint_epsilon`."""
-    check_labels(labels, 0.5)
-    checks.finite(epsilon=epsilon, at_least=0)
-    delta = 1e-9
-    for _ in range(2):  # the second grid suits what the first has found
-        alone = labels_alone(family, labels, epsilon, delta, width=counts.mu, fineness=fineness)
-        delta = alone.beside(counts, delta, epsilon).delta(epsilon)
-        delta = min(max(delta, 1e-14), 0.5)
-    return alone.beside(counts, delta, epsilon).delta(epsilon)
 
 
 def _excesses(counts: NoisyCounts, step: float, delta: float) -> NDArray[np.float64]:

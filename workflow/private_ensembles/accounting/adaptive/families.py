@@ -1,7 +1,7 @@
 """Neighbouring pairs of one label's distributions: what the account of many labels is told of it.
 
-`of_table` and `two_classes` make a family of a label of two classes, and `gaussian_maximum`,
-`laplace_cover` and `selection_covers` of others. Theorems and proofs: docs/many-labels.md.
+`of_table` and `two_classes` make a family of a label of two classes, and `gaussian_maximum` and
+`selection_covers` of others. Theorems and proofs: docs/many-labels.md.
 """
 
 from __future__ import annotations

@@ -1,9 +1,14 @@
 """What a moved vote does to a label chosen by its votes, in any number of classes, for `adaptive`.
 
-The exponential mechanism chooses class j with a probability in proportion to e^(rate n_j), and
-permute-and-flip takes the largest count with exponential noise. One vote moves from class a to b.
-Few pairs of distributions dominate all that this can cause, whatever the number of teachers and
-classes and whatever votes the other classes have. Proofs: docs/many-labels.md.
+The exponential mechanism chooses class j with a probability in proportion to e^(rate n_j),
+permute-and-flip takes the largest count with exponential noise, and LNMax the one with Laplace
+noise. One vote moves from class a to b. Few pairs of distributions dominate all that this can
+cause, whatever the number of classes and whatever votes the other classes have.
+
+Of LNMax's others, the one with the largest noisy count is as if it had exponential noise on a count
+z, any real number; so three outcomes are left. In units of the noise's scale a, b and z say all.
+What lies between rows is a mixture of rows, exactly where probabilities are polynomials of what
+runs, and up to a relative error within one vote. Proofs: docs/many-labels.md.
 """
 
 from __future__ import annotations
@@ -24,6 +29,13 @@ _PARTS = 1000
 _CELLS = 12
 # Beyond this rate e^-rate and its square are no normal floats.
 _LARGEST_RATE = 300.0
+# Cells of an exponential e^-x of a lead in (0, 1], for all leads at once and for each.
+_LEAD_CELLS, _FEW_CELLS = 32, 4
+# Leads beyond this many scales are no normal floats.
+_FURTHEST = 600.0
+# Of very many teachers leads beyond this many scales and two votes share a row: b and the other win
+# with less than _TOLD together.
+_MANY_TEACHERS, _FAR, _TOLD = 1000, 44.0, 1e-17
 
 
 def bent(width: float) -> float:
@@ -78,30 +90,56 @@ def permute_and_flip_cover(rate: float) -> Pairs:
     """
     checks.within(0, _LARGEST_RATE, rate=rate, low_allowed=False)
     k = math.exp(-rate)
-    first, second, error = [], [], []
-
-    def add(before: NDArray, after: NDArray, widths: float = 0.0) -> None:
-        first.append(before)
-        second.append(after)
-        error.append(np.full(len(before), bent(widths)))
-
     # Another is ahead of both, before and after: u and v are e^(-rate lead) of a and b.
     u, v = np.array([1.0, 1.0, 0.0]), np.array([0.0, k, k])
-    add(_third_ahead(u, v), _third_ahead(u * k, v / k))
+    parts = [(_third_ahead(u, v), _third_ahead(u * k, v / k), 0.0)]
     # a is ahead before and after: v and w are those of b and the other.
     v, w = np.array([k * k, 0.0, k * k]), np.array([0.0, k, k])
-    add(_first_ahead(v, w), _first_ahead(v / k**2, w / k))
+    parts.append((_first_ahead(v, w), _first_ahead(v / k**2, w / k), 0.0))
     # a and b change places.
     w = np.array([0.0, 1.0])
     before = _first_ahead(np.array([k, k]), w)
-    add(before, before[:, [1, 0, 2]])
+    parts.append((before, before[:, [1, 0, 2]], 0.0))
     # a is ahead before, another after: less than a vote between them, b below the other or none.
     cells = cells_of_a_vote(rate)
     w = np.exp(-rate * np.linspace(0, 1, cells + 1))
     for v in (0.0 * w, k * w):
-        add(_first_ahead(v, w), _third_ahead(k / w, v / k / w), rate / cells)
-    joined = np.concatenate(error)[:, None]
-    return Pairs(np.concatenate(first), np.concatenate(second), joined)
+        parts.append((_first_ahead(v, w), _third_ahead(k / w, v / k / w), rate / cells))
+    return _joined(parts, 0.0)
+
+
+def laplace_cover(scale: float, teachers: int) -> Pairs:
+    """Return pairs that dominate LNMax's, in any number of classes.
+
+    >>> laplace_cover(20.0, 51).first.shape[1]
+    3
+
+    scale: of the noise on each count, in votes, > 0. teachers: K >= 1. Outcomes: the class that
+    loses a vote, the one that gains it, another. Raises ValueError for numbers out of range, and
+    for a scale too small for floats. Source: docs/many-labels.md.
+    """
+    if not (math.isfinite(scale) and scale > 0 and (teachers + 2) / scale <= _FURTHEST):
+        least = (teachers + 2) / _FURTHEST
+        raise ValueError(f"scale = {scale}: must be a finite number >= {least:g}")
+    checks.integer(teachers=teachers, at_least=1)
+    vote = 1 / scale
+    near = min(teachers, max(_MANY_TEACHERS, math.ceil(_FAR * scale) + 2))
+    parts = [*_other_ahead(vote), *_other_between(vote), *_other_behind(vote, near)]
+    if near < teachers:
+        before = np.array([[1.0, _TOLD, 0.0]])
+        parts.append((before, before[:, [0, 2, 1]], 0.0))
+    return _joined(parts, _ERROR)
+
+
+def _joined(parts: list[tuple], error: float) -> Pairs:
+    """Pairs of parts: laws before and after, and how wide the cells are in which more lie.
+
+    error: of each row, beside what the cells add.
+    """
+    first = np.concatenate([before for before, _, _ in parts])
+    second = np.concatenate([after for _, after, _ in parts])
+    errors = [np.full(len(before), error + bent(width)) for before, _, width in parts]
+    return Pairs(first, second, np.concatenate(errors)[:, None])
 
 
 def _first_ahead(v: NDArray, w: NDArray) -> NDArray[np.float64]:
@@ -113,3 +151,108 @@ def _first_ahead(v: NDArray, w: NDArray) -> NDArray[np.float64]:
 def _third_ahead(u: NDArray, v: NDArray) -> NDArray[np.float64]:
     """Permute-and-flip where neither a nor b leads, and those of the leads are u and v."""
     return _first_ahead(u, v)[:, [1, 2, 0]]
+
+
+def _other_ahead(vote: float) -> list[tuple]:
+    """z above a and b, before and after: four corners, of which one tells nothing."""
+    k = math.exp(-vote)
+    u, v = np.array([1.0, 1.0, 0.0]), np.array([0.0, k, k])
+    return [(_above(u, v), _above(u * k, v / k), 0.0)]
+
+
+def _other_between(vote: float) -> list[tuple]:
+    """z below a before and above b after; b far below or just there, and nothing between."""
+    k = math.exp(-vote)
+    parts = []
+    # a stays above: q = e^-(a - z), with q^2 and -q ln q.
+    nodes = k * np.arange(_LEAD_CELLS + 1) / _LEAD_CELLS
+    q, square, entropy = _with_bends(nodes)
+    # a falls below z, which takes less than a vote.
+    cells = cells_of_a_vote(vote)
+    lead = vote * np.arange(cells + 1) / cells
+    near = np.exp(-lead)
+    for v in (0.0, k):
+        after = _between(q / k, (entropy - vote * q) / k, square / k**2, v / k)
+        parts.append((_between(q, entropy, square, v), after, 0.0))
+        before = _between(near, lead * near, near**2, v)
+        parts.append((before, _above(k / near, np.full(near.shape, v / k)), vote / cells))
+    return parts
+
+
+def _other_behind(vote: float, teachers: int) -> list[tuple]:
+    """z below a before, and below b before or after, or both; a leads by s >= 1 votes."""
+    k = math.exp(-vote)
+    g, square = _with_squares(np.arange(_FEW_CELLS + 1) / _FEW_CELLS)
+    cells = cells_of_a_vote(vote)
+    up = vote * np.arange(cells + 1) / cells  # z above b before
+    # A lead of one vote: a and b change places.
+    before = _below(np.full(g.shape, vote), g, square)
+    parts = [(before, before[:, [1, 0, 2]], 0.0)]
+    before = _between_at(vote - up, up)
+    parts.append((before, before[:, [1, 0, 2]], vote / cells))
+    # More: a leads after, too.
+    leads = np.arange(2, teachers + 1)[:, None] * vote
+    leads, g, square = np.broadcast_arrays(leads, g, square)
+    leads, g, square = leads.ravel(), g.ravel(), square.ravel()
+    after = _below(leads - 2 * vote, g * k, square * k**2)
+    parts.append((_below(leads, g, square), after, 0.0))
+    leads = np.arange(2, teachers + 1)[:, None] * vote
+    leads, up = np.broadcast_arrays(leads, up)
+    leads, up = leads.ravel(), up.ravel()
+    g = np.exp(up - vote)
+    after = _below(leads - 2 * vote, g, g**2)
+    parts.append((_between_at(leads - up, up), after, vote / cells))
+    return parts
+
+
+def _with_squares(nodes: NDArray) -> tuple[NDArray, NDArray]:
+    """Points whose hull holds the parabola from the first to the last node: x and x^2."""
+    x = np.zeros(2 * nodes.size - 1)
+    square = np.zeros_like(x)
+    x[::2], square[::2] = nodes, nodes**2
+    # Where the tangents at two nodes meet.
+    x[1::2], square[1::2] = (nodes[1:] + nodes[:-1]) / 2, nodes[1:] * nodes[:-1]
+    return x, square
+
+
+def _with_bends(nodes: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Do as `_with_squares` does, with -x ln x as well, in [0, 1]: its chord, and a bound above."""
+    x, square = _with_squares(nodes)
+    at_nodes = -nodes * np.log(np.where(nodes > 0, nodes, 1.0))
+    chord = np.interp(x, nodes, at_nodes)
+    low, high = nodes[:-1], nodes[1:]
+    # The second derivative is -1 / x; from 0 on the chord is x ln(1 / high).
+    more = np.where(low > 0, (high - low) ** 2 / (8 * np.where(low > 0, low, 1.0)), high / math.e)
+    around = np.zeros(x.size)
+    around[1::2] = more
+    around[:-1:2] = np.maximum(around[:-1:2], more)
+    around[2::2] = np.maximum(around[2::2], more)
+    entropy = np.concatenate([chord, chord + around * (1 + _ERROR)])
+    return np.tile(x, 2), np.tile(square, 2), entropy
+
+
+def _above(u: NDArray, v: NDArray) -> NDArray[np.float64]:
+    """Pr[a], Pr[b], Pr[another] where z leads a and b, by -ln u and -ln v."""
+    first, second = u / 4 - u * v / 24, v / 4 - u * v / 24
+    return np.stack([first, second, 1 - u / 4 - v / 4 + u * v / 12], axis=1)
+
+
+def _between(q: NDArray, entropy: NDArray, square: NDArray, v: NDArray | float) -> NDArray:
+    """The same where a leads z by -ln q and z leads b by -ln v; q^2 and -q ln q as given."""
+    second = v * (q / 8 + entropy / 4 + square / 12)
+    third = q * (3 / 4 - v / 4) + entropy / 2 + v * square / 12
+    return np.stack([1 - second - third, second, third], axis=1)
+
+
+def _between_at(lead: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """The same where a leads z and z leads b by the given leads."""
+    q = np.exp(-lead)
+    return _between(q, lead * q, q**2, np.exp(-other))
+
+
+def _below(lead: NDArray, g: NDArray, square: NDArray) -> NDArray[np.float64]:
+    """The same where a leads b by `lead` and b leads z by -ln g; g^2 as given."""
+    w = np.exp(-lead)
+    second = w * (1 / 2 + lead / 4 - g * (1 / 2 - w / 12) + square / 8)
+    third = w * (g * (3 / 4 + lead / 2 + w / 12) - square / 4)
+    return np.stack([1 - second - third, second, third], axis=1)

@@ -8,10 +8,14 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon, curve
-from private_ensembles.accounting.adaptive.curves import Curve
-from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all, nothing_left
-from private_ensembles.accounting.adaptive.scales import least_scale_of_curves, share_of_scale
+from private_ensembles.accounting.adaptive.account import Curve, adaptive_epsilon, curve
+from private_ensembles.accounting.adaptive.scales import (
+    grid_fineness,
+    least_scale_of_curves,
+    loses_all,
+    nothing_left,
+    share_of_scale,
+)
 from private_ensembles.mechanisms.accounts import starts
 from private_ensembles.mechanisms.accounts.account import Account, NothingProven
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS, Start

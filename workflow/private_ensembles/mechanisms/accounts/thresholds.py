@@ -10,7 +10,7 @@ from private_ensembles.accounting.adaptive.counts_and_labels import (
     joint_epsilon,
     labels_alone,
 )
-from private_ensembles.accounting.adaptive.grids import grid_fineness, loses_all, nothing_left
+from private_ensembles.accounting.adaptive.scales import grid_fineness, loses_all, nothing_left
 from private_ensembles.accounting.discrete_gaussian import sufficient_factor
 from private_ensembles.mechanisms.accounts.account import CAP, Account, NothingProven
 from private_ensembles.mechanisms.accounts.gaussian_counts import share_of_labels

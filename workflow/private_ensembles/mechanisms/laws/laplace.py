@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from private_ensembles.accounting.adaptive.laplace_cover import laplace_cover
+from private_ensembles.accounting.adaptive.selection_covers import laplace_cover
 from private_ensembles.accounting.rounding import above
 from private_ensembles.mechanisms.laws.law import entries
 from private_ensembles.mechanisms.laws.table import TableLaw
