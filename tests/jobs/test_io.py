@@ -180,17 +180,22 @@ with io.job(snakemake) as job:
 """
 
 
-@pytest.mark.parametrize(
-    ("signum", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
-)
-def test_signal_ends_a_job_without_leaving_files(tmp_path, root, signum, code):
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER, str(tmp_path)],
+def python(code, root, *arguments):
+    """Start Python as a job does, uninstalled."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
         env={**os.environ, "PYTHONPATH": str(root / "workflow")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+def test_signal_ends_a_job_without_leaving_files(tmp_path, root, signum, code):
+    process = python(SLEEPER, root, str(tmp_path))
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signum)
     _, stderr = process.communicate(timeout=20)
@@ -201,31 +206,19 @@ def test_signal_ends_a_job_without_leaving_files(tmp_path, root, signum, code):
 
 
 def test_killed_job_leaves_no_complete_looking_file(tmp_path, root):
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = python(SLEEPER, root, str(tmp_path))
     process.stdout.readline()
     process.kill()
     process.communicate(timeout=20)
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_io_imports_only_the_standard_library(root):
+def test_io_imports_only_the_standard_library_and_none_of_what_provenance_names(root):
     code = (
-        "import sys; import private_ensembles.jobs.io;"
+        "import sys; from private_ensembles.jobs import io; io.provenance('torch', 'numpy');"
         "print([m for m in ('numpy', 'pandas', 'torch', 'yaml', 'snakemake') if m in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
+    assert python(code, root).communicate() == ("[]\n", "")
 
 
 ROWS = [
@@ -303,25 +296,15 @@ def test_archive_without_a_required_array_is_refused(tmp_path):
 
 
 def test_provenance_is_json_and_names_versions_and_revision():
+    assert io.provenance()["device"] == "cpu"
     facts = io.provenance("numpy", "no-such-package", device="cuda: H100", K=11)
     assert json.loads(json.dumps(facts)) == facts
     assert facts["K"] == 11
     assert facts["versions"]["numpy"] == np.__version__
     assert facts["versions"]["no-such-package"] is None
+    assert facts["versions"]["private-ensembles"]
     assert facts["device"] == "cuda: H100"
     assert set(facts) >= {"revision", "python", "machine"}
-
-
-def test_provenance_loads_none_of_the_packages_it_names(root):
-    code = (
-        "import sys; from private_ensembles.jobs import io; io.provenance('torch', 'numpy');"
-        "print('torch' in sys.modules or 'numpy' in sys.modules)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"
 
 
 def test_outputs_are_private_until_they_are_in_place(fake_snakemake, tmp_path):
@@ -344,7 +327,8 @@ def test_outputs_are_private_until_they_are_in_place(fake_snakemake, tmp_path):
 def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     snakemake = fake_snakemake()
-    snakemake.output[:] = ["results/own/private/votes.csv", "results/own/release/labels.csv"]
+    names = "private/votes.csv", "rehearsal/rehearsal_labels.csv", "release/labels.csv"
+    snakemake.output[:] = [f"results/own/{name}" for name in names]
     before = os.umask(0o022)
     try:
         (tmp_path / "results/own/private").mkdir(parents=True)  # as Snakemake does
@@ -355,8 +339,11 @@ def test_what_lies_in_a_private_folder_stays_its_owners(fake_snakemake, tmp_path
         os.umask(before)
     modes = {p.name: p.stat().st_mode & 0o777 for p in tmp_path.rglob("*") if p.parent.name}
     assert (modes["private"], modes["votes.csv"]) == (0o700, 0o600)
+    assert (modes["rehearsal"], modes["rehearsal_labels.csv"]) == (0o700, 0o600)
     assert (modes["release"], modes["labels.csv"]) == (0o755, 0o644)
     assert modes["job.log"] == 0o600  # an error in it may quote the votes
+    records = sorted(path.name for path in (tmp_path / "results/provenance").rglob("*.json"))
+    assert records == ["labels.csv.json"]
 
 
 def _hold(lock, held, let_go):
@@ -405,15 +392,3 @@ def test_a_job_with_a_lock_touches_no_output_before_it_has_it(fake_snakemake, tm
     orphan.join(30)
     assert other.exitcode == orphan.exitcode == 0
     assert (tmp_path / "out.txt").read_text() == "1"
-
-
-def test_a_rehearsal_is_its_owners_alone(fake_snakemake, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    name = "results/own/rehearsal/rehearsal_labels.csv"
-    snakemake = fake_snakemake()
-    snakemake.output[:] = [name]
-    with io.job(snakemake, confidential=True) as job:
-        job.output[0].write_text("query,label\n")
-    assert os.stat(name).st_mode & 0o777 == 0o600
-    assert os.stat("results/own/rehearsal").st_mode & 0o777 == 0o700
-    assert not (tmp_path / "results/provenance").exists()
