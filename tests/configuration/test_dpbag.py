@@ -10,11 +10,7 @@ from .shipped import DEFAULT, assert_refused, changed
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (
-            "dpbag.dataset",
-            "mnist",
-            "dpbag.dataset = 'mnist': must be one of the data sets that are",
-        ),
+        ("dpbag.dataset", "mnist", "dataset = 'mnist': must be one of the data sets that are"),
         ("dpbag.dataset", "breast-cance", "tables: adult"),
         ("dpbag.embedded.dataset", "adult", "stand-ins that are tables: breast-cance"),
         ("dpbag.logistic.n", [50, 20000], "dpbag.logistic.n[1] = 20000: must be at most 16280"),
