@@ -455,7 +455,6 @@ BOMBS = {
         MEMORY,
     ),
     "a promise that nothing keeps": ({"votes.npy": (_header((1 << 20, 1 << 30)), 0)}, MEMORY),
-    "more than the header says": ({"votes.npy": (_header((2, 2)), 600 << 20)}, MEMORY),
     "queries whose counts do not fit": ({"votes.npy": (_header((4 << 20, 2)), 8 << 20)}, MEMORY),
     "no array": ({"votes": (b"", 64 << 20)}, "not a readable npz file: votes: the magic string"),
     "a header of many bytes": (
@@ -483,10 +482,9 @@ def test_what_is_packed_in_another_way_is_refused(tmp_path):
         read_own_votes(path, n_classes=3)
 
 
-def test_a_file_of_megabytes_that_unpacks_to_hundreds_takes_next_to_no_memory(tmp_path):
+def test_a_file_that_unpacks_to_more_than_its_header_says_takes_next_to_no_memory(tmp_path):
     """In a process that may have 512 MiB."""
-    zeros = 600 << 20
-    path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((100, zeros // 100)), zeros)})
+    path = _archive(tmp_path / "v.npz", {"votes.npy": (_header((2, 2)), 600 << 20)})
     assert path.stat().st_size < 5 << 20
     code = (
         "import sys; from private_ensembles.votes import foreign\n"
