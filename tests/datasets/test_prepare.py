@@ -94,9 +94,6 @@ def test_classes_become_labels_in_the_order_given(idx_files):
     data = load_idx_dataset("d", idx_files, classes=[8, 5])
     assert data.train_labels.tolist() == [1, 0] * 4
     assert data.train_images[:2, 0, 0].tolist() == [5, 8]
-
-
-def test_all_ten_classes_keep_their_numbers(idx_files):
     data = load_idx_dataset("d", idx_files, classes=range(10))
     assert data.train_labels.tolist() == [*range(10)] * 4
     assert data.n_classes == 10

@@ -12,34 +12,10 @@ from private_ensembles.datasets.shards import (
 )
 
 
-def test_permutation_shards_are_disjoint_and_drop_the_remainder():
-    shards = permutation_shards(1000, 11, np.random.default_rng(0))
-    assert shards.shape == (11, 90)
-    assert shards.dtype == np.int64
-    assert len(np.unique(shards)) == 990
-    assert shards.min() >= 0
-    assert shards.max() < 1000
-
-
-def test_permutation_shards_follow_the_generator():
-    first, again, other = (
-        permutation_shards(100, 3, np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 @pytest.mark.parametrize(("records", "shards"), [(5, 6), (5, 0), (0, 1)])
 def test_impossible_numbers_of_shards_are_refused(records, shards):
     with pytest.raises(ValueError, match="n_shards"):
         permutation_shards(records, shards, np.random.default_rng(0))
-
-
-def test_keyed_hash_shards_do_not_move_other_records():
-    records = np.random.default_rng(0).integers(0, 256, (500, 65)).astype(np.uint8)
-    before = keyed_hash_shards(records, 11, b"key")
-    after = keyed_hash_shards(np.delete(records, 123, axis=0), 11, b"key")
-    assert np.array_equal(np.delete(before, 123), after)
 
 
 def test_keyed_hash_shards_depend_on_the_key_and_fill_evenly():
@@ -72,6 +48,7 @@ def test_either_assignment_gives_every_record_to_one_teacher_at_most():
     equal = cut_shards("permutation", images, labels, 7, np.random.default_rng(0))
     assert [len(shard) for shard in equal] == [42] * 7
     assert len(np.unique(np.concatenate(equal))) == 294
+    assert 0 <= np.min(equal) <= np.max(equal) < 300
     hashed = cut_shards("keyed_hash", images, labels, 7, np.random.default_rng(0))
     assert sorted(np.concatenate(hashed).tolist()) == list(range(300))
     assert len({len(shard) for shard in hashed}) > 1
