@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.measuring import ROOT, describe, least, peak, with_machine
 from benchmarks.writing import chapter, table
 from private_ensembles.datasets.adult import load_adult
-from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
+from private_ensembles.datasets.shards import draw_partitions, shard_of_record
 from private_ensembles.dpbag.personalised import running_costs
 from private_ensembles.papers.dpbag.experiment import Thirds, split_thirds
 from private_ensembles.teachers.logistic import fit_shards

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
+from private_ensembles.datasets.shards import draw_partitions, shard_of_record
 from private_ensembles.votes.bagged import BaggedVotes, pack
 
 

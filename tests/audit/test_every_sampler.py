@@ -92,7 +92,7 @@ OTHER = {
     "papers/darrm/monte_carlo.py algorithm_4_draws": SIMULATED,
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "darrm/prior.py uniform_points": SIMULATED,
-    "datasets/pool.py split": PUBLIC,
+    "datasets/prepare.py split": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
     "papers/darrm/experiment.py run": PUBLIC,

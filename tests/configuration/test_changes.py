@@ -3,20 +3,11 @@
 import yaml
 
 from private_ensembles.configuration.changes import changed_part, changes
-from private_ensembles.configuration.check import check
+from private_ensembles.configuration.check import check, filled
 
 
 def read(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def extended(config, more):
-    """As Snakemake extends a configuration by a file: mappings are merged, all else replaced."""
-    merged = dict(config)
-    for key, value in more.items():
-        both = isinstance(value, dict) and isinstance(config.get(key), dict)
-        merged[key] = extended(config[key], value) if both else value
-    return merged
 
 
 def test_changes_are_found_at_any_depth_and_make_the_configuration_again(tmp_path):
@@ -26,7 +17,7 @@ def test_changes_are_found_at_any_depth_and_make_the_configuration_again(tmp_pat
     assert changes(run, default) == {"a.b": ([1, 2], [1]), "a.c.e": (4, None)}
     part = changed_part(run, default)
     assert part == {"a": {"b": [1], "c": {"e": None}}}
-    assert changes(extended(read(default), part), default) == changes(run, default)
+    assert changes(filled(part, read(default)), default) == changes(run, default)
 
 
 def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
@@ -39,7 +30,7 @@ def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
     published = read(root / "config" / "published.yaml")
-    run = extended(read(root / "config.yaml"), published)
+    run = filled(published, read(root / "config.yaml"))
     checked = check(run)
     assert len(checked.darrm.training_seeds) == 30
     assert len(checked.dpbag.used.models()["boosted_trees"].seeds) == 5

@@ -1,47 +1,32 @@
 """The section `darrm`: the slices that rules get."""
 
-import copy
-from pathlib import Path
-
 import pytest
-import yaml
 
 from private_ensembles.configuration.check import check
 
-ROOT = Path(__file__).parents[2]
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-
-
-def changed(**values):
-    """Return the default configuration with values at dotted paths, a dot written as two scores."""
-    config = copy.deepcopy(DEFAULT)
-    for path, value in values.items():
-        *keys, last = path.split("__")
-        section = config
-        for key in keys:
-            section = section[key]
-        section[last] = value
-    return config
+from .shipped import DEFAULT, changed
 
 
 def checked(**values):
-    return check(changed(**values)).darrm
+    """Return the section with other values of its own, a dot written as two scores."""
+    changes = {f"darrm.{path.replace('__', '.')}": value for path, value in values.items()}
+    return check(changed(changes)).darrm
 
 
 def test_sweeps_leave_out_m_beyond_k():
-    sweeps = checked(darrm__sweeps__m=[1, 3, 9, 33]).sweeps
+    sweeps = checked(sweeps__m=[1, 3, 9, 33]).sweeps
     assert sweeps.allowances(11) == [1, 3, 9]
     assert sweeps.allowances(201) == [1, 3, 9, 33]
 
 
 def test_labels_are_released_for_the_list_and_the_tables():
-    assert checked(darrm__m=[9]).label_allowances() == [1, 3, 5, 7, 9]
-    assert checked(darrm__m=[1], darrm__tables__table10=None).label_allowances() == [1, 3, 5]
+    assert checked(m=[9]).label_allowances() == [1, 3, 5, 7, 9]
+    assert checked(m=[1], tables__table10=None).label_allowances() == [1, 3, 5]
 
 
 def test_embedded_data_use_the_stand_in_and_its_parameters():
     assert checked().label_datasets() == ["digits"]
-    assert checked(data="paper").label_datasets() == ["mnist", "fashion-mnist"]
+    assert check(DEFAULT | {"data": "paper"}).darrm.label_datasets() == ["mnist", "fashion-mnist"]
     assert checked().training("digits", "private")["model"] == "linear"
     assert checked().training("mnist", "plain")["model"] == "darrm_cnn"
 
@@ -54,14 +39,14 @@ def test_query_costs_are_the_published_ones():
 
 
 def test_label_experiment_holds_both_deltas():
-    experiment = checked(data="paper").label_experiment("mnist", 3)
+    experiment = check(DEFAULT | {"data": "paper"}).darrm.label_experiment("mnist", 3)
     assert experiment["delta_query"] == 3e-4
     assert experiment["delta_gamma"] == pytest.approx(1 - (1 - 1e-4) ** 3)
     assert experiment["delta_gamma"] < experiment["delta_query"]
 
 
 def test_hashed_shards_keep_their_sizes_out_of_the_schedule():
-    hashed = check(changed(data="paper", darrm__shards="keyed_hash"))
+    hashed = check(changed({"data": "paper", "darrm.shards": "keyed_hash"}))
     private = hashed.training("mnist", "private", 11)
     assert private["shards"] == "keyed_hash"
     assert private["shard_size"] == 1024  # as is accounted for

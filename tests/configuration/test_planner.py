@@ -1,15 +1,11 @@
 """The planner's section: mechanisms that there are, and labels that the queries suffice for."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from private_ensembles.configuration.check import ConfigError, check
 from private_ensembles.configuration.planner import SyntheticVotes
 
-ROOT = Path(__file__).parents[2]
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+from .shipped import DEFAULT
 
 
 def planner(**values):

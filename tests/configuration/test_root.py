@@ -1,14 +1,10 @@
 """The whole configuration: where its mirror and votes lie, and what it says of several sections."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from private_ensembles.configuration.check import ConfigError, check
 
-ROOT = Path(__file__).parents[2]
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+from .shipped import DEFAULT
 
 
 def test_mirror_is_made_absolute_from_where_the_user_stands(tmp_path):

@@ -3,21 +3,20 @@
 import dataclasses
 import json
 import re
-from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-import yaml
 
-from private_ensembles.configuration import schema, strict_yaml
+from private_ensembles.configuration import schema
+from private_ensembles.configuration.check import read_yaml
 from private_ensembles.student.forest import train_forest
 from private_ensembles.student.training import Training
 
-ROOT = Path(__file__).parents[2]
+from .shipped import DEFAULT, ROOT
+
 PATH = ROOT / "workflow" / "schemas" / "config.schema.json"
 SCHEMA = schema.schema()
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 # Parameters of students, whose code has defaults (compared below).
 PARAMETERS = (".vat", ".forest", ".student_parameters", ".baseline_parameters", ".nzc.student")
 
@@ -68,7 +67,7 @@ def test_every_whole_number_has_a_least_and_a_most():
 
 
 def test_no_key_is_defined_twice():
-    strict_yaml.read(ROOT / "config.yaml")
+    read_yaml(ROOT / "config.yaml")
 
 
 def test_every_key_is_explained_and_no_mapping_lets_unknown_keys_through():

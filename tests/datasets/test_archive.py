@@ -3,34 +3,39 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import write_dataset
-from private_ensembles.datasets.images import LabelledImages, read_dataset
+from private_ensembles.datasets.archive import content_sha256, write_dataset
+from private_ensembles.datasets.images import read_dataset
+from private_ensembles.datasets.tabular import read_records
+
+from . import test_images, test_tabular
+
+KINDS = [(test_images.small, read_dataset), (test_tabular.small, read_records)]
 
 
-def small(**changes):
-    arrays = {
-        "train_images": np.zeros((4, 5, 5), np.uint8),
-        "train_labels": np.array([0, 1, 0, 1], np.uint8),
-        "test_images": np.full((2, 5, 5), 16, np.uint8),
-        "test_labels": np.array([1, 0], np.uint8),
-    }
-    return LabelledImages("small", **(arrays | {"pixel_max": 16, "n_classes": 2} | changes))
-
-
-def test_dataset_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path):
+@pytest.mark.parametrize(("small", "read"), KINDS)
+def test_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path, small, read):
     data = small(provenance={"a": 1}, stand_in=True)
     write_dataset(tmp_path / "a.npz", data)
-    write_dataset(tmp_path / "b.npz", read_dataset(tmp_path / "a.npz"))
+    again = read(tmp_path / "a.npz")
+    write_dataset(tmp_path / "b.npz", again)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    read = read_dataset(tmp_path / "b.npz")
-    assert read.stand_in is True
-    assert read.provenance == {"a": 1}
-    assert read.name == "small"
+    assert (again.name, again.stand_in, again.provenance) == ("small", True, {"a": 1})
+    for name in data.ARRAYS:
+        np.testing.assert_array_equal(getattr(again, name), getattr(data, name))
+    assert content_sha256(again) == content_sha256(data)
+    assert content_sha256(small(test_labels=data.test_labels * 0)) != content_sha256(data)
 
 
-def test_damaged_dataset_file_is_refused_by_name(tmp_path):
+@pytest.mark.parametrize(("small", "read"), KINDS)
+def test_damaged_file_is_refused_by_name(tmp_path, small, read):
     write_dataset(tmp_path / "a.npz", small())
     data = (tmp_path / "a.npz").read_bytes()
     (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=r"a\.npz: not a readable npz"):
+        read(tmp_path / "a.npz")
+
+
+def test_records_are_no_images(tmp_path):
+    write_dataset(tmp_path / "a.npz", test_tabular.small())
+    with pytest.raises(ValueError, match=r"a\.npz: lacks train_images"):
         read_dataset(tmp_path / "a.npz")

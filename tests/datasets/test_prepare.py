@@ -10,12 +10,19 @@ import sys
 
 import numpy as np
 import pytest
+import sklearn.datasets
 import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.configuration.datasets import ROLES
 from private_ensembles.datasets.archive import content_sha256
-from private_ensembles.datasets.prepare import FORMATS, load_idx_dataset, prepare
+from private_ensembles.datasets.prepare import (
+    FORMATS,
+    first_occurrences,
+    load_breast_cancer,
+    load_idx_dataset,
+    prepare,
+)
 
 NAMES = {
     "train_images": "train-images-idx3-ubyte.gz",
@@ -87,9 +94,6 @@ def test_classes_become_labels_in_the_order_given(idx_files):
     data = load_idx_dataset("d", idx_files, classes=[8, 5])
     assert data.train_labels.tolist() == [1, 0] * 4
     assert data.train_images[:2, 0, 0].tolist() == [5, 8]
-
-
-def test_all_ten_classes_keep_their_numbers(idx_files):
     data = load_idx_dataset("d", idx_files, classes=range(10))
     assert data.train_labels.tolist() == [*range(10)] * 4
     assert data.n_classes == 10
@@ -140,6 +144,30 @@ def test_digits_are_split_by_seed(form, n_train, n_test, n_classes):
     assert first.stand_in
 
 
+@pytest.mark.parametrize("form", ["digits", "digits_parity"])
+def test_digits_split_loses_no_image_and_keeps_its_label(form):
+    settings = {"format": form, "n_train": 1437, "n_test": 360}
+    data = prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
+    digits = sklearn.datasets.load_digits()
+    targets = digits.target % 2 if form == "digits_parity" else digits.target
+    whole = np.column_stack([digits.images.reshape(-1, 64), targets])
+    images = np.concatenate([data.train_images, data.test_images]).reshape(-1, 64)
+    split = np.column_stack([images, np.concatenate([data.train_labels, data.test_labels])])
+    assert sorted(split.tolist()) == sorted(whole.tolist())
+
+
+def test_every_tumour_is_in_one_part_and_within_the_bounds():
+    data = load_breast_cancer("cancer", n_train=400, n_test=169, generator=np.random.default_rng(0))
+    parts = np.concatenate([data.train_features, data.test_features])
+    found = np.column_stack([parts, np.concatenate([data.train_labels, data.test_labels])])
+    whole = sklearn.datasets.load_breast_cancer()
+    expected = np.column_stack([whole.data.astype(np.float32), whole.target])
+    assert sorted(found.tolist()) == sorted(expected.tolist())
+    assert (data.lower <= parts).all()
+    assert (parts <= data.upper).all()
+    assert len(data.test_labels) == 169
+
+
 def test_the_parity_split_is_the_one_of_the_published_results():
     settings = {"format": "digits_parity", "n_train": 1437, "n_test": 360}
     data = prepare("digits", settings, {}, sha256={}, stand_in=True, seed=0)
@@ -161,6 +189,11 @@ def test_equal_images_of_a_pool_are_kept_once_and_none_is_in_both_parts(idx_file
     with pytest.raises(ValueError, match="must be positive and add up to the 30 records"):
         settings |= {"n_train": 30}
         prepare("d", settings, files, sha256=checksums(files), stand_in=False, seed=0)
+
+
+def test_the_first_of_equal_images_is_found():
+    images = np.array([[[1, 2]], [[3, 4]], [[1, 2]], [[2, 1]], [[3, 4]]], np.uint8)
+    assert first_occurrences(images).tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(1400, 360), (1797, 0), (-1, 1798)])

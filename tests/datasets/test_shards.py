@@ -3,37 +3,19 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.shards import cut_shards, keyed_hash_shards, permutation_shards
-
-
-def test_permutation_shards_are_disjoint_and_drop_the_remainder():
-    shards = permutation_shards(1000, 11, np.random.default_rng(0))
-    assert shards.shape == (11, 90)
-    assert shards.dtype == np.int64
-    assert len(np.unique(shards)) == 990
-    assert shards.min() >= 0
-    assert shards.max() < 1000
-
-
-def test_permutation_shards_follow_the_generator():
-    first, again, other = (
-        permutation_shards(100, 3, np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+from private_ensembles.datasets.shards import (
+    cut_shards,
+    draw_partitions,
+    keyed_hash_shards,
+    permutation_shards,
+    shard_of_record,
+)
 
 
 @pytest.mark.parametrize(("records", "shards"), [(5, 6), (5, 0), (0, 1)])
 def test_impossible_numbers_of_shards_are_refused(records, shards):
     with pytest.raises(ValueError, match="n_shards"):
         permutation_shards(records, shards, np.random.default_rng(0))
-
-
-def test_keyed_hash_shards_do_not_move_other_records():
-    records = np.random.default_rng(0).integers(0, 256, (500, 65)).astype(np.uint8)
-    before = keyed_hash_shards(records, 11, b"key")
-    after = keyed_hash_shards(np.delete(records, 123, axis=0), 11, b"key")
-    assert np.array_equal(np.delete(before, 123), after)
 
 
 def test_keyed_hash_shards_depend_on_the_key_and_fill_evenly():
@@ -66,6 +48,7 @@ def test_either_assignment_gives_every_record_to_one_teacher_at_most():
     equal = cut_shards("permutation", images, labels, 7, np.random.default_rng(0))
     assert [len(shard) for shard in equal] == [42] * 7
     assert len(np.unique(np.concatenate(equal))) == 294
+    assert 0 <= np.min(equal) <= np.max(equal) < 300
     hashed = cut_shards("keyed_hash", images, labels, 7, np.random.default_rng(0))
     assert sorted(np.concatenate(hashed).tolist()) == list(range(300))
     assert len({len(shard) for shard in hashed}) > 1
@@ -101,3 +84,38 @@ def test_a_label_is_part_of_the_record():
     moved = np.setxor1d(first[0], second[0])
     assert len(moved)
     assert moved.max() < 50
+
+
+# Several times over ----------------------------------------------------------------------------
+
+
+def test_the_first_partitions_of_many_are_those_of_few():
+    many = draw_partitions(103, 10, range(6), 0, "x")
+    assert many.shape == (6, 10, 10)
+    np.testing.assert_array_equal(many[:2], draw_partitions(103, 10, range(2), 0, "x"))
+    np.testing.assert_array_equal(many[4:], draw_partitions(103, 10, [4, 5], 0, "x"))
+    assert not np.array_equal(many[0], many[1])
+    assert not np.array_equal(many, draw_partitions(103, 10, range(6), 1, "x"))
+
+
+def test_every_record_is_in_the_shard_that_is_said_or_left_out():
+    shards = draw_partitions(23, 4, range(3), 0, "x")
+    where = shard_of_record(shards, 23)
+    for partition in range(3):
+        for record in range(23):
+            found = [j for j in range(4) if record in shards[partition, j]]
+            assert found == ([] if where[partition, record] < 0 else [where[partition, record]])
+    assert ((where < 0).sum(axis=1) == 3).all()
+
+
+def test_what_is_no_partition_is_refused():
+    with pytest.raises(ValueError, match="n_shards = 24: must be at least 1 and at most the 23"):
+        draw_partitions(23, 24, range(1), 0)
+    with pytest.raises(ValueError, match=r"partitions = \[\]: must be at least one"):
+        draw_partitions(23, 4, [], 0)
+    with pytest.raises(ValueError, match="none negative"):
+        draw_partitions(23, 4, [-1], 0)
+    with pytest.raises(ValueError, match="indices of the 5 records"):
+        shard_of_record(np.array([[[0], [5]]]), 5)
+    with pytest.raises(ValueError, match="no record twice"):
+        shard_of_record(np.array([[[0, 1], [1, 2]]]), 5)

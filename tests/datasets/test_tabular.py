@@ -1,16 +1,9 @@
-"""tabular: promises are checked, files come back, and scaling does what its bounds say."""
+"""tabular: promises are checked, and scaling does what its bounds say."""
 
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.archive import content_sha256, write_dataset
-from private_ensembles.datasets.images import read_dataset
-from private_ensembles.datasets.tabular import (
-    LabelledRecords,
-    data_bounds,
-    min_max_scaled,
-    read_records,
-)
+from private_ensembles.datasets.tabular import LabelledRecords, data_bounds, min_max_scaled
 
 
 def small(**changes):
@@ -24,25 +17,6 @@ def small(**changes):
         "upper": np.array([8, 1], np.float32),
     }
     return LabelledRecords("small", **(arrays | {"n_classes": 2} | changes))
-
-
-def test_file_is_read_back_and_its_bytes_depend_on_contents_only(tmp_path):
-    data = small(provenance={"a": 1}, stand_in=True)
-    write_dataset(tmp_path / "a.npz", data)
-    write_dataset(tmp_path / "b.npz", read_records(tmp_path / "a.npz"))
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    read = read_records(tmp_path / "b.npz")
-    assert read.stand_in is True
-    assert read.provenance == {"a": 1}
-    assert read.feature_names.tolist() == ["age", "sex=Male"]
-    assert content_sha256(read) == content_sha256(data)
-    assert content_sha256(small(feature_names=np.array(["age", "sex"]))) != content_sha256(data)
-
-
-def test_records_are_no_images(tmp_path):
-    write_dataset(tmp_path / "a.npz", small())
-    with pytest.raises(ValueError, match=r"a\.npz: lacks train_images"):
-        read_dataset(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize(
@@ -64,14 +38,6 @@ def test_records_are_no_images(tmp_path):
 def test_records_that_break_the_promises_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         small(**changes)
-
-
-def test_damaged_file_is_refused_by_name(tmp_path):
-    write_dataset(tmp_path / "a.npz", small())
-    data = (tmp_path / "a.npz").read_bytes()
-    (tmp_path / "a.npz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=r"a\.npz: not a readable npz"):
-        read_records(tmp_path / "a.npz")
 
 
 def test_public_bounds_clip_what_lies_beyond():

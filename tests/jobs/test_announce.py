@@ -2,6 +2,7 @@
 
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,20 +11,32 @@ from private_ensembles.jobs import announce
 RULES = ["train_teachers"] * 2 + ["optimize_gamma"] + ["tabulate_x"] * 5 + ["all", "report"]
 
 
-def test_a_run_says_what_it_will_do_in_words():
-    text = announce.start(RULES, data="embedded", papers=["darrm", "pate"], votes=None)
-    assert text.splitlines()[0] == (
-        "Reproducing DaRRM and PATE on data that ship with scikit-learn (no data are downloaded): "
-        "train 2 ensembles of teachers, optimise 1 noise function and 5 shorter jobs (tables, "
-        "figures, checks)."
-    )
+def start(rules, *, data="paper", papers=("darrm",), votes=None):
+    """The words at the start of a run of these rules' jobs."""
+    jobs = [SimpleNamespace(rule=SimpleNamespace(name=name)) for name in rules]
+    return announce.start(jobs, {"data": data, "papers": papers, "votes": votes})
 
 
-def test_small_runs_and_those_on_own_votes_have_words_as_well():
-    text = announce.start(["tabulate_x"], data="paper", papers=["darrm"], votes=None)
-    assert text.startswith("Reproducing DaRRM on the papers' own data: 1 job.")
-    text = announce.start(["apply_votes"], data="paper", papers=["darrm"], votes="v.npz")
-    assert text.startswith("Accounting for your votes (v.npz): account for 1 vote matrix.")
+@pytest.mark.parametrize(
+    ("rules", "config", "line"),
+    [
+        (
+            RULES,
+            {"data": "embedded", "papers": ["darrm", "pate"]},
+            "Reproducing DaRRM and PATE on data that ship with scikit-learn (no data are "
+            "downloaded): train 2 ensembles of teachers, optimise 1 noise function and 5 shorter "
+            "jobs (tables, figures, checks).",
+        ),
+        (["tabulate_x"], {}, "Reproducing DaRRM on the papers' own data: 1 job."),
+        (
+            ["apply_votes"],
+            {"votes": "v.npz"},
+            "Accounting for your votes (v.npz): account for 1 vote matrix.",
+        ),
+    ],
+)
+def test_a_run_says_what_it_will_do_in_words(rules, config, line):
+    assert start(rules, **config).splitlines()[0] == line
 
 
 def test_the_end_names_the_page_that_exists(tmp_path):
@@ -62,6 +75,6 @@ def test_no_training_hides_among_the_shorter_jobs(root):
     assert len(long) >= 7
     assert long <= set(announce._WORK)
     for name in sorted(long):
-        text = announce.start([name], data="paper", papers=["pate"], votes=None)
+        text = start([name])
         assert "shorter" not in text
         assert " 1 " in text

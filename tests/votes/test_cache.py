@@ -2,7 +2,6 @@
 
 import io as standard_io
 import json
-import pickle
 import zipfile
 
 import numpy as np
@@ -25,7 +24,7 @@ def file_with(path, **changes):
     return path
 
 
-def test_votes_are_read_back_in_the_smallest_type(tmp_path):
+def test_votes_are_read_back_in_the_smallest_type_and_in_the_format_of_other_tools(tmp_path):
     votes = Votes(2, GOOD["labels"], GOOD["votes"].astype(np.int64), provenance={"seed": 0})
     write_votes(tmp_path / "v.npz", votes)
     read = read_votes(tmp_path / "v.npz")
@@ -34,15 +33,11 @@ def test_votes_are_read_back_in_the_smallest_type(tmp_path):
     assert read.labels.tolist() == [1, 1, -1]
     assert (read.n_queries, read.n_teachers, read.n_classes) == (3, 3, 2)
     assert read.provenance == {"seed": 0}
-
-
-def test_format_is_the_one_that_other_tools_read(tmp_path):
-    write_votes(tmp_path / "v.npz", Votes(2, GOOD["labels"], GOOD["votes"], provenance={"a": 1}))
     with np.load(tmp_path / "v.npz", allow_pickle=False) as archive:
         assert set(archive.files) == {"votes", "labels", "n_classes", "provenance"}
         assert archive["votes"].shape == (3, 3)
         assert int(archive["n_classes"]) == 2
-        assert json.loads(str(archive["provenance"])) == {"a": 1}
+        assert json.loads(str(archive["provenance"])) == {"seed": 0}
 
 
 def test_equal_contents_give_equal_bytes(tmp_path):
@@ -116,28 +111,6 @@ def test_every_truncation_is_refused(tmp_path):
         path.write_bytes(data[:length])
         with pytest.raises(ValueError, match=r"short\.npz"):
             read_votes(path)
-
-
-def test_flipped_bits_in_the_votes_are_refused(tmp_path):
-    data = bytearray(file_with(tmp_path / "whole.npz").read_bytes())
-    position = data.index(GOOD["votes"].tobytes())
-    data[position] ^= 1
-    (tmp_path / "flipped.npz").write_bytes(data)
-    with pytest.raises(ValueError, match=r"flipped\.npz"):
-        read_votes(tmp_path / "flipped.npz")
-
-
-def test_other_kinds_of_files_are_refused(tmp_path):
-    np.save(tmp_path / "array.npy", GOOD["votes"])
-    (tmp_path / "pickle.npz").write_bytes(pickle.dumps(GOOD))
-    (tmp_path / "text.npz").write_text("not an archive")
-    with zipfile.ZipFile(tmp_path / "foreign.npz", "w") as archive:
-        archive.writestr("votes", "not an array")
-    for name in ("array.npy", "pickle.npz", "text.npz", "foreign.npz"):
-        with pytest.raises(ValueError, match=name):
-            read_votes(tmp_path / name)
-    with pytest.raises(OSError, match="nothing"):
-        read_votes(tmp_path / "nothing.npz")
 
 
 def test_pickled_member_is_never_executed(tmp_path):

@@ -3,7 +3,7 @@ import os
 import sys
 import tempfile
 
-from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSourceFile
+from snakemake.sourcecache import HostingProviderFile, LocalGitFile
 
 
 def home(here, cache):
@@ -12,8 +12,8 @@ def home(here, cache):
     here: the folder of workflow/Snakefile. From `github(...)`, `gitlab(...)` and `git+file:...`
     Snakemake fetches the files that it knows of, so the whole commit is cloned into `cache`, once.
     """
-    if isinstance(here, LocalSourceFile):
-        return os.path.dirname(here.path)
+    if os.path.isdir(str(here)):
+        return os.path.dirname(str(here))
     if isinstance(here, HostingProviderFile):
         repository = here.hosted_repo.repo  # bare, and fetched when that file was
     elif isinstance(here, LocalGitFile):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.datasets.breast_cancer import load_breast_cancer
+from private_ensembles.datasets.prepare import load_breast_cancer
 from private_ensembles.papers.dpbag.experiment import account, cast_votes, split_thirds
 
 BUDGET = {"epsilon": [1, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "noise": 2, "order_max": 80}

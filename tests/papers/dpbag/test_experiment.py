@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles.datasets.breast_cancer import load_breast_cancer
-from private_ensembles.datasets.partitions import draw_partitions
+from private_ensembles.datasets.prepare import load_breast_cancer
+from private_ensembles.datasets.shards import draw_partitions
 from private_ensembles.dpbag.budget import affordable
 from private_ensembles.papers.dpbag.experiment import (
     cast_votes,

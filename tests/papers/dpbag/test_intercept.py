@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from private_ensembles.datasets.partitions import draw_partitions
+from private_ensembles.datasets.shards import draw_partitions
 from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.papers.dpbag import intercept
 from private_ensembles.papers.dpbag.experiment import cast_votes

@@ -9,14 +9,13 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import NoReturn
 
 import yaml
 from pydantic import ValidationError
 
-from private_ensembles.configuration import strict_yaml
 from private_ensembles.configuration.root import Configuration
 
 _TYPES = {
@@ -37,6 +36,47 @@ class ConfigError(ValueError):
         # A name may hold a line break, the message must not.
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
         self.path = path
+
+
+class GivenTwice(ValueError):
+    """A key stands twice in one mapping; the message names file, line and key."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Builds plain values only, and refuses a key that stands twice: PyYAML takes the last one."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
+    lines: dict[Hashable, int] = {}
+    for name, _ in node.value:
+        if name.tag == "tag:yaml.org,2002:merge":
+            continue  # several mappings may be merged
+        key, line = loader.construct_object(name, deep=True), name.start_mark.line + 1
+        if isinstance(key, Hashable):  # or PyYAML refuses it below
+            if key in lines:
+                raise GivenTwice(
+                    f"{name.start_mark.name}, line {line}: {key} is given twice, first in line "
+                    f"{lines[key]}"
+                )
+            lines[key] = line
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+
+
+def read_yaml(path: str | os.PathLike):
+    """Return what a YAML file holds, as plain values.
+
+    Raises GivenTwice for a key that stands twice in one mapping, yaml.YAMLError for what is no
+    YAML, ValueError for what is no text in UTF-8, and OSError if it cannot be opened.
+    """
+    with open(path, encoding="utf-8") as file:
+        loader = _Loader(file)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
 
 
 def check_or_exit(
@@ -96,8 +136,8 @@ def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     read = []
     for name, path in named:
         try:
-            read.append((name, strict_yaml.read(path)))
-        except strict_yaml.GivenTwice as error:
+            read.append((name, read_yaml(path)))
+        except GivenTwice as error:
             _exit(str(error))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
@@ -111,7 +151,7 @@ def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
     says after `config:` of its `module`. Raises OSError if the file cannot be read.
     """
     return [
-        (os.path.basename(own), strict_yaml.read(own)),
+        (os.path.basename(own), read_yaml(own)),
         ("config of the module", dict(settings)),
     ]
 

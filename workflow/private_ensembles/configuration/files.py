@@ -164,12 +164,11 @@ def baselines(settings: Configuration, task: str) -> list[str]:
 
 def authors_students(settings: Configuration) -> list[str]:
     """Summaries of students of labels that PATE's authors released, of all tasks run."""
-    names = (
-        instance(task=task, seed=seed)
+    return [
+        f"results/pate/authors/{instance(task=task, seed=seed)}.csv"
         for task in settings.pate.authors_labels()
         for seed in settings.pate.seeds(task)
-    )
-    return [f"results/pate/authors/{name}.csv" for name in names]
+    ]
 
 
 def interactive_students(settings: Configuration) -> dict[str, dict[str, str]]:
@@ -213,11 +212,11 @@ def bagged(settings: Configuration, kind: str, model: str, dataset: str, seed) -
 
 def bagged_votes(settings: Configuration, model: str, dataset: str, n, seed) -> list[str]:
     """The votes of all partitions of one split into n shards, in the order of the partitions."""
-    names = (
-        instance(model=model, n=int(n), seed=int(seed), first=first)
-        for first in settings.dpbag.first_partitions(model)
-    )
-    return [f"results/dpbag/votes/{dataset}/{name}.npz" for name in names]
+    point = {"model": model, "n": int(n), "seed": int(seed)}
+    firsts = settings.dpbag.first_partitions(model)
+    return [
+        f"results/dpbag/votes/{dataset}/{instance(**point, first=first)}.npz" for first in firsts
+    ]
 
 
 def bagged_students(settings: Configuration, model: str) -> list[str]:
@@ -252,9 +251,9 @@ def session_batch(settings: Configuration) -> dict[str, str]:
 
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Where publish_docs copies results to: results/pate/tables/x.csv to docs/pate/x.csv."""
-    return {kind: [_copy(path) for path in paths] for kind, paths in results.items()}
-
-
-def _copy(path: str) -> str:
-    _, *folders, name = path.split("/")
-    return "/".join(["docs", *folders[:1], name])
+    copies: dict[str, list[str]] = {kind: [] for kind in results}
+    for kind, paths in results.items():
+        for path in paths:
+            _, *folders, name = path.split("/")
+            copies[kind].append("/".join(["docs", *folders[:1], name]))
+    return copies

@@ -308,7 +308,6 @@ class Pate(Tasks):
             path = f"pate.tasks.{name}"
             yield from self._source(path, task)
             yield from self._student(path, task)
-            yield from self._authors_labels(f"{path}.authors_labels", task)
             if task.data in ("any", self._settings.data):
                 yield from self._sizes(path, task)
         yield from self._shared()
@@ -338,7 +337,7 @@ class Pate(Tasks):
             yield f"{path}.teachers", task.teachers.plain(), f"left out if kind is {kind}"
 
     def _student(self, path: str, task: Task) -> Iterator[types.Mistake]:
-        """A student needs inputs of its kind, and parameters of its own method."""
+        """A student needs inputs of its kind, parameters of its own method, and labels."""
         method = task.student
         if method is not None and task.kind == "synthetic":
             yield f"{path}.student", method, "null, since synthetic votes have no inputs"
@@ -351,13 +350,10 @@ class Pate(Tasks):
             # They are those of networks; a forest's are the same for all tasks.
             if method == "forest" and (parameters := getattr(task, key)):
                 yield f"{path}.{key}", parameters.plain(), "left out if student is forest"
-
-    def _authors_labels(self, path: str, task: Task) -> Iterator[types.Mistake]:
-        """They are labels."""
         known = self._settings.datasets.of("labels", stand_in=False)
         if task.authors_labels not in (None, *known):
             allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
-            yield path, task.authors_labels, allowed
+            yield f"{path}.authors_labels", task.authors_labels, allowed
 
     def _sizes(self, path: str, task: Task) -> Iterator[types.Mistake]:
         """Teachers and the pool fit into the data set of a task that is run."""

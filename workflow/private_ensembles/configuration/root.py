@@ -110,13 +110,9 @@ class Configuration(types.Section):
         return str(batch) if isinstance(batch, int | datetime.date) else batch
 
     @model_validator(mode="after")
-    def _noise_is_known(self):
+    def _sections_fit(self):
         if self.noise == "auto":
             self.noise = automatic_noise(self.votes)
-        return self
-
-    @model_validator(mode="after")
-    def _sections_fit(self):
         sections = [part for _, part in self if isinstance(part, types.MainSection)]
         for section in sections:
             section._settings = self

@@ -7,6 +7,7 @@ no single key shows (m <= K) is checked by the models alone.
 """
 
 import json
+from functools import cache
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
@@ -31,8 +32,9 @@ class ForEditors(GenerateJsonSchema):
         return {**rule, "additionalProperties": False} if "patternProperties" in rule else rule
 
 
+@cache
 def schema() -> dict:
-    """Return the JSON schema."""
+    """Return the JSON schema; made once, since every message about a mistake looks into it."""
     generated = Configuration.model_json_schema(schema_generator=ForEditors)
     return {"$schema": ForEditors.schema_dialect, **generated}
 

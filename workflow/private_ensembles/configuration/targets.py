@@ -4,19 +4,6 @@ from private_ensembles.configuration import files
 from private_ensembles.configuration.darrm import ACCURACY_TABLES, SHAPE_FIGURES
 from private_ensembles.configuration.root import Configuration
 
-LEDGER = "results/privacy_ledger.csv"
-LEDGER_FIGURE = "results/audit/figures/claimed_exact.png"
-TOTALS = "results/audit/tables/totals.csv"
-PLANNER = "results/planner/tables/planner.csv"
-FEWER_LABELS = "results/planner/tables/fewer_labels.csv"
-PLANNER_FIGURE = "results/planner/figures/correct_labels.png"
-MANY_LABELS = "results/planner/tables/many_labels.csv"
-MANY_LABELS_FIGURE = "results/planner/figures/many_labels.png"
-BEST_LABEL = "results/planner/tables/best_label.csv"
-BEST_LABEL_FIGURE = "results/planner/figures/best_label.png"
-ACTIVE_LEARNING = "results/planner/tables/active_learning.csv"
-ACTIVE_LEARNING_FIGURE = "results/planner/figures/active_learning.png"
-
 
 def student_tasks(settings: Configuration) -> list[str]:
     """PATE's tasks that train students."""
@@ -135,8 +122,12 @@ def bagged_records(settings: Configuration) -> list[str]:
 
 def ledger(settings: Configuration) -> dict[str, list[str]]:
     """The audit of all papers: its ledger, totals and figure; nothing if it is left out."""
-    parts = {"ledger": [LEDGER], "totals": [TOTALS], "figures": [LEDGER_FIGURE]}
-    return parts if settings.audit else {part: [] for part in parts}
+    made = settings.audit is not None
+    return {
+        "ledger": ["results/privacy_ledger.csv"] * made,
+        "totals": ["results/audit/tables/totals.csv"] * made,
+        "figures": ["results/audit/figures/claimed_exact.png"] * made,
+    }
 
 
 def equal_budget(settings: Configuration) -> list[str]:
@@ -145,33 +136,24 @@ def equal_budget(settings: Configuration) -> list[str]:
     return ["results/pate/tables/equal_budget.csv"] if made else []
 
 
-def many_labels(settings: Configuration) -> dict[str, list[str]]:
-    """The planner's study of many labels: its table and figure; nothing if it is left out."""
-    parts = {"tables": [MANY_LABELS], "figures": [MANY_LABELS_FIGURE]}
-    return parts if settings.planner.many_labels else {part: [] for part in parts}
-
-
-def best_label(settings: Configuration) -> dict[str, list[str]]:
-    """The planner's study of the best label: its table and figure; nothing if it is left out."""
-    parts = {"tables": [BEST_LABEL], "figures": [BEST_LABEL_FIGURE]}
-    return parts if settings.planner.best_label else {part: [] for part in parts}
-
-
-def active_learning(settings: Configuration) -> dict[str, list[str]]:
-    """The study of a student that asks in rounds: its table and figure; nothing if left out."""
-    parts = {"tables": [ACTIVE_LEARNING], "figures": [ACTIVE_LEARNING_FIGURE]}
-    return parts if settings.planner.active_learning else {part: [] for part in parts}
+def study(settings: Configuration, name: str) -> dict[str, list[str]]:
+    """One of the planner's studies, such as `many_labels`; nothing if it is left out."""
+    made = bool(getattr(settings.planner, name))
+    return {
+        "tables": [f"results/planner/tables/{name}.csv"] * made,
+        "figures": [f"results/planner/figures/{name}.png"] * made,
+    }
 
 
 def published(settings: Configuration) -> dict[str, list[str]]:
     """The tables and figures that publish_docs copies."""
     audit = ledger(settings)
-    studies = (many_labels(settings), best_label(settings), active_learning(settings))
-    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"], PLANNER, FEWER_LABELS]
-    figures = [*audit["figures"], PLANNER_FIGURE]
-    for study in studies:
-        tables += study["tables"]
-        figures += study["figures"]
+    tables = [*teachers_cost(settings), *audit["ledger"], *audit["totals"]]
+    tables += [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")]
+    figures = [*audit["figures"], "results/planner/figures/correct_labels.png"]
+    for name in ("many_labels", "best_label", "active_learning"):
+        tables += study(settings, name)["tables"]
+        figures += study(settings, name)["figures"]
     figures += figure_files(settings)
     return {"tables": [*tables, *table_files(settings)], "figures": figures}
 

@@ -10,28 +10,23 @@ import numpy as np
 
 from private_ensembles.datasets.tabular import LabelledRecords
 
-# Numeric attributes with a range that is known without the records: the sample was drawn with
-# age > 16, hours > 0 and weight > 1 (adult.names), and the survey codes age up to 90 and hours with
-# two digits, education with 16 levels, gains with five digits and losses with four. The upper end
-# of the weights is ours. Scaling clips what is beyond.
-NUMERIC = {
+# The attributes in the order of the file. Numeric ones have a range that is known without the
+# records: the sample was drawn with age > 16, hours > 0 and weight > 1 (adult.names), and the
+# survey codes age up to 90 and hours with two digits, education with 16 levels, gains with five
+# digits and losses with four. The upper end of the weights is ours. Scaling clips what is beyond.
+# Categorical ones have all their values; "?" is one if adult.data may have it.
+ATTRIBUTES = {
     "age": (17, 90),
-    "fnlwgt": (1, 2_000_000),
-    "education-num": (1, 16),
-    "capital-gain": (0, 99_999),
-    "capital-loss": (0, 9_999),
-    "hours-per-week": (1, 99),
-}
-# Categorical attributes with all their values. "?" is one if adult.data may have it.
-CATEGORICAL = {
     "workclass": (
         "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, "
         "Never-worked, ?"
     ),
+    "fnlwgt": (1, 2_000_000),
     "education": (
         "Bachelors, Some-college, 11th, HS-grad, Prof-school, Assoc-acdm, Assoc-voc, 9th, 7th-8th, "
         "12th, Masters, 1st-4th, 10th, Doctorate, 5th-6th, Preschool"
     ),
+    "education-num": (1, 16),
     "marital-status": (
         "Married-civ-spouse, Divorced, Never-married, Separated, Widowed, Married-spouse-absent, "
         "Married-AF-spouse"
@@ -44,6 +39,9 @@ CATEGORICAL = {
     "relationship": "Wife, Own-child, Husband, Not-in-family, Other-relative, Unmarried",
     "race": "White, Asian-Pac-Islander, Amer-Indian-Eskimo, Other, Black",
     "sex": "Female, Male",
+    "capital-gain": (0, 99_999),
+    "capital-loss": (0, 9_999),
+    "hours-per-week": (1, 99),
     "native-country": (
         "United-States, Cambodia, England, Puerto-Rico, Canada, Germany, "
         "Outlying-US(Guam-USVI-etc), India, Japan, Greece, South, China, Cuba, Iran, Honduras, "
@@ -53,24 +51,10 @@ CATEGORICAL = {
         "Holand-Netherlands, ?"
     ),
 }
-CATEGORICAL = {name: tuple(values.split(", ")) for name, values in CATEGORICAL.items()}
-# The order in the file.
-ATTRIBUTES = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-)
+NUMERIC = {name: range_ for name, range_ in ATTRIBUTES.items() if isinstance(range_, tuple)}
+CATEGORICAL = {
+    name: tuple(values.split(", ")) for name, values in ATTRIBUTES.items() if name not in NUMERIC
+}
 CLASSES = ("<=50K", ">50K")
 MAX_LINE = 1 << 10  # characters; the longest record has 150
 

@@ -7,13 +7,18 @@ import numpy as np
 from private_ensembles.datasets import idx
 from private_ensembles.datasets.adult import load_adult
 from private_ensembles.datasets.archive import content_sha256
-from private_ensembles.datasets.breast_cancer import load_breast_cancer
 from private_ensembles.datasets.images import LabelledImages
 from private_ensembles.datasets.mat import read_cropped_digits
-from private_ensembles.datasets.pool import digits_pool, first_occurrences, split_pool
 from private_ensembles.datasets.released import load_released_labels
+from private_ensembles.datasets.tabular import LabelledRecords
 from private_ensembles.jobs.provenance import sha256_of
 from private_ensembles.noise.streams import generator
+
+# Upper ends, ours, of the ten measurements of a tumour, in scikit-learn's order: radius, texture,
+# perimeter, area, smoothness, compactness, concavity, concave points, symmetry, fractal dimension.
+# Each comes as a mean, a standard error and a worst value, whose ranges are these times SHARES.
+LARGEST = (40, 50, 250, 4000, 0.25, 1, 1, 0.3, 0.6, 0.2)
+SHARES = (1, 0.5, 1.5)
 
 
 def load_idx_dataset(name, files, *, classes):
@@ -47,6 +52,68 @@ def _of_classes(images_path, labels_path, classes):
     keep = np.isin(labels, classes)
     # No second copy of a whole data set if all of it is kept.
     return (images if keep.all() else images[keep]), new[labels[keep]]
+
+
+def split(name, total, *, n_train, n_test, generator):
+    """Indices of the training and of the test part, int64, ascending: the test part is drawn.
+
+    generator: numpy.random.Generator. Raises ValueError unless n_train and n_test are positive and
+    add up to the total.
+    """
+    if min(n_train, n_test) < 1 or n_train + n_test != total:
+        raise ValueError(
+            f"{name}: n_train = {n_train}, n_test = {n_test}: must be positive and add up to the "
+            f"{total} records that there are"
+        )
+    order = generator.permutation(total)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def split_pool(name, images, labels, *, pixel_max, n_classes, **parts):
+    """A data set of images drawn for testing, without replacement, and the others to train on.
+
+    images, labels: as in LabelledImages. parts: n_train, n_test and generator of `split`. Both
+    parts keep the order of the pool. Raises ValueError like `split`.
+    """
+    train, test = split(name, len(images), **parts)
+    return LabelledImages(
+        name, images[train], labels[train], images[test], labels[test], pixel_max, n_classes
+    )
+
+
+def first_occurrences(images):
+    """Indices, ascending, of the first of each group of equal images: int64 (distinct images,).
+
+    A pool with repetitions must lose them before it is split, or the same image is in both parts:
+    then a student is tested on what the teachers were trained on.
+    """
+    flat = np.ascontiguousarray(images).reshape(len(images), -1)
+    whole = flat.view(np.dtype((np.void, flat.shape[1] * flat.itemsize))).ravel()
+    return np.sort(np.unique(whole, return_index=True)[1])
+
+
+def load_breast_cancer(name, **parts):
+    """The 569 records of 30 measurements, label 1 for benign, some of them drawn for testing.
+
+    parts: n_train, n_test and generator of `pool.split`. Raises ValueError as it does.
+    """
+    from sklearn.datasets import load_breast_cancer as load  # late: a second of import
+
+    data = load()
+    features, labels = data.data.astype(np.float32), data.target.astype(np.uint8)
+    train, test = split(name, len(labels), **parts)
+    upper = np.outer(SHARES, LARGEST).ravel().astype(np.float32)
+    return LabelledRecords(
+        name,
+        features[train],
+        labels[train],
+        features[test],
+        labels[test],
+        feature_names=np.array(data.feature_names, dtype=np.str_),
+        lower=np.zeros_like(upper),
+        upper=upper,
+        n_classes=2,
+    )
 
 
 def prepare(name, settings, files, *, sha256, stand_in, seed):
@@ -109,9 +176,17 @@ def _idx_pool(name, settings, files, seed):
 
 def _digits(name, settings, files, seed):
     parity = settings["format"] == "digits_parity"
-    images, labels = digits_pool(parity=parity)
-    shape = {"pixel_max": 16, "n_classes": 2 if parity else 10}
-    dataset = split_pool(name, images, labels, **_split(name, settings, seed), **shape)
+    from sklearn.datasets import load_digits  # late: a second of import
+
+    digits = load_digits()
+    dataset = split_pool(
+        name,
+        digits.images.astype(np.uint8),
+        (digits.target % 2 if parity else digits.target).astype(np.uint8),
+        **_split(name, settings, seed),
+        pixel_max=16,
+        n_classes=2 if parity else 10,
+    )
     label = "digit % 2" if parity else "digit"
     return dataset, {"source": "sklearn.datasets.load_digits", "label": label}
 

@@ -69,18 +69,17 @@ class LabelledRecords:
             if not np.isfinite(features).all():
                 raise ValueError(f"{self.name}: {part}_features: must be finite")
             archive.check_labels(self, part, len(features))
-        _check_bounds(self.name, self.lower, self.upper, len(names))
-
-
-def _check_bounds(name, lower, upper, n_features):
-    for which, bound in (("lower", lower), ("upper", upper)):
-        if bound.dtype != np.float32 or bound.shape != (n_features,):
-            raise ValueError(
-                f"{name}: {which} is {bound.dtype} {bound.shape}: must be float32 ({n_features},)"
-            )
-    # Not `lower > upper`, which a NaN would pass.
-    if not (np.isfinite(lower).all() and np.isfinite(upper).all() and (lower <= upper).all()):
-        raise ValueError(f"{name}: lower, upper: must be finite, lower at most upper")
+        for which in ("lower", "upper"):
+            bound = getattr(self, which)
+            if bound.dtype != np.float32 or bound.shape != names.shape:
+                raise ValueError(
+                    f"{self.name}: {which} is {bound.dtype} {bound.shape}: must be float32 "
+                    f"({len(names)},)"
+                )
+            if not np.isfinite(bound).all():
+                raise ValueError(f"{self.name}: lower, upper: must be finite, lower at most upper")
+        if (self.lower > self.upper).any():
+            raise ValueError(f"{self.name}: lower, upper: must be finite, lower at most upper")
 
 
 def read_records(path):

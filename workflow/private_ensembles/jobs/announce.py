@@ -35,31 +35,27 @@ _DATA = {
 _NAMES = {"darrm": "DaRRM", "pate": "PATE", "dpbag": "DPBag", "nzc": "NZC"}
 
 
-def start(rules: Iterable[str], *, data: str, papers: Iterable[str], votes: str | None) -> str:
-    """Return what a run is about to do, in three lines at most.
+def start(jobs: Iterable, config: Mapping) -> str:
+    """Return what a run is about to do, in two lines.
 
-    rules: the rule of every job that will run. data, papers, votes: of the configuration.
+    jobs: Snakemake's, all that will run. config: the checked configuration.
     """
-    counts = Counter(rules)
-    if votes is not None:
-        what = f"Accounting for your votes ({votes})"
+    counts = Counter(job.rule.name for job in jobs)
+    if config["votes"] is not None:
+        what = f"Accounting for your votes ({config['votes']})"
     else:
-        names = [_NAMES.get(paper, paper) for paper in papers]
-        what = f"Reproducing {_and(names)} {_DATA.get(data, '')}".rstrip()
+        names = [_NAMES[paper] for paper in config["papers"]]
+        what = f"Reproducing {_and(names)} {_DATA[config['data']]}"
     work = []
     for rule, (verb, singular, plural) in _WORK.items():
         if number := counts.pop(rule, 0):
             work.append(f"{verb} {number} {singular if number == 1 else plural}")
-    # A rule that only represents others runs nothing.
-    rest = sum(
-        number for rule, number in counts.items() if rule not in ("all", "default", "report")
-    )
-    if rest:
-        work.append(
-            f"{rest} shorter jobs (tables, figures, checks)"
-            if work
-            else f"{rest} job{'s' * (rest > 1)}"
-        )
+    for rule in ("all", "default", "report"):
+        counts.pop(rule, None)  # it only represents others and runs nothing
+    if (rest := counts.total()) and work:
+        work.append(f"{rest} shorter jobs (tables, figures, checks)")
+    elif rest:
+        work.append(f"{rest} job{'s' * (rest > 1)}")
     return (
         f"{what}: {_and(work)}.\n"
         "Ctrl-C stops the run; the same command continues it. Each job's own log: logs/"
@@ -79,45 +75,25 @@ def end(pages: Iterable[str], checked: str | Path, *, since: float, data: str) -
     page = next((page for page in map(Path, pages) if page.is_file()), None)
     if page is None:
         return None
-    lines = [f"Done in {duration(time.time() - since)}."]
+    minutes, seconds = divmod(round(time.time() - since), 60)
+    lines = [f"Done in {minutes} min {seconds} s." if minutes else f"Done in {seconds} s."]
     checked = Path(checked)
     if checked.is_file() and checked.stat().st_mtime >= since:
-        lines.append(_compared(checked, data))
+        with open(checked, encoding="utf-8", newline="") as file:
+            # Relations between several printed numbers stand below them, and are not counted.
+            rows = [row for row in csv.DictReader(file) if row.get("kind") != "relation"]
+        counts = Counter(row["status"] for row in rows)
+        rest = counts.pop("not_run", 0)
+        verdicts = ", ".join(
+            f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common()
+        )
+        more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
+        needs = f"; {rest} were not run and need {more}" if rest else ""
+        lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{needs}.")
     return "\n".join([*lines, f"Open the report: {page.resolve()}"])
-
-
-def _compared(path: Path, data: str) -> str:
-    """How many printed numbers were compared, how that came out, and what the rest needs."""
-    with open(path, encoding="utf-8", newline="") as file:
-        # Relations between several printed numbers stand below them, and are not counted.
-        rows = [row for row in csv.DictReader(file) if row.get("kind") != "relation"]
-    counts = Counter(row["status"] for row in rows)
-    rest = counts.pop("not_run", 0)
-    verdicts = ", ".join(
-        f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common()
-    )
-    more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
-    needs = f"; {rest} were not run and need {more}" if rest else ""
-    return f"{sum(counts.values())} printed numbers compared: {verdicts or 'none'}{needs}."
-
-
-def duration(seconds: float) -> str:
-    """Return seconds in words: 4 min 44 s."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def say(text: str | None) -> None:
     """Print a text to the terminal's error stream, as Snakemake does with its own."""
     if text is not None:
         print(text, file=sys.stderr, flush=True)
-
-
-def planned(jobs: Iterable, config: Mapping) -> str:
-    """Return :func:`start` of Snakemake's jobs and the checked configuration."""
-    return start(
-        (job.rule.name for job in jobs),
-        data=config["data"],
-        papers=config["papers"],
-        votes=config.get("votes"),
-    )

@@ -31,30 +31,47 @@ def _modules() -> dict[str, Path]:
 # Once a file: most scripts share most modules, and Snakemake asks for all whenever it starts.
 @cache
 def _source(path: Path) -> tuple[bytes, frozenset[str]]:
-    """Return a file's code without comments, docstrings and layout, and what it imports of us."""
+    """Return the hash of a file's code without comments, docstrings and layout, and its imports.
+
+    Of these the modules of this package. Not by `ast.dump`, which takes twice as long and writes
+    the same code in other words on other Pythons: there, what is empty or usual may be left out.
+    """
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     except FileNotFoundError:
         raise ValueError(f"script = {path}: must be an existing file") from None
     names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-        elif isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level or node.names[0].name == "*":
-                raise ValueError(f"{path}, line {node.lineno}: must import a module by its name")
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-            names.add(node.module)
-        # Newer Pythons leave out of a dump what is empty or usual, and have more of it.
-        for field, value in list(ast.iter_fields(node)):
-            if value == [] or isinstance(value, ast.Load):
-                delattr(node, field)
-    text = ast.dump(tree)
+    pieces, waiting = [], [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            pieces.append(f"[{len(part)}]")
+            waiting += part
+            continue
+        if not isinstance(part, ast.AST):
+            pieces.append(repr(part))
+            continue
+        if isinstance(part, _DOCUMENTED) and ast.get_docstring(part, clean=False) is not None:
+            del part.body[0]
+        elif isinstance(part, ast.Import):
+            names.update(alias.name for alias in part.names)
+        elif isinstance(part, ast.ImportFrom):
+            if part.level or part.names[0].name == "*":
+                raise ValueError(f"{path}, line {part.lineno}: must import a module by its name")
+            names.update(f"{part.module}.{alias.name}" for alias in part.names)
+            names.add(part.module)
+        pieces.append(type(part).__name__)
+        for field in part._fields:
+            value = getattr(part, field, None)
+            # Whether a name is read or written shows from where it stands.
+            if value is not None and value != [] and field != "ctx":
+                pieces.append(field)
+                waiting.append(value)
+    text = "\n".join(pieces)
     if "import_module" in text and path.name != "__init__.py":
         names |= {name for name, file in _modules().items() if path.parent in file.parents}
-    return text.encode(), frozenset(_with_packages(names) & _modules().keys())
+    modules = frozenset(_with_packages(names) & _modules().keys())
+    return hashlib.sha256(text.encode()).digest(), modules
 
 
 def _with_packages(names: Iterable[str]) -> set[str]:

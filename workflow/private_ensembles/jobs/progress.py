@@ -47,15 +47,11 @@ class Meter:
         waited = now - self._last
         due = waited >= _EVERY and (self._done >= self._next or waited >= _MINUTE)
         if self._say is not None and due:
-            self._last, self._next = now, self._tenth_after(self._done)
+            self._last, self._next = now, self._done + 1
+            if self._total is not None:  # the least number above that is a tenth of it, or several
+                tenths = 10 * self._done // max(1, self._total) + 1
+                self._next = -(-tenths * self._total // 10)
             self._say(self._line(now - self._start, note))
-
-    def _tenth_after(self, done: int) -> int:
-        """Return the least number above `done` that is a tenth of the total, or several."""
-        if self._total is None:
-            return done + 1
-        tenth = 10 * done // max(1, self._total) + 1
-        return -(-tenth * self._total // 10)
 
     def finish(self) -> None:
         """Write to the log how many were done in what time."""
@@ -70,7 +66,9 @@ class Meter:
         seconds = max(seconds, 1e-9)
         of = "" if self._total is None else f" of {self._total}"
         rate = (self._done - self._before) / seconds
-        speed = self._images_a_second(seconds) if self._images else _rate(rate)
+        speed = f"{rate:.3g} a second" if rate >= 1 else f"{60 * rate:.3g} a minute"
+        if self._images:
+            speed = self._images_a_second(seconds)
         parts = [f"{self._done}{of} {self._unit}", note, speed]
         if self._total is not None and rate > 0:
             parts.append(f"{about((self._total - self._done) / rate)} left")
@@ -93,10 +91,6 @@ def track(
 def terminal() -> bool:
     """Whether somebody watches: stderr is a terminal."""
     return sys.stderr.isatty()
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:.3g} a second" if rate >= 1 else f"{60 * rate:.3g} a minute"
 
 
 def about(seconds: float) -> str:

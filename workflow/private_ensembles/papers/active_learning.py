@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.datasets.pool import digits_pool
+from private_ensembles.datasets.prepare import digits_pool
 from private_ensembles.jobs.progress import Meter
 from private_ensembles.noise.streams import generator
 from private_ensembles.release.session import Session

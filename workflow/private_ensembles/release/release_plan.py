@@ -13,9 +13,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 
 from private_ensembles import __version__, checks
-from private_ensembles.accounting.adaptive.account import adaptive_epsilon
-from private_ensembles.accounting.adaptive.curves import Bounds
-from private_ensembles.accounting.adaptive.grids import grid_fineness
+from private_ensembles.accounting.adaptive.account import Bounds, adaptive_epsilon
+from private_ensembles.accounting.adaptive.scales import grid_fineness
 from private_ensembles.mechanisms.accounts.label import LabelAccount
 from private_ensembles.mechanisms.accounts.starts import MOST_LABELS
 from private_ensembles.mechanisms.laws.selection import SelectionRate

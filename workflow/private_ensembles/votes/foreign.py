@@ -4,8 +4,11 @@ docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `vot
 matrix is looked at in pieces, so memory stays near that of the file's own array.
 """
 
+import math
 import os
+import zipfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,6 @@ import numpy as np
 from private_ensembles import checks
 from private_ensembles.accounting.limits import MOST_CLASSES
 from private_ensembles.jobs import io
-from private_ensembles.votes import foreign_npz
 from private_ensembles.votes.cache import Votes
 from private_ensembles.votes.foreign_csv import SAY, read_csv
 
@@ -21,6 +23,16 @@ KINDS = ("auto", "votes", "counts")
 SUFFIXES = (".npz", ".npy", ".csv")
 # Votes that are counted at a time.
 _PIECE = 1 << 24
+# What an npz file may hold; only the members of these names are looked at.
+_NAMES = ("votes", "counts", "labels", "n_classes")
+# How NumPy packs; what others unpack at a time has no limit.
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# A header of numbers ends long before; that of another array may be as long as it likes.
+_HEADER = 1 << 14
+_HEADER_READERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 # Memory that one count takes on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
@@ -66,11 +78,11 @@ def read_own_votes(path: str | Path, *, n_classes: int, kind: str = "auto") -> V
 
 
 def _npz(path: Path, kind: str, n_classes: int):
-    sizes = foreign_npz.promised(path)
-    shapes = [each.shape for name, each in sizes.items() if name in ("votes", "counts")]
+    promised = _promised(path)
+    shapes = [shape for name, (_, shape) in promised.items() if name in ("votes", "counts")]
     n_queries = max((shape[0] for shape in shapes if shape), default=1)
-    _fits(n_queries, n_classes, sum(each.n_bytes for each in sizes.values()))
-    arrays = io.read_npz(path, names=foreign_npz.NAMES)
+    _fits(n_queries, n_classes, sum(n_bytes for n_bytes, _ in promised.values()))
+    arrays = io.read_npz(path, names=_NAMES)
     named = [name for name in ("votes", "counts") if name in arrays]
     if len(named) != 1:
         has = ", ".join(named) or "neither"
@@ -84,6 +96,42 @@ def _npz(path: Path, kind: str, n_classes: int):
             raise ValueError("n_classes must be one whole number")
         stated = int(array)
     return arrays[named[0]], arrays.get("labels"), named[0], stated
+
+
+def _promised(path: Path) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """Return what the members of `_NAMES` promise: bytes that each may take unpacked, and shape.
+
+    Read off the headers, for a small file may unpack to much. The same name twice counts as the
+    larger one; a file that is no archive promises nothing. ValueError for a member that does not
+    begin as an array does, or is packed as NumPy packs none, and for a damaged archive.
+    """
+    promised: dict[str, tuple[int, tuple[int, ...]]] = {}
+    with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            return promised
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                name = info.filename.removesuffix(".npy")
+                if name in _NAMES:
+                    both = [_of_member(archive, info, name), *filter(None, [promised.get(name)])]
+                    promised[name] = max(both)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"not a readable npz file: {error}") from None
+    return promised
+
+
+def _of_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str):
+    if info.compress_type not in _PACKED:
+        raise ValueError(f"not a readable npz file: {name} is packed as NumPy packs none")
+    try:
+        with archive.open(info) as member:
+            start = BytesIO(member.read(_HEADER))
+        shape, _, dtype = _HEADER_READERS[np.lib.format.read_magic(start)](start)
+    except Exception as error:  # a damaged archive sends the reader anywhere in the file
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"not a readable npz file: {name}: {reason}") from None
+    return max(info.file_size, math.prod(shape) * dtype.itemsize), shape
 
 
 def _npy(path: Path, kind: str, _n_classes: int):
@@ -159,24 +207,15 @@ def _whole_floats(matrix: np.ndarray, kind: str) -> np.ndarray:
 
 def _within(matrix: np.ndarray, largest: int) -> None:
     """ValueError that names the first vote outside 0..largest."""
-    low, high = _extremes(matrix)
-    if low < 0 or high > largest:
-        for start, piece in _pieces(matrix):
-            outside = np.argwhere((piece < 0) | (piece > largest))
-            if len(outside):
-                row, column = outside[0]
-                raise ValueError(
-                    f"vote [{start + row}, {column}] is {piece[row, column]}: "
-                    f"must be 0 to {largest}"
-                )
+    for start, piece in _pieces(matrix):
+        if piece.min() < 0 or piece.max() > largest:
+            row, column = np.argwhere((piece < 0) | (piece > largest))[0]
+            raise ValueError(
+                f"vote [{start + row}, {column}] is {piece[row, column]}: must be 0 to {largest}"
+            )
 
 
 def _pieces(matrix: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     rows = max(1, _PIECE // matrix.shape[1])
     for start in range(0, len(matrix), rows):
         yield start, np.asarray(matrix[start : start + rows])
-
-
-def _extremes(matrix: np.ndarray) -> tuple[int, int]:
-    extremes = [(int(piece.min()), int(piece.max())) for _, piece in _pieces(matrix)]
-    return min(low for low, _ in extremes), max(high for _, high in extremes)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from private_ensembles import checks
-from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
+from private_ensembles.datasets.shards import draw_partitions, shard_of_record
 from private_ensembles.datasets.tabular import data_bounds, min_max_scaled
 from private_ensembles.dpbag.budget import (
     LabelCount,

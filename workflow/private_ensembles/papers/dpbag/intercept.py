@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from private_ensembles.datasets.partitions import draw_partitions, shard_of_record
+from private_ensembles.datasets.shards import draw_partitions, shard_of_record
 from private_ensembles.dpbag.budget import data_independent_count
 from private_ensembles.dpbag.conjectured_counts import first_exceeding
 from private_ensembles.papers.dpbag.experiment import Thirds, noise_of
