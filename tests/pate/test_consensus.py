@@ -1,17 +1,10 @@
 """What a noisy threshold looks at: it moves by at most 1 with one vote, and bad input is named."""
 
-import math
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.pate.consensus import (
-    check_cap,
-    check_confidence,
-    check_scores,
-    check_threshold,
     student_excess,
 )
 
@@ -40,24 +33,3 @@ def test_one_vote_moves_the_excess_by_one_at_most(seed, whole):
     moved[second] += row[first] > 0
     both = [student_excess(votes[None], scores, whole=whole)[0] for votes in (row, moved)]
     assert abs(both[0] - both[1]) <= 1 + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: check_scores(np.full((2, 2), 0.5), COUNTS), r"scores: shape \(2, 2\) must be"),
-        (lambda: check_scores(np.full((2, 3), 0.5), COUNTS), "scores: every row must be >= 0"),
-        (lambda: check_confidence(1.5), "confidence"),
-        (lambda: check_threshold(math.nan), "threshold"),
-        (lambda: check_cap("answer_cap", 1.5), "answer_cap"),
-        (lambda: check_cap("query_cap", -1), "query_cap"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_no_cap_is_none():
-    assert check_cap("query_cap", None) is None
-    assert check_cap("query_cap", 3) == 3

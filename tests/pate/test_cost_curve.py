@@ -120,14 +120,3 @@ def test_gnmax_itself_has_no_jump(m):
             curve = CostCurve(sigma, max(1.05, order), m)
             if np.isfinite(curve.log_q0()):
                 assert float(curve.beta(curve.log_q0())) == pytest.approx(curve.ceiling, rel=1e-9)
-
-
-def test_fewer_than_two_classes_are_refused():
-    with pytest.raises(ValueError, match="n_classes"):
-        CostCurve(1.0, 2.0, 1)
-
-
-@pytest.mark.parametrize("bad", [{"sigma": 0.0}, {"noise": "loud"}, {"order": 1.0}])
-def test_a_curve_of_what_cannot_be_is_refused(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        CostCurve(**{"sigma": 4.0, "order": 3.0, "n_classes": 3, **bad})

@@ -150,31 +150,6 @@ def test_sampler_follows_the_label_probability():
         assert abs(labels.mean() - expected) < 5 * deviation
 
 
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": math.inf}, "epsilon"),
-        ({"delta": 0.0}, "delta"),
-        ({"method": "guess"}, "method"),
-        ({"method": "exact"}, "n_teachers"),
-        ({"method": "exact", "n_teachers": 10}, "n_teachers"),
-        ({"n_classes": 1}, "n_classes"),
-        ({"order_step": 0.0}, "order_step"),
-        ({"order_max": 10.0}, "order_max"),
-    ],
-)
-def test_arguments_out_of_range_are_named(change, name):
-    arguments = {"epsilon": 0.2676, "delta": 3e-4, "method": "rdp"} | change
-    with pytest.raises(ValueError, match=name):
-        gnmax_sigma(arguments.pop("epsilon"), arguments.pop("delta"), **arguments)
-
-
-def test_votes_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="sigma"):
-        label_probability(11, 0.0)
-
-
 def test_a_small_budget_has_orders_enough():
     # At the paper's orders, 500 at most, no sigma would do.
     assert math.isfinite(sigma_of_one(1e-3, 1e-5, "rdp", 1))

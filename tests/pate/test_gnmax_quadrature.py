@@ -155,21 +155,6 @@ def test_scale_of_the_largest_published_ensemble():
         np.testing.assert_allclose(distribution(counts, 100.0).sum(axis=1), 1, atol=1e-11)
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-def test_scales_out_of_range_are_refused(scale):
-    with pytest.raises(ValueError, match="sigma"):
-        gnmax_distribution(np.array([[1, 2]]), scale)
-    with pytest.raises(ValueError, match="scale"):
-        lnmax_distribution(np.array([[1, 2]]), scale)
-
-
-@pytest.mark.parametrize("counts", [[1, 2], [[1, 2], [2, 2]], [[-1, 2]], [[0.5, 0.5]], [[]]])
-def test_counts_that_are_no_votes_are_refused(counts):
-    for distribution in (gnmax_distribution, lnmax_distribution):
-        with pytest.raises(ValueError, match="counts"):
-            distribution(np.array(counts), 1.0)
-
-
 def test_what_lies_beyond_the_grid_is_at_most_the_geometric_series_of_its_ends():
     """Of a peak whose logarithm is concave, on a grid that is cut at either end."""
     x = np.arange(-400, 401)

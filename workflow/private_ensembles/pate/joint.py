@@ -29,11 +29,16 @@ from scipy.ndimage import maximum_filter1d
 from scipy.special import expit
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.pate.label_walk import LabelWalk, Votes
-from private_ensembles.pate.rdp import check_orders
+from private_ensembles.pate.rdp import check_orders, nearby_log_q
 from private_ensembles.pate.rounds import Round
-from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal, together
-from private_ensembles.pate.symmetric import nearby_log_q
+from private_ensembles.pate.smooth_sensitivity import (
+    NOTHING,
+    LabelWalk,
+    Profile,
+    Votes,
+    merge_equal,
+    together,
+)
 from private_ensembles.pate.tails import tails_of
 
 # Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what
