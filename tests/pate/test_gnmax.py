@@ -98,14 +98,6 @@ def test_exact_sigma_proves_its_claim_and_is_the_least(budget, n_teachers):
         assert label_delta(smaller, epsilon, n_teachers) > delta
 
 
-@pytest.mark.parametrize("n_teachers", [3, 101])
-def test_noise_that_surely_fails_does_not_hold_and_little_else_is_left_in_doubt(n_teachers):
-    sigmas = np.geomspace(0.3, 30, 300)
-    fails = gnmax._label_surely_fails(sigmas, 0.2676, 3e-4, n_teachers)
-    holds = [gnmax._label_holds(sigma, 0.2676, 3e-4, n_teachers) for sigma in sigmas]
-    assert (fails != holds).all()
-
-
 @settings(max_examples=30, deadline=None)
 @given(SETTINGS)
 def test_methods_are_ordered_from_loose_to_tight(budget):

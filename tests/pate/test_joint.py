@@ -123,7 +123,7 @@ def test_cost_is_never_below_the_exact_divergence_of_the_whole_step_in_either_di
     for order in (1.2, 1.8):
         curve = one.curve(order)
         assert curve is not None  # the data-dependent cost is put to the test
-        rho = curve.beta(one.log_q())
+        rho = curve.beta(one.log_q)
         forward = StepCost(sigma1, order, noise).cost(one.leads - one.threshold, rho)
         for row, one_way in zip(rows, forward, strict=True):
             both = JointProfile(confident_round([row], *given, noise=noise), order).total_rdp()
@@ -211,7 +211,7 @@ def test_smooth_sensitivity_is_at_least_what_all_histograms_give(everyone):
     beta, (one, order, profiles) = 0.25, everyone
     rows = list(profiles)
     step = StepCost(one.sigma1, order, one.noise)
-    forward = step.cost(one.leads - one.threshold, one.curve(order).beta(one.log_q()))
+    forward = step.cost(one.leads - one.threshold, one.curve(order).beta(one.log_q))
     one_way = dict(zip(rows, forward, strict=True))
     # What is charged, and the least that a guarantee in both directions charges by these bounds.
     charged = {row: profile.total_rdp() for row, profile in profiles.items()}
