@@ -48,9 +48,10 @@ def partitions(teachers, classes):
     return [row for row in histograms(teachers, classes) if list(row) == sorted(row)[::-1]]
 
 
-def lattice_mass(sigma):
-    """Numbers x and Pr[N_Z(0, sigma^2) = x], summed directly."""
-    x = np.arange(-int(20 * sigma) - 3, int(20 * sigma) + 4)
+def lattice_mass(sigma, reach=None):
+    """Numbers x, up to `reach`, and Pr[N_Z(0, sigma^2) = x], summed directly."""
+    reach = reach or int(20 * sigma) + 3
+    x = np.arange(-reach, reach + 1)
     mass = np.exp(-(x**2) / (2 * sigma**2))
     return x, mass / math.fsum(mass)
 
@@ -89,9 +90,9 @@ def laplace_label(row, scale):
     )
 
 
-def lattice_label(row, sigma):
+def lattice_label(row, sigma, reach=None):
     """Pr[GNMax with discrete noise releases each class], over all outcomes of all counts' noise."""
-    x, mass = lattice_mass(sigma)
+    x, mass = lattice_mass(sigma, reach)
     noisy = np.stack(np.meshgrid(*(n + x for n in row), indexing="ij"))
     chance = functools.reduce(np.multiply.outer, [mass] * len(row))
     wins = noisy == noisy.max(axis=0)

@@ -19,6 +19,7 @@ from private_ensembles.pate.rounds import confident_round, interactive_round
 from .oracle import (
     clear_labels_delta,
     confident_gnmax_expected_rdp,
+    divergence,
     gaussian_label,
     histograms,
     lattice_label,
@@ -80,10 +81,6 @@ def test_secure_cost_is_the_formula_at_sixty_digits_rounded_up(sigma1):
             computed = float(StepCost(sigma1, order, "secure").cost(margin, rho))
             assert computed >= max(branches)
             assert computed == pytest.approx(float(max(branches)), rel=1e-8, abs=1e-9)
-
-
-def divergence(p, q, order):
-    return np.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
 
 
 STEPS = [

@@ -1,4 +1,7 @@
-"""Data-dependent Rényi costs against 60-digit evaluation and exact divergences, both ways."""
+"""Data-dependent Rényi costs against exact divergences, both ways.
+
+That they are rounded up: tests/accounting/promises.py, at sixty digits.
+"""
 
 from functools import partial
 from itertools import product
@@ -6,8 +9,6 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
 from private_ensembles import pate
@@ -22,6 +23,7 @@ from private_ensembles.pate.rdp import (
     threshold_rdp,
 )
 
+from ..accounting.promises import theorem_6_of_gnmax
 from .oracle import (
     clear_labels_delta,
     divergence,
@@ -55,61 +57,6 @@ COST = {
         partial(pate.gnmax_symmetric_rdp, noise="secure"),
     ),
 }
-
-
-def exact_log_q(row, sigma):
-    with mpmath.workdps(60):
-        top = max(row)
-        rest = list(row)
-        rest.remove(top)
-        q = sum(mpmath.erfc(mpmath.mpf(top - n) / (2 * mpmath.mpf(sigma))) for n in rest) / 2
-        return mpmath.log(min(q, 1)) if q else mpmath.mpf("-inf")
-
-
-def exact_rdp(log_q, sigma, order):
-    """Theorem 6 with Propositions 8 and 10, at 60 digits and more where q needs them."""
-    digits = 60 + int(max(0, -float(log_q)) / 2)
-    with mpmath.workdps(digits):
-        L, s, lam = mpmath.mpf(log_q), mpmath.mpf(sigma), mpmath.mpf(order)
-        independent = lam / s**2
-        if L >= 0:
-            return independent
-        q = mpmath.exp(L)
-        mu2 = s * mpmath.sqrt(-L)
-        mu1 = mu2 + 1
-        if mu1 < lam or mu2 <= 1:
-            return independent
-        e1, e2 = mu1 / s**2, mu2 / s**2
-        limit = (mu2 - 1) * e2 - mu2 * mpmath.log(mu1 / (mu1 - 1) * mu2 / (mu2 - 1))
-        if limit < L:
-            return independent
-        A = (1 - q) / (1 - (q * mpmath.exp(e2)) ** ((mu2 - 1) / mu2))
-        B = mpmath.exp(e1) / q ** (1 / (mu1 - 1))
-        bound = mpmath.log((1 - q) * A ** (lam - 1) + q * B ** (lam - 1)) / (lam - 1)
-        return min(bound, independent)
-
-
-@pytest.mark.parametrize("sigma", [1.0, 40.0])
-def test_log_q_equals_proposition_7_at_sixty_digits(sigma):
-    rows = np.array([[250, 0, 0], [90, 80, 80], [200, 40, 10], [125, 125, 0], [84, 83, 83]])
-    computed = gnmax_log_q(rows, sigma)
-    for value, row in zip(computed, rows.tolist(), strict=True):
-        exact = exact_log_q(row, sigma)
-        assert value >= exact
-        assert value == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(
-    st.floats(-700, -1e-3),
-    st.sampled_from([2.0, 10.0, 40.0, 150.0]),
-    st.sampled_from([1.5, 2.0, 7.5, 14.0, 50.0]),
-)
-def test_rdp_is_the_papers_bound_rounded_up(log_q, sigma, order):
-    computed = gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0]
-    exact = exact_rdp(log_q, sigma, order)
-    assert computed >= exact
-    assert computed == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
 
 
 @pytest.mark.parametrize("log_q", [-2.0, -8.0, -60.0])
@@ -166,7 +113,7 @@ def test_the_bound_holds_to_the_last_digit_where_mu_2_is_hardly_above_1():
         for share in 10 ** rng.uniform(-9, -1, 50):
             log_q, order = -(1 + share) / sigma**2, float(rng.uniform(1.001, 2))
             found = float(gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0])
-            exact = exact_rdp(log_q, sigma, order)
+            exact = theorem_6_of_gnmax(log_q, sigma, order)
             assert found >= exact
             applies += found < order / sigma**2
     assert applies > 100
