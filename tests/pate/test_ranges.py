@@ -29,7 +29,6 @@ ONE = confident_round(COUNTS, 150.0, 100.0, 20.0)
 ORDERS = (1.0, 0.5, math.inf, math.nan), (1 + 1e-9, 500.0)
 CURVE = CostCurve(20.0, 4.0, 3)
 CONFIDENT, QUICKLY = (COUNTS, 150.0, 100.0, 20.0, 1e-5), {"order": 4.0, "beta": 0.05}
-SCORES = np.full((2, 3), 0.5)
 
 
 def released(**change):
@@ -196,7 +195,6 @@ BAD = [
     (lambda: pate.lnmax_privacy([[1, 2]], 1.0, 1e-5, conversion="x"), "conversion"),
     (lambda: lnmax.lnmax_independent_rdp(1.0, [2.0], bounds="x"), "bounds"),
     (lambda: pate.lnmax_rdp([[1, 2]], 1.0, [1.0]), "orders"),
-    (lambda: lnmax.lnmax_rdp_of_log_q([0.1], 1.0, [2.0]), "log_q"),
     (lambda: lnmax.lnmax_matrix(0, 1.0), "n_teachers"),
     (lambda: lnmax.lnmax_matrix(3, 0.0), "scale"),
     (lambda: lnmax.lnmax_noisy_counts_delta(1.0, -1.0), "epsilon"),
@@ -218,9 +216,7 @@ BAD = [
     (lambda: interactive_round([[3, 1]], [[0.5, 0.5, 0.0]], 1.0, 1.0, 1.0), "shape"),
     (lambda: interactive_round([[3, 1]], [[0.9, 0.3]], 1.0, 1.0, 1.0), "add up"),
     (lambda: interactive_round([[3, 1]], [[1.2, -0.2]], 1.0, 1.0, 1.0), ">= 0"),
-    (lambda: consensus.check_scores(SCORES[:, :2], COUNTS), r"scores: shape \(2, 2\) must be"),
-    (lambda: consensus.check_scores(SCORES, COUNTS), "scores: every row must be >= 0"),
-    (lambda: consensus.check_cap("answer_cap", 1.5), "answer_cap"),
+    (lambda: consensus.check_scores(np.eye(2), COUNTS), r"scores: shape \(2, 2\) must be"),
     # What they cost as the paper has it, and as a guarantee.
     (lambda: compose_rounds([], 1e-5), "rounds"),
     (lambda: confident(delta=0.0), "delta"),
