@@ -97,12 +97,11 @@ def study(noises, teachers, partitions, orders):
                 row = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}
                 row |= {"condition": held, "cases": len(chosen), "undefined": int(undefined.sum())}
                 row["violations"] = int((excess > 1e-9 * np.abs(exact[chosen])).sum())
-                names = ("excess", "m", "gap", "gap_without")
-                row |= dict.fromkeys(names, np.nan)
+                row |= {"excess": np.nan, "m": np.nan, "gap": np.nan, "gap_without": np.nan}
                 if not undefined.all():
-                    at = int(np.nanargmax(excess))
-                    worst = chosen[at]
-                    values = (excess[at], m[worst], gap[worst], gap_without[worst])
-                    row |= dict(zip(names, map(float, values), strict=True))
+                    worst = chosen[np.nanargmax(excess)]
+                    row["excess"] = float(exact[worst] - bound[worst])
+                    row["m"], row["gap"] = float(m[worst]), float(gap[worst])
+                    row["gap_without"] = float(gap_without[worst])
                 rows.append(row)
     return rows
