@@ -769,7 +769,7 @@ def composed(rng, function):
 def scale_cost(rng, function):
     from private_ensembles.accounting.composition import conversion_cost
     from private_ensembles.accounting.labels import ORDERS
-    from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp as rdp
+    from private_ensembles.pate.lnmax import lnmax_independent_rdp as rdp
 
     scale, labels = log_uniform(rng, -0.5, 5), int(rng.integers(6, 10**5))
     delta = log_uniform(rng, -12, -1)
@@ -877,9 +877,9 @@ PROMISES = {
     "pate.rdp:gnmax_independent_rdp": gnmax_independent_rdp,
     "pate.rdp:gnmax_log_q": gnmax_log_q,
     "pate.cost_curve:CostCurve.ceiling": ceiling,
-    "pate.lnmax_accounting:lnmax_log_q": lnmax_log_q,
-    "pate.lnmax_accounting:lnmax_independent_rdp": lnmax_independent_rdp,
-    "pate.lnmax_accounting:lnmax_rdp_of_log_q": lnmax_rdp_of_log_q,
+    "pate.lnmax:lnmax_log_q": lnmax_log_q,
+    "pate.lnmax:lnmax_independent_rdp": lnmax_independent_rdp,
+    "pate.lnmax:lnmax_rdp_of_log_q": lnmax_rdp_of_log_q,
     "pate.sanitize:gnss_rdp": gnss_rdp,
     "pate.gnmax:analytic_epsilon": analytic_epsilon,
     "pate.gnmax:gnmax_sigma": gnmax_sigma,

@@ -84,11 +84,3 @@ def test_sizes_out_of_range_are_refused(bagged, sizes):
     votes, _ = bagged(3, 4, 40, 6)
     with pytest.raises(ValueError, match=r"sizes = .*: must be increasing, from 1 to the 3"):
         running_costs(votes, sizes)
-
-
-def test_no_count_moves_by_more_than_m():
-    """The theorem behind the cost: whatever u's teachers vote without u."""
-    for k in range(1, 7):
-        for own in range(k + 1):
-            m = max(own, k - own)
-            assert all(abs(other - own) <= m for other in range(k + 1))

@@ -8,8 +8,44 @@ import pytest
 from mpmath import mp, mpf, quad
 
 from private_ensembles.dpbag.budget import data_independent_count, epsilon
-from private_ensembles.dpbag.noisy_vote import ones_probability
-from private_ensembles.dpbag.plain import label_delta, plain_epsilon, plain_label_count
+from private_ensembles.dpbag.plain import (
+    label_delta,
+    ones_probability,
+    plain_epsilon,
+    plain_label_count,
+)
+
+
+def _probability_by_integration(gap, noise):
+    """Pr[Lap0 - Lap1 < gap]: the distribution function of Lap0, integrated over Lap1."""
+    mp.dps = 30
+    gap, noise = mpf(gap), mpf(noise)
+
+    def below(y):
+        return mp.exp(noise * y) / 2 if y < 0 else 1 - mp.exp(-noise * y) / 2
+
+    def integrand(y):
+        return noise / 2 * mp.exp(-noise * abs(y)) * below(y + gap)
+
+    return float(quad(integrand, sorted({mpf(-400), -gap, mpf(0), mpf(400)})))
+
+
+@pytest.mark.parametrize(("noise", "gap"), [(0.3, 1.5), (0.3, -4.0), (2.0, 0.25)])
+def test_the_probability_is_the_integral_of_two_laplace_variables(noise, gap):
+    expected = _probability_by_integration(gap, noise)
+    assert float(ones_probability(gap, noise)) == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_record_with_m_changes_no_probability_by_more_than_its_factor():
+    """2 lambda m-DP between a data set and its neighbour, at every vote of a small ensemble."""
+    n, k, noise = 4, 3, 0.7
+    for others in range(k * (n - 1) + 1):
+        for own in range(k + 1):
+            bound = 2 * noise * max(own, k - own) / k
+            for without in range(k + 1):
+                p, q = (ones_probability(2 * (others + v) / k - n, noise) for v in (own, without))
+                for ratio in (p / q, (1 - p) / (1 - q)):
+                    assert abs(math.log(ratio)) <= bound + 1e-12
 
 
 def _delta_by_integration(epsilon_, shift):
@@ -98,6 +134,7 @@ def test_exact_composition_buys_four_times_the_labels_of_the_moments_accountant(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: ones_probability(1.0, -1), "noise"),
         (lambda: plain_epsilon(-1, 0.1, 1e-5), "labels = -1: must be an integer >= 0"),
         (lambda: plain_epsilon(1.5, 0.1, 1e-5), "labels = 1.5: must be an integer >= 0"),
         (lambda: plain_epsilon(1, 0, 1e-5), "noise = 0: must be a finite number > 0"),

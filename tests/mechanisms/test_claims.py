@@ -12,7 +12,7 @@ import pytest
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.darrm import gamma_constant
-from private_ensembles.dpbag.noisy_vote import ones_probability
+from private_ensembles.dpbag.plain import ones_probability
 from private_ensembles.ledger.ledger import setting
 from private_ensembles.ledger.row import ledger_row
 from private_ensembles.mechanisms import registry

@@ -5,22 +5,40 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.audit import delta_lower_bound
-from private_ensembles.nzc.claims import (
+from private_ensembles.accounting.composition import optimal_homogeneous
+from private_ensembles.audit import delta_lower_bound, exact_epsilon, two_class_pairs
+from private_ensembles.nzc.mechanism import (
+    NOISES,
+    TIES,
+    immutable_noisy_argmax,
+    label_distribution,
+)
+from private_ensembles.nzc.truth import (
     claimed_epsilon,
     claimed_gaussian_epsilon,
     claimed_readings,
+    delta_by_lead,
     immutability_constant,
+    lead_one_epsilon,
+    proven_epsilon,
 )
-from private_ensembles.nzc.mechanism import NOISES, TIES, immutable_noisy_argmax
-from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon, proven_epsilon
 
 
 def test_theorem_4_claims_nothing_or_everything():
     readings = claimed_readings(1e10, 9000, 1e-5)
     assert readings["scale"] == pytest.approx(9.1e-8, rel=0.01)
     assert readings["inverse_scale"] == pytest.approx(3.6e24, rel=1e-6)
-    assert claimed_epsilon(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
+
+
+def test_lnmax_beside_nzc_has_the_moments_bound_and_the_optimal_one():
+    """Data-independent epsilons of LNMax with noise of scale 20 votes: the table of docs/nzc.md."""
+    queries = [100, 1000, 5000, 9000]
+    moments = [claimed_epsilon(1 / 20, count, 1e-5) for count in queries]
+    optimal = [optimal_homogeneous(2 / 20, 0.0, count, 1e-5).epsilon for count in queries]
+    assert [round(value, 1) for value in moments] == [5.8, 25.2, 83.9, 135.5]
+    assert moments[0] == pytest.approx(5.80, abs=0.01)
+    assert [round(value, 1) for value in optimal] == [4.3, 17.8, 54.3, 84.5]
+    assert all(least < moment for least, moment in zip(optimal, moments, strict=True))
 
 
 def test_gaussian_claim_is_pates_renyi_bound_at_its_best_order():
@@ -37,9 +55,6 @@ def test_gaussian_claim_is_pates_renyi_bound_at_its_best_order():
 @pytest.mark.parametrize(("constant", "scale"), [(0.0, 2.0), (3.0, 4.0), (10.0, 3.0)])
 @pytest.mark.parametrize("noise", NOISES)
 def test_proven_epsilon_covers_the_audit_of_all_histograms(constant, scale, noise):
-    from private_ensembles.audit import exact_epsilon, two_class_pairs
-    from private_ensembles.nzc.mechanism import label_distribution
-
     counts = np.stack([9 - np.arange(10), np.arange(10)], axis=1)
     matrix, error = label_distribution(counts, constant=constant, noise_scale=scale, noise=noise)
     errors = {"relative_error": 1e-12, "absolute_error": error}
@@ -102,9 +117,6 @@ def test_true_epsilon_is_astronomical_and_within_what_is_proven():
     exact = lead_one_epsilon(1e100, 1e10, 1e-5, noise="gaussian")
     assert 1e179 < exact <= proven_epsilon(1e100, 1e10, noise="gaussian", delta=1e-5)
     # Moderate constants, against the audit of the closed form.
-    from private_ensembles.audit import exact_epsilon
-    from private_ensembles.nzc.mechanism import label_distribution
-
     matrix, error = label_distribution(np.array([[4, 5], [5, 4]]), constant=3.0, noise_scale=2.0)
     found = exact_epsilon(matrix, [(0, 1)], 1e-3, relative_error=1e-12, absolute_error=error)
     assert lead_one_epsilon(3.0, 2.0, 1e-3) == pytest.approx(found, abs=1e-10)

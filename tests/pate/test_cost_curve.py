@@ -1,7 +1,5 @@
 """The cost of one label as a function of q: bounds at neighbours, conditions C5 and C6, plateau."""
 
-from itertools import product
-
 import mpmath
 import numpy as np
 import pytest
@@ -10,21 +8,19 @@ from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.rdp import gnmax_log_q
 
+from .oracle import histograms, neighbours
+
 
 @pytest.mark.parametrize("noise", MODES)
 @pytest.mark.parametrize(("teachers", "m", "sigma"), [(12, 3, 2.5), (12, 3, 0.7), (8, 4, 1.0)])
 def test_bounds_on_q_hold_for_every_neighbour(teachers, m, sigma, noise):
     curve = CostCurve(sigma, 3.0, m, noise)
-    rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
+    rows = histograms(teachers, m)
     log_q = dict(zip(rows, gnmax_log_q(np.array(rows), sigma, noise=noise), strict=True))
     for row, value in log_q.items():
         low, high = float(curve.lower(value)), float(curve.upper(value))
-        for i, j in product(range(m), repeat=2):
-            if i != j and row[i]:
-                other = list(row)
-                other[i] -= 1
-                other[j] += 1
-                assert low - 1e-9 <= log_q[tuple(other)] <= high + 1e-9
+        for other in neighbours(row):
+            assert low - 1e-9 <= log_q[other] <= high + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -35,11 +31,8 @@ def test_conditions_hold_at_the_parameters_of_table_2(sigma, order, m, noise):
     assert CostCurve(sigma, order, m, noise).check_conditions() == ()
 
 
-def test_condition_c6_fails_for_a_real_curve_too():
-    assert CostCurve(3.0, 4.0, 3).check_conditions() == ("C6",)
-
-
 def test_condition_c6_ends_near_an_order_of_nine_tenths_of_sigma():
+    assert CostCurve(3.0, 4.0, 3).check_conditions() == ("C6",)
     assert CostCurve(40.0, 36.0, 10).check_conditions() == ()
     assert CostCurve(40.0, 38.0, 10).check_conditions() == ("C6",)
     assert CostCurve(100.0, 88.0, 150).check_conditions() == ()
@@ -120,14 +113,3 @@ def test_gnmax_itself_has_no_jump(m):
             curve = CostCurve(sigma, max(1.05, order), m)
             if np.isfinite(curve.log_q0()):
                 assert float(curve.beta(curve.log_q0())) == pytest.approx(curve.ceiling, rel=1e-9)
-
-
-def test_fewer_than_two_classes_are_refused():
-    with pytest.raises(ValueError, match="n_classes"):
-        CostCurve(1.0, 2.0, 1)
-
-
-@pytest.mark.parametrize("bad", [{"sigma": 0.0}, {"noise": "loud"}, {"order": 1.0}])
-def test_a_curve_of_what_cannot_be_is_refused(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        CostCurve(**{"sigma": 4.0, "order": 3.0, "n_classes": 3, **bad})

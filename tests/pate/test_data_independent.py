@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.pate.data_independent import (
     Releases,
     data_independent_epsilon,
@@ -21,13 +23,6 @@ def test_286_labels_of_table_1_cost_what_design_says():
     )
     assert data_independent_epsilon(rho, 1e-5)[0] == pytest.approx(2.64, abs=5e-3)
     assert exact_data_independent_epsilon(rho, 1e-5) == pytest.approx(2.435, abs=1e-3)
-
-
-def test_mnist_row_of_table_2_at_and_without_a_cap_on_answers():
-    capped = Releases(640, 150.0, 283, 40.0).rho
-    assert exact_data_independent_epsilon(capped, 1e-5) == pytest.approx(2.53, abs=5e-3)
-    free = Releases(640, 150.0, 640, 40.0).rho
-    assert exact_data_independent_epsilon(free, 1e-5) == pytest.approx(3.93, abs=5e-3)
 
 
 @pytest.mark.parametrize(("thresholds", "labels", "delta"), [(640, 283, 1e-5), (50, 20, 1e-8)])
@@ -48,10 +43,6 @@ def test_exact_epsilon_agrees_with_composed_privacy_loss_distributions(threshold
 
 @pytest.mark.parametrize("rho", [1e-6, 0.01, 0.3, 20.0])
 def test_no_order_is_better_than_the_one_found(rho):
-    import numpy as np
-
-    from private_ensembles.accounting.composition import rdp_to_dp
-
     orders = 1 + np.geomspace(1e-3, 1e5, 20000)
     for conversion in ("classic", "improved"):
         found, _ = data_independent_epsilon(rho, 1e-5, conversion=conversion)
@@ -64,24 +55,6 @@ def test_no_order_is_better_than_the_one_found(rho):
 def test_nothing_released_costs_nothing():
     assert data_independent_epsilon(0.0, 1e-5)[0] == 0
     assert exact_data_independent_epsilon(0.0, 1e-5) == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Releases(-1, 1.0, 1, 1.0), "thresholds"),
-        (lambda: Releases(1, 1.0, 1.5, 1.0), "labels"),
-        (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),
-        (lambda: data_independent_epsilon(-1.0, 1e-5), "rho"),
-        (lambda: data_independent_epsilon(1.0, 0.0), "delta"),
-        (lambda: data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
-        (lambda: exact_data_independent_epsilon(math.inf, 0.1), "rho"),
-        (lambda: exact_data_independent_epsilon(1.0, 1.0), "delta"),
-    ],
-)
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 @pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])

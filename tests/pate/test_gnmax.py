@@ -1,4 +1,7 @@
-"""GNMax's noise scales against the definition of differential privacy, in high precision."""
+"""GNMax's noise scales against the definition of differential privacy, in high precision.
+
+What Rényi and analytic scales prove: tests/accounting/promises.py, at sixty digits.
+"""
 
 import math
 
@@ -8,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.mechanisms.laws import gaussian
-from private_ensembles.noise.sources import Seeded
 from private_ensembles.pate import gnmax
 from private_ensembles.pate.gnmax import (
     gnmax_sigma,
@@ -19,14 +20,6 @@ from private_ensembles.pate.gnmax import (
 )
 
 SETTINGS = st.tuples(st.floats(0.05, 6), st.sampled_from([1e-9, 1e-5, 3e-4, 0.02]))
-
-
-def analytic_delta(sigma: float, epsilon: float) -> mpmath.mpf:
-    """Exact delta at epsilon of noisy counts between which one vote moves."""
-    with mpmath.workdps(40):
-        u = mpmath.sqrt(2) / mpmath.mpf(sigma)
-        e = mpmath.mpf(epsilon)
-        return mpmath.ncdf(u / 2 - e / u) - mpmath.exp(e) * mpmath.ncdf(-u / 2 - e / u)
 
 
 def label_delta(sigma: float, epsilon: float, n_teachers: int) -> mpmath.mpf:
@@ -41,14 +34,6 @@ def label_delta(sigma: float, epsilon: float, n_teachers: int) -> mpmath.mpf:
             for a, b in pairs
             if 0 <= b <= n_teachers
         )
-
-
-@pytest.mark.parametrize(
-    ("method", "sigma"),
-    [("rdp", 21.46), ("improved_rdp", 14.63), ("analytic", 12.90), ("exact", 7.68)],
-)
-def test_design_values_for_the_published_budget(method, sigma):
-    assert gnmax_sigma(0.2676, 3e-4, method=method, n_teachers=11) == pytest.approx(sigma, abs=0.01)
 
 
 @pytest.mark.parametrize(("epsilon", "printed"), [(0.2676, "21.46"), (0.2556, "22.46")])
@@ -66,44 +51,13 @@ def test_table_4_prints_three_above_the_least_order_and_not_the_minimiser(epsilo
 
 
 @settings(max_examples=40, deadline=None)
-@given(SETTINGS)
-def test_rdp_sigma_proves_its_claim(budget):
-    epsilon, delta = budget
-    with mpmath.workdps(50):
-        for method in ("rdp", "improved_rdp"):
-            found = search_sigma(epsilon, delta, method=method, order_max=5000)
-            a, d = mpmath.mpf(found.order), mpmath.mpf(delta)
-            cost = -mpmath.log(d) / (a - 1)
-            if method == "improved_rdp":
-                cost = mpmath.log(1 - 1 / a) - mpmath.log(d * a) / (a - 1)
-            assert a / mpmath.mpf(found.sigma) ** 2 + cost <= epsilon
-
-
-@settings(max_examples=40, deadline=None)
-@given(SETTINGS)
-def test_analytic_sigma_proves_its_claim_and_is_the_least(budget):
-    epsilon, delta = budget
-    sigma = gnmax_sigma(epsilon, delta, method="analytic")
-    assert analytic_delta(sigma, epsilon) <= delta
-    assert analytic_delta(sigma * (1 - 1e-7), epsilon) > delta
-
-
-@settings(max_examples=40, deadline=None)
 @given(SETTINGS, st.sampled_from([1, 3, 11, 101]))
 def test_exact_sigma_proves_its_claim_and_is_the_least(budget, n_teachers):
     epsilon, delta = budget
     sigma = gnmax_sigma(epsilon, delta, method="exact", n_teachers=n_teachers)
     assert label_delta(sigma, epsilon, n_teachers) <= delta
-    for smaller in np.linspace(0.3, 1 - 1e-6, 25) * sigma:
+    for smaller in np.linspace(0.3, 1 - 1e-6, 12) * sigma:
         assert label_delta(smaller, epsilon, n_teachers) > delta
-
-
-@pytest.mark.parametrize("n_teachers", [3, 101])
-def test_noise_that_surely_fails_does_not_hold_and_little_else_is_left_in_doubt(n_teachers):
-    sigmas = np.geomspace(0.3, 30, 300)
-    fails = gnmax._label_surely_fails(sigmas, 0.2676, 3e-4, n_teachers)
-    holds = [gnmax._label_holds(sigma, 0.2676, 3e-4, n_teachers) for sigma in sigmas]
-    assert (fails != holds).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -127,9 +81,6 @@ def test_epsilon_of_repeated_labels_inverts_the_analytic_sigma():
     assert gnmax.analytic_epsilon(sigma, 3e-4) == pytest.approx(0.2676, abs=1e-8)
     # Q labels are one label under noise smaller by sqrt(Q).
     assert gnmax.analytic_epsilon(10 * sigma, 3e-4, labels=100) == pytest.approx(0.2676, abs=1e-8)
-    for sigma, labels in ((0.5, 1), (21.46, 100), (400.0, 3)):
-        epsilon = gnmax.analytic_epsilon(sigma, 1e-3, labels=labels)
-        assert analytic_delta(sigma / math.sqrt(labels), epsilon) <= 1e-3
 
 
 def test_label_probability_is_symmetric_and_grows_with_the_votes():
@@ -139,40 +90,6 @@ def test_label_probability_is_symmetric_and_grows_with_the_votes():
     np.testing.assert_allclose(probability + probability[::-1], 1, atol=1e-15)
     assert 1 - probability[11] == pytest.approx(0.36, abs=0.005)
     assert 1 - label_probability(11, 7.683)[11] == pytest.approx(0.16, abs=0.005)
-
-
-def test_sampler_follows_the_label_probability():
-    draws, sigma = 200_000, 6.0
-    for ones, expected in enumerate(label_probability(5, sigma)):
-        votes = np.tile([5 - ones, ones], (draws, 1))
-        labels = gaussian.gnmax(votes, sigma, Seeded(np.random.default_rng(ones), by_class=True))
-        deviation = math.sqrt(expected * (1 - expected) / draws)
-        assert abs(labels.mean() - expected) < 5 * deviation
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": math.inf}, "epsilon"),
-        ({"delta": 0.0}, "delta"),
-        ({"method": "guess"}, "method"),
-        ({"method": "exact"}, "n_teachers"),
-        ({"method": "exact", "n_teachers": 10}, "n_teachers"),
-        ({"n_classes": 1}, "n_classes"),
-        ({"order_step": 0.0}, "order_step"),
-        ({"order_max": 10.0}, "order_max"),
-    ],
-)
-def test_arguments_out_of_range_are_named(change, name):
-    arguments = {"epsilon": 0.2676, "delta": 3e-4, "method": "rdp"} | change
-    with pytest.raises(ValueError, match=name):
-        gnmax_sigma(arguments.pop("epsilon"), arguments.pop("delta"), **arguments)
-
-
-def test_votes_out_of_range_are_refused():
-    with pytest.raises(ValueError, match="sigma"):
-        label_probability(11, 0.0)
 
 
 def test_a_small_budget_has_orders_enough():

@@ -1,19 +1,13 @@
-"""GNMax with discrete noise: its labels' distribution, and labels from the system's entropy.
-
-Frequencies are compared at a distance that chance exceeds less than once in 10^7 runs.
-"""
+"""The distribution of GNMax's label with discrete noise, and the scale that such noise needs."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import Moves
-from private_ensembles.mechanisms.laws import gaussian
-from private_ensembles.noise.sources import Secure
 from private_ensembles.pate import gnmax, gnmax_lattice
 from private_ensembles.pate.gnmax_lattice import (
     lattice_distribution,
@@ -23,34 +17,14 @@ from private_ensembles.pate.gnmax_lattice import (
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 from private_ensembles.pate.histograms import merge
 
-CHANCE = 1e-7
-
-
-def agrees(successes, trials, probability):
-    """Whether chance gives so many successes more often than CHANCE (exact binomial test)."""
-    return stats.binomtest(int(successes), int(trials), float(probability)).pvalue > CHANCE
-
-
-def brute(row, sigma, reach):
-    """Every outcome of all classes' noise, the winner by a fair die among those that tie."""
-    x = np.arange(-reach, reach + 1)
-    pmf = np.exp(-(x**2) / (2 * sigma**2))
-    pmf /= pmf.sum()
-    noisy = np.stack(np.meshgrid(*(count + x for count in row), indexing="ij"))
-    chance = 1.0
-    for j in range(len(row)):
-        shape = [1] * len(row)
-        shape[j] = -1
-        chance = chance * pmf.reshape(shape)
-    tied = noisy == noisy.max(axis=0)
-    return (tied / tied.sum(axis=0) * chance).reshape(len(row), -1).sum(axis=1)
+from .oracle import lattice_label
 
 
 @pytest.mark.parametrize("sigma", [0.4, 1.0, 2.6])
 @pytest.mark.parametrize("row", [[5, 0], [3, 2], [2, 2, 2], [4, 1, 0], [3, 3, 0], [2, 2, 1, 1]])
 def test_distribution_is_that_of_every_outcome_of_the_noise(row, sigma):
     reach = math.ceil((8 if len(row) < 4 else 6) * sigma) + 1
-    exact = brute(row, sigma, reach)
+    exact = lattice_label(row, sigma, reach)
     found = lattice_distribution(np.array([row]), sigma)[0]
     np.testing.assert_allclose(found, exact, rtol=1e-10, atol=1e-8 if len(row) == 4 else 1e-13)
 
@@ -127,15 +101,6 @@ def test_discrete_and_continuous_noise_agree_where_sigma_is_large(counts):
     assert abs(lattice_distribution(np.array(counts), sigma) - continuous).max() < 1e-4
 
 
-@pytest.mark.parametrize("sigma", [0.5, 4.0])
-@pytest.mark.parametrize("row", [[4, 1], [2, 2, 1]])
-def test_released_labels_of_gnmax_come_at_their_probability(sigma, row):
-    trials = 4000
-    labels = gaussian.gnmax(np.tile(row, (trials, 1)), sigma, Secure())
-    for label, chance in enumerate(lattice_distribution(np.array([row]), sigma)[0]):
-        assert agrees((labels == label).sum(), trials, chance)
-
-
 BUDGETS = [(0.0892, 1e-4), (0.2676, 3e-4), (0.33, 3e-4), (1.0, 1e-5), (5.0, 1e-5), (20.0, 1e-6)]
 
 
@@ -164,7 +129,7 @@ def test_renyi_sigma_serves_discrete_noise_as_it_is(epsilon, delta, method):
 def test_three_classes_are_within_their_stated_error():
     row, sigma = [4, 1, 0], 1.0
     stated = lattice_error(sigma, 3)
-    off = abs(lattice_distribution(np.array([row]), sigma)[0] - brute(row, sigma, 9))
+    off = abs(lattice_distribution(np.array([row]), sigma)[0] - lattice_label(row, sigma, 9))
     assert (off <= stated["relative_error"] + stated["absolute_error"]).all()
     assert stated["relative_error"] < 1e-8
 

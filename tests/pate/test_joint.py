@@ -14,13 +14,14 @@ from benchmarks import smooth_sensitivity as benchmark
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.pate.joint import JointProfile, StepCost
 from private_ensembles.pate.rdp import gnmax_log_q
-from private_ensembles.pate.rounds import confident_round, gnmax_round, interactive_round
+from private_ensembles.pate.rounds import confident_round, interactive_round
 
 from .oracle import (
     clear_labels_delta,
     confident_gnmax_expected_rdp,
+    divergence,
+    gaussian_label,
     histograms,
-    label_by_quadrature,
     lattice_label,
     lattice_mass,
     neighbours,
@@ -82,10 +83,6 @@ def test_secure_cost_is_the_formula_at_sixty_digits_rounded_up(sigma1):
             assert computed == pytest.approx(float(max(branches)), rel=1e-8, abs=1e-9)
 
 
-def divergence(p, q, order):
-    return np.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
-
-
 STEPS = [
     (6, 3, 4, 1.5, 0.8),
     (6, 3, 4, 4.0, 1.0),
@@ -97,7 +94,7 @@ STEPS = [
 
 def continuous_step(row, threshold, sigma1, sigma2):
     margin = (max(row) - threshold) / sigma1
-    return np.r_[ndtr(-margin), ndtr(margin) * label_by_quadrature(row, sigma2)]
+    return np.r_[ndtr(-margin), ndtr(margin) * gaussian_label(row, sigma2)]
 
 
 def lattice_step(row, threshold, sigma1, sigma2):
@@ -123,7 +120,7 @@ def test_cost_is_never_below_the_exact_divergence_of_the_whole_step_in_either_di
     for order in (1.2, 1.8):
         curve = one.curve(order)
         assert curve is not None  # the data-dependent cost is put to the test
-        rho = curve.beta(one.log_q())
+        rho = curve.beta(one.log_q)
         forward = StepCost(sigma1, order, noise).cost(one.leads - one.threshold, rho)
         for row, one_way in zip(rows, forward, strict=True):
             both = JointProfile(confident_round([row], *given, noise=noise), order).total_rdp()
@@ -145,7 +142,7 @@ def test_an_interactive_step_costs_at_least_the_exact_divergence_in_either_direc
     def step(row):
         lead = [int((row - expected).max())]  # the step of a histogram with that lead
         passes = STEP[noise](lead, *given)
-        label = lattice_label if noise == "secure" else label_by_quadrature
+        label = lattice_label if noise == "secure" else gaussian_label
         return np.r_[passes[0], passes[1:].sum() * label(row, given[2])]
 
     exact = {row: step(row) for row in rows}
@@ -211,7 +208,7 @@ def test_smooth_sensitivity_is_at_least_what_all_histograms_give(everyone):
     beta, (one, order, profiles) = 0.25, everyone
     rows = list(profiles)
     step = StepCost(one.sigma1, order, one.noise)
-    forward = step.cost(one.leads - one.threshold, one.curve(order).beta(one.log_q()))
+    forward = step.cost(one.leads - one.threshold, one.curve(order).beta(one.log_q))
     one_way = dict(zip(rows, forward, strict=True))
     # What is charged, and the least that a guarantee in both directions charges by these bounds.
     charged = {row: profile.total_rdp() for row, profile in profiles.items()}
@@ -286,17 +283,6 @@ def test_interactive_rounds_need_whole_votes():
     assert profile.total_rdp() > 0
     with pytest.raises(ValueError, match="whole votes"):
         JointProfile(interactive_round(counts, [[0.55, 0.45], [1, 0]], 2, 3.0, 2.0), 2.0)
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="threshold"):
-        JointProfile(gnmax_round([[3, 1]], 1.0), 2.0)
-    with pytest.raises(ValueError, match="sigma"):
-        StepCost(0.0, 2.0)
-    with pytest.raises(ValueError, match="orders"):
-        StepCost(1.0, 1.0)
-    with pytest.raises(ValueError, match="condition C6"):
-        JointProfile(confident_round([[60, 0, 0]], 30, 3.0, 3.0), 4.0)
 
 
 @pytest.mark.parametrize("noise", STEP)

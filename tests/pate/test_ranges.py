@@ -1,43 +1,48 @@
-"""The ends of what each function of PATE's takes: just beyond, it refuses."""
+"""What each function of PATE's takes: at the ends of its ranges, and what is refused by name."""
 
 import math
 
 import numpy as np
 import pytest
 
-from private_ensembles.pate import (
-    consensus,
-    data_independent,
-    gnmax,
-    rdp,
-    rounds,
-    sanitize,
-    small_print,
-)
-from private_ensembles.pate.confident import confident_gnmax_privacy
+from private_ensembles import pate
+from private_ensembles.pate import consensus, data_independent, gnmax, lnmax, rdp, sanitize
+from private_ensembles.pate.confident import compose_rounds, confident_gnmax_privacy
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.lnmax_accounting import (
-    lnmax_independent_rdp,
-    lnmax_log_q,
-    lnmax_privacy,
-    lnmax_rdp_of_log_q,
-)
+from private_ensembles.pate.data_independent import Releases
+from private_ensembles.pate.joint import JointProfile, StepCost
 from private_ensembles.pate.lnmax_quadrature import check_scale
 from private_ensembles.pate.release_accounting import choose_publication, release_privacy
+from private_ensembles.pate.rounds import (
+    answer_probability,
+    confident_round,
+    gnmax_round,
+    interactive_round,
+)
+from private_ensembles.pate.small_print import corollary11, unanimous_condition
 from private_ensembles.pate.smooth_sensitivity import SensitivityProfile
+from private_ensembles.pate.tails import tails_of
 from tests.ranges import NOT_POSITIVE, NOT_WITHIN_0_1, OUTSIDE_0_1, check_ends
 
 COUNTS = np.array([[190, 6, 4], [120, 50, 30]])
-ONE = rounds.confident_round(COUNTS, 150.0, 100.0, 20.0)
+ONE = confident_round(COUNTS, 150.0, 100.0, 20.0)
 ORDERS = (1.0, 0.5, math.inf, math.nan), (1 + 1e-9, 500.0)
 CURVE = CostCurve(20.0, 4.0, 3)
 CONFIDENT, QUICKLY = (COUNTS, 150.0, 100.0, 20.0, 1e-5), {"order": 4.0, "beta": 0.05}
 
 
-def released(confidence):
-    return release_privacy(
-        ONE, 1e-5, np.random.default_rng(0), report="data_independent", confidence=confidence
-    )
+def released(**change):
+    options = {"delta": 1e-5, "generator": np.random.default_rng(0)} | change
+    return release_privacy(ONE, options.pop("delta"), options.pop("generator"), **options)
+
+
+def confident(**change):
+    names = ("counts", "threshold", "sigma1", "sigma2", "delta")
+    return confident_gnmax_privacy(**(dict(zip(names, CONFIDENT, strict=True)) | change))
+
+
+def sigma(epsilon=0.2676, delta=3e-4, method="rdp", **options):
+    return gnmax.gnmax_sigma(epsilon, delta, method=method, **options)
 
 
 RANGES = {
@@ -52,39 +57,27 @@ RANGES = {
         (0.0, -1.0),
     ),
     "lnmax_rdp_of_log_q": (
-        lambda x: lnmax_rdp_of_log_q([x], 5.0, [2.0]),
+        lambda x: lnmax.lnmax_rdp_of_log_q([x], 5.0, [2.0]),
         (1e-9, math.nan),
         (0.0, -1.0),
     ),
-    "lnmax_log_q": (lambda x: lnmax_log_q(COUNTS, x), NOT_POSITIVE, (1.0,)),
+    "lnmax_log_q": (lambda x: lnmax.lnmax_log_q(COUNTS, x), NOT_POSITIVE, (1.0,)),
     "lnmax_independent_rdp": (
-        lambda x: lnmax_independent_rdp(x, [2.0]),
+        lambda x: lnmax.lnmax_independent_rdp(x, [2.0]),
         NOT_POSITIVE,
         (1.0,),
     ),
-    "lnmax_privacy": (lambda x: lnmax_privacy(COUNTS, 5.0, x), NOT_WITHIN_0_1, (0.5,)),
-    "search_sigma, epsilon": (
-        lambda x: gnmax.search_sigma(x, 1e-5, method="analytic"),
-        NOT_POSITIVE,
-        (1.0,),
-    ),
-    "search_sigma, delta": (
-        lambda x: gnmax.search_sigma(1.0, x, method="analytic"),
-        NOT_WITHIN_0_1,
-        (0.5,),
-    ),
-    "search_sigma, classes": (
-        lambda x: gnmax.search_sigma(1.0, 1e-5, method="analytic", n_classes=x),
-        (1, 0),
-        (2, 3),
-    ),
-    "search_sigma, teachers": (
-        lambda x: gnmax.search_sigma(1.0, 1e-2, method="exact", n_teachers=x),
+    "lnmax_privacy": (lambda x: pate.lnmax_privacy(COUNTS, 5.0, x), NOT_WITHIN_0_1, (0.5,)),
+    "gnmax_sigma, epsilon": (lambda x: sigma(x), NOT_POSITIVE, (1.0,)),
+    "gnmax_sigma, delta": (lambda x: sigma(1.0, x), NOT_WITHIN_0_1, (0.5,)),
+    "gnmax_sigma, classes": (lambda x: sigma(n_classes=x), (1, 0), (2, 3)),
+    "gnmax_sigma, teachers": (
+        lambda x: sigma(1.0, 1e-2, "exact", n_teachers=x),
         (0, -1, 2, None),
         (1, 3),
     ),
-    "search_sigma, classes of the exact way": (
-        lambda x: gnmax.search_sigma(1.0, 1e-2, method="exact", n_teachers=1, n_classes=x),
+    "gnmax_sigma, classes of the exact way": (
+        lambda x: sigma(1.0, 1e-2, "exact", n_teachers=1, n_classes=x),
         (1, 3),
         (2,),
     ),
@@ -94,26 +87,18 @@ RANGES = {
         (1, 2),
     ),
     "order_grid": (
-        lambda x: gnmax.order_grid(1.0, 1e-5, method="rdp", order_max=20.0, order_step=x),
+        lambda x: gnmax.order_grid(1.0, 1e-5, order_max=20.0, order_step=x),
         (0.0, -1.0, math.nan),
         (0.5,),
     ),
     "order_grid, the largest": (
-        lambda x: gnmax.order_grid(1.0, 1e-5, method="rdp", order_max=x, order_step=0.5),
+        lambda x: gnmax.order_grid(1.0, 1e-5, order_max=x),
         (math.inf, math.nan),
         (1.0, 20.0),
     ),
     "sigma_curve": (lambda x: gnmax.sigma_curve(1.0, 1e-5, [x]), (1.0, 0.5, math.nan), (1.5,)),
-    "label_probability": (
-        lambda x: gnmax.label_probability(x, 1.0),
-        (0, -1, 1.5),
-        (1, 2),
-    ),
-    "Releases, labels": (
-        lambda x: data_independent.Releases(0, None, x, 1.0),
-        (-1, 0.5),
-        (0, 1),
-    ),
+    "label_probability": (lambda x: gnmax.label_probability(x, 1.0), (0, -1, 1.5), (1, 2)),
+    "Releases, labels": (lambda x: Releases(0, None, x, 1.0), (-1, 0.5), (0, 1)),
     "data_independent_epsilon": (
         lambda x: data_independent.data_independent_epsilon(x, 1e-5),
         (-1e-9, math.inf, math.nan),
@@ -133,11 +118,6 @@ RANGES = {
     "rule_of_thumb": (lambda x: sanitize.rule_of_thumb(4.0, x), NOT_WITHIN_0_1, (0.5,)),
     "guessed_order": (lambda x: sanitize.guessed_order(x, 1.0), NOT_WITHIN_0_1, (0.5,)),
     "guessed_order, epsilon": (lambda x: sanitize.guessed_order(0.1, x), NOT_POSITIVE, (1.0,)),
-    "appendix_b6": (
-        lambda x: sanitize.appendix_b6(1e-5, 1.0, factor=x),
-        (1.999, 4.001, math.nan),
-        (2.0, 4.0),
-    ),
     "confidence of a student": (consensus.check_confidence, OUTSIDE_0_1, (0.0, 1.0)),
     "threshold": (consensus.check_threshold, (math.inf, -math.inf, math.nan), (0.0, -5.0)),
     "cap": (lambda x: consensus.check_cap("cap", x), (-1, 0.5, True), (0, 1, None)),
@@ -158,22 +138,14 @@ RANGES = {
         (-1e-9, math.nan),
         (0.0, 1.0),
     ),
-    "corollary11, gap": (
-        lambda x: small_print.corollary11(x, 1.0),
-        (4.0, 3.0, math.inf, math.nan),
-        (4.1,),
+    "corollary11, gap": (lambda x: corollary11(x, 1.0), (4.0, 3.0, math.inf, math.nan), (4.1,)),
+    "corollary11, rivals": (lambda x: corollary11(8.0, 1.0, rivals=x), (0, -1, 1.5), (1, 2)),
+    "unanimous_condition": (lambda x: unanimous_condition(x, 5.0, 2.0), (0, -1, 1.5), (1, 2)),
+    "release_privacy": (
+        lambda x: released(report="data_independent", confidence=x),
+        NOT_WITHIN_0_1,
+        (0.5,),
     ),
-    "corollary11, rivals": (
-        lambda x: small_print.corollary11(8.0, 1.0, rivals=x),
-        (0, -1, 1.5),
-        (1, 2),
-    ),
-    "unanimous_condition": (
-        lambda x: small_print.unanimous_condition(x, 5.0, 2.0),
-        (0, -1, 1.5),
-        (1, 2),
-    ),
-    "release_privacy": (released, NOT_WITHIN_0_1, (0.5,)),
     "choose_publication": (
         lambda x: choose_publication(ONE, 1e-5, order=4.0, sigma_log=x),
         NOT_POSITIVE,
@@ -191,7 +163,107 @@ RANGES = {
     ),
 }
 
+BAD = [
+    # Votes and noise, whatever is asked about them.
+    (lambda: pate.gnmax_rdp([[1, -1]], 1.0, [2]), "at least 0"),
+    (lambda: pate.gnmax_rdp([[1, 2], [1, 1]], 1.0, [2]), "same positive number"),
+    (lambda: pate.gnmax_rdp([[0, 0]], 1.0, [2]), "same positive number"),
+    (lambda: pate.gnmax_rdp([[1.0, 2.0]], 1.0, [2]), "whole numbers"),
+    (lambda: pate.gnmax_rdp([1, 2], 1.0, [2]), "shape"),
+    (lambda: pate.gnmax_rdp([[1, 2]], 0.0, [2]), "sigma"),
+    (lambda: pate.gnmax_rdp([[1, 2]], 1.0, [1.0]), "orders"),
+    (lambda: pate.gnmax_symmetric_rdp([[3, 1]], 0.0, [2.0]), "sigma"),
+    (lambda: pate.lnmax_symmetric_rdp([[3.5, 1]], 1.0, [2.0]), "counts"),
+    (lambda: pate.gnmax_distribution([[]], 1.0), "counts"),
+    (lambda: pate.gnmax_distribution([[1, 2]], 0.0), "sigma"),
+    (lambda: pate.lnmax_distribution([[0.5, 0.5]], 1.0), "counts"),
+    (lambda: pate.lnmax_distribution([[1, 2]], math.inf), "scale"),
+    (lambda: tails_of("quiet", 1.0), "noise"),
+    (lambda: tails_of("secure", 0.0), "sigma"),
+    (lambda: tails_of("secure", 1.0).log_passes(0.5), "whole"),
+    # GNMax's scale.
+    (lambda: sigma(method="guess"), "method"),
+    (lambda: sigma(method="exact"), "n_teachers"),
+    (lambda: sigma(method="exact", n_teachers=11, n_classes=10), "n_classes"),
+    (lambda: sigma(order_step=0.0), "order_step"),
+    (lambda: sigma(order_max=10.0), "order_max"),
+    (lambda: gnmax.label_probability(11, 0.0), "sigma"),
+    # LNMax.
+    (lambda: pate.lnmax_privacy([[1, -1]], 1.0, 1e-5), "at least 0"),
+    (lambda: pate.lnmax_privacy([[1, 2]], math.nan, 1e-5), "scale"),
+    (lambda: pate.lnmax_privacy([[1, 2]], 1.0, 1.0), "delta"),
+    (lambda: pate.lnmax_privacy([[1, 2]], 1.0, 1e-5, conversion="x"), "conversion"),
+    (lambda: lnmax.lnmax_independent_rdp(1.0, [2.0], bounds="x"), "bounds"),
+    (lambda: pate.lnmax_rdp([[1, 2]], 1.0, [1.0]), "orders"),
+    (lambda: lnmax.lnmax_matrix(0, 1.0), "n_teachers"),
+    (lambda: lnmax.lnmax_matrix(3, 0.0), "scale"),
+    (lambda: lnmax.lnmax_noisy_counts_delta(1.0, -1.0), "epsilon"),
+    (lambda: lnmax.lnmax_noisy_counts_delta(math.inf, 1.0), "scale"),
+    (lambda: lnmax.lnmax_scale(0.1, 0.0, method="guess"), "method"),
+    (lambda: lnmax.lnmax_scale(0.1, 0.0, method="exact"), "n_teachers"),
+    (lambda: lnmax.lnmax_scale(0.0, 0.0, method="pure"), "epsilon"),
+    (lambda: lnmax.lnmax_scale(0.1, 1.0, method="pure"), "delta"),
+    # Rounds and what they cost for certain.
+    (lambda: Releases(-1, 1.0, 1, 1.0), "thresholds"),
+    (lambda: Releases(1, 0.0, 1, 1.0), "sigma"),
+    (lambda: data_independent.data_independent_epsilon(1.0, 0.1, conversion="x"), "conversion"),
+    (lambda: data_independent.exact_data_independent_epsilon(1.0, 1.0), "delta"),
+    (lambda: answer_probability([3, 1], 2, 1.0), "counts"),
+    (lambda: answer_probability([[3, 1]], math.nan, 1.0), "threshold"),
+    (lambda: answer_probability([[3, 1]], 2, 0.0), "sigma"),
+    (lambda: confident_round(COUNTS, 5.0, 0.0, 2.0), r"sigma = 0\.0"),
+    (lambda: confident_round(COUNTS, 5.0, 3.0, 0.0), r"sigma = 0\.0"),
+    (lambda: interactive_round([[3, 1]], [[0.5, 0.5, 0.0]], 1.0, 1.0, 1.0), "shape"),
+    (lambda: interactive_round([[3, 1]], [[0.9, 0.3]], 1.0, 1.0, 1.0), "add up"),
+    (lambda: interactive_round([[3, 1]], [[1.2, -0.2]], 1.0, 1.0, 1.0), ">= 0"),
+    (lambda: consensus.check_scores(np.eye(2), COUNTS), r"scores: shape \(2, 2\) must be"),
+    # What they cost as the paper has it, and as a guarantee.
+    (lambda: compose_rounds([], 1e-5), "rounds"),
+    (lambda: confident(delta=0.0), "delta"),
+    (lambda: confident(conversion="x"), "conversion"),
+    (lambda: confident(formula="x"), "formula"),
+    (lambda: confident(tuning="x"), "tuning"),
+    (lambda: confident(target_epsilon=0.0, tuning="rule_of_thumb"), "target_epsilon"),
+    (lambda: confident(order=1.0), "orders"),
+    (lambda: confident(beta=-0.1), "beta"),
+    (lambda: confident(threshold=math.nan), "threshold"),
+    (lambda: confident(answer_cap=-1, order=4.0), "labels"),
+    (lambda: confident(counts=[[2, 2], [1, 2]]), "same positive number"),
+    (lambda: JointProfile(gnmax_round([[3, 1]], 1.0), 2.0), "threshold"),
+    (lambda: JointProfile(confident_round([[60, 0, 0]], 30, 3.0, 3.0), 4.0), "condition C6"),
+    (lambda: StepCost(0.0, 2.0), "sigma"),
+    (lambda: StepCost(1.0, 1.0), "orders"),
+    (lambda: CostCurve(0.0, 3.0, 3), "sigma"),
+    (lambda: CostCurve(4.0, 3.0, 3, "loud"), "noise"),
+    (lambda: SensitivityProfile([[1, 2]], CostCurve(1.0, 2.0, 3)), "classes"),
+    (lambda: released(generator=None), "generator"),
+    (lambda: released(report="x"), "report"),
+    (lambda: released(delta=0.0), "delta"),
+    (lambda: released(conversion="x"), "conversion"),
+    (lambda: released(target_epsilon=-1.0), "target_epsilon"),
+    (lambda: released(order=1.0), "orders"),
+    (lambda: released(beta=3.0), "beta"),
+    (lambda: released(sigma_ss=0.0), "sigma"),
+    (lambda: released(answer_cap=-1), "labels"),
+    (lambda: sanitize.gnss_rdp(1.0, 0.1, 1.0), "orders"),
+    (lambda: sanitize.gnss_rdp(2.0, 0.1, 0.0), "sigma"),
+    (lambda: sanitize.gnss_rdp(2.0, 0.1, 1.0, formula="x"), "formula"),
+    (lambda: sanitize.largest_beta(2.0, formula="x"), "formula"),
+    (lambda: sanitize.rule_of_thumb(2.0, 1e-5, beta=1.0), "beta"),
+    (lambda: sanitize.appendix_b6(0.0, 1.0), "delta"),
+    (lambda: sanitize.appendix_b6(1e-5, 0.0), "target_epsilon"),
+    (lambda: corollary11(9, 0.0), "sigma"),
+    (lambda: unanimous_condition(3, 1.0, 1.0), "orders"),
+    (lambda: unanimous_condition(3, 1.0, 2.0, n_classes=1), "n_classes"),
+]
+
 
 @pytest.mark.parametrize("name", RANGES)
 def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
     check_ends(*RANGES[name])
+
+
+@pytest.mark.parametrize(("call", "message"), BAD)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -103,6 +103,8 @@ def test_publication_alone_costs_at_other_orders_what_it_costs_at_its_own(counts
     assert p.cost(2.0) < p.cost(p.order)
     assert p.cost(10 * p.order) == math.inf
     assert p.beta < largest_beta(p.order)
+    # By default the sensitivity costs a fiftieth of the conversion.
+    assert p.sensitivity_rdp == pytest.approx(0.02 * math.log(1e5) / (p.order - 1))
 
 
 def test_secure_noise_is_accounted_for_on_the_lattice(counts):
@@ -128,37 +130,3 @@ def test_an_order_at_which_a_condition_fails_is_lowered_with_a_warning():
     assert p.order < 4
     assert one.conditions_violated(p.order) == ()
     assert one.conditions_violated(4.0) == ("C6",)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"generator": None}, "generator"),
-        ({"report": "x"}, "report"),
-        ({"confidence": 1.0}, "confidence"),
-        ({"delta": 0.0}, "delta"),
-        ({"conversion": "x"}, "conversion"),
-        ({"target_epsilon": -1.0}, "target_epsilon"),
-        ({"order": 1.0}, "orders"),
-        ({"beta": 3.0}, "beta"),
-        ({"sigma_ss": 0.0}, "sigma"),
-        ({"sigma_log": 0.0}, "sigma_log"),
-        ({"answer_cap": -1}, "labels"),
-    ],
-)
-def test_bad_input_is_refused(change, message):
-    arguments = {
-        "counts": [[200, 50]],
-        "threshold": 150.0,
-        "sigma1": 90.0,
-        "sigma2": 40.0,
-        "delta": 1e-5,
-        "generator": draw(0),
-    }
-    with pytest.raises(ValueError, match=message):
-        release(**{**arguments, **change})
-
-
-def test_by_default_the_sensitivity_costs_a_fiftieth_of_the_conversion(counts):
-    p = choose_publication(confident_round(counts, *PARAMETERS[:3]), 1e-5)
-    assert p.sensitivity_rdp == pytest.approx(0.02 * math.log(1e5) / (p.order - 1))

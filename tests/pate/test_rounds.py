@@ -15,16 +15,6 @@ from private_ensembles.pate.rounds import (
     interactive_round,
 )
 
-
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [([[0.5, 0.5, 0.0]], "shape"), ([[0.9, 0.3]], "add up"), ([[1.2, -0.2]], ">= 0")],
-)
-def test_bad_scores_are_refused(scores, message):
-    with pytest.raises(ValueError, match=message):
-        interactive_round([[3, 1]], scores, 1.0, 1.0, 1.0)
-
-
 COUNTS = np.array([[8, 1, 1], [4, 3, 3], [0, 10, 0]])
 
 
@@ -118,28 +108,3 @@ def test_the_largest_count_decides():
     found = answer_probability([[9, 6, 5], [5, 9, 6], [7, 7, 6]], 8.0, 2.0)
     expected = [0.5 * math.erfc(-(n - 8) / 2 / math.sqrt(2)) for n in (9, 9, 7)]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
-
-
-def test_unanimous_votes_may_fail_the_published_threshold():
-    # T = 200, sigma1 = 150: even unanimous votes of 250 teachers pass with Phi(1/3) only.
-    found = answer_probability([[250, 0]], 200, 150)[0]
-    assert found == pytest.approx(0.5 * math.erfc(-1 / 3 / math.sqrt(2)), rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"counts": [3, 1]}, "counts"),
-        ({"threshold": math.nan}, "threshold"),
-        ({"sigma1": 0.0}, "sigma"),
-    ],
-)
-def test_bad_arguments_are_named(change, name):
-    with pytest.raises(ValueError, match=name):
-        answer_probability(**{"counts": [[3, 1]], "threshold": 2, "sigma1": 1.0} | change)
-
-
-@pytest.mark.parametrize("scales", [(0.0, 2.0), (3.0, 0.0)])
-def test_noise_of_no_scale_is_refused_of_the_threshold_and_of_the_label(scales):
-    with pytest.raises(ValueError, match=r"sigma = 0\.0"):
-        confident_round(COUNTS, 5.0, *scales)

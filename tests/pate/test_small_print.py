@@ -124,22 +124,6 @@ def test_roughly_1300_unanswered_is_1238_by_table_1():
     assert unanswered() == 1238
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: corollary11(4, 1.0), "gap"),
-        (lambda: corollary11(9, 1.0, rivals=0), "rivals"),
-        (lambda: corollary11(9, 0.0), "sigma"),
-        (lambda: unanimous_condition(0, 1.0, 2.0), "n_teachers"),
-        (lambda: unanimous_condition(3, 1.0, 1.0), "orders"),
-        (lambda: unanimous_condition(3, 1.0, 2.0, n_classes=1), "n_classes"),
-    ],
-)
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize("kind", ["classical", "analytic"])
 def test_strong_composition_adds_what_labels_and_thresholds_cost(kind):
     both = Releases(90, 50.0, 70, 40.0)

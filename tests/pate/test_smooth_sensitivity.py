@@ -1,7 +1,5 @@
 """Smooth sensitivity against Algorithms 3-5 query by query, and against brute force."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -10,9 +8,13 @@ from private_ensembles.noise.secure import MODES
 from private_ensembles.pate.cost_curve import CostCurve
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.smooth_sensitivity import (
+    LabelWalk,
     SensitivityProfile,
+    Votes,
     smooth_sensitivity,
 )
+
+from .oracle import histograms, neighbours
 
 CASES = [(4.0, 3.0, 3, 60), (6.0, 5.0, 2, 100), (10.0, 8.0, 4, 150), (40.0, 14.0, 10, 250)]
 
@@ -48,8 +50,8 @@ def test_branch_and_bound_asks_for_few_distances():
     profile = SensitivityProfile(counts, CostCurve(100.0, 20.5, 3))
     value = profile.smooth(0.0205)
     asked = len(profile._known)
-    everywhere = [np.exp(-0.0205 * d) * profile.at(d)[0] for d in range(5001)]
-    assert value == pytest.approx(max(everywhere), rel=1e-12)
+    everywhere = np.exp(-0.0205 * np.arange(5001)) * profile.at(*range(5001))
+    assert value == pytest.approx(everywhere.max(), rel=1e-12)
     assert asked < 60
 
 
@@ -83,32 +85,13 @@ def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order, noise):
     teachers, m, beta = 16, 3, 0.2
     curve = CostCurve(sigma, order, m, noise)
     assert curve.check_conditions() == ()
-    rows = [r for r in product(range(teachers + 1), repeat=m) if sum(r) == teachers]
+    rows = histograms(teachers, m)
     cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order, noise=noise)[:, 0], strict=True))
     smooth = {row: smooth_sensitivity([row], curve, beta) for row in rows}
     for row in rows:
-        for i, j in product(range(m), repeat=2):
-            if i == j or row[i] == 0:
-                continue
-            other = list(row)
-            other[i] -= 1
-            other[j] += 1
-            other = tuple(other)
+        for other in neighbours(row):
             assert abs(cost[row] - cost[other]) <= smooth[row] + 1e-9
             assert smooth[row] <= np.exp(beta) * smooth[other] * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: smooth_sensitivity([[1, 2]], CostCurve(1.0, 2.0, 2), 0.0), "beta"),
-        (lambda: smooth_sensitivity([[1, 2]], CostCurve(1.0, 2.0, 3), 0.1), "classes"),
-        (lambda: smooth_sensitivity([[1, 2]], CostCurve(1.0, 2.0, 2), 0.1, [-1.0]), "weights"),
-    ],
-)
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
@@ -124,3 +107,37 @@ def test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity():
     known = profile.at_least(0.5)
     assert known >= np.exp(-1.0) * profile.at(2)[0] > 0
     assert known <= profile.smooth(0.5) * (1 + 1e-12)
+
+
+TEACHERS, CLASSES = 14, 3
+ROWS = np.array(histograms(TEACHERS, CLASSES))
+
+
+@pytest.mark.parametrize("noise", MODES)
+@pytest.mark.parametrize(
+    ("sigma", "order"), [(1.0, 1.8), (1.5, 1.5), (2.0, 2.0), (2.5, 1.5), (40.0, 2.0)]
+)
+def test_costs_and_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
+    curve = CostCurve(sigma, order, CLASSES, noise)
+    ordered = -np.sort(-ROWS, axis=1)
+    votes = Votes(ordered, curve.tails)
+    walk = LabelWalk(votes, curve)
+    moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2
+    here = curve.beta(votes.log_q)
+    for d in range(4):
+        sensitivity, cost = (part[0] for part in walk.local(np.array([d])))
+        for row in range(0, len(ROWS), 5):
+            reached = np.flatnonzero(moved[row] <= d)
+            assert here[reached].max() <= cost[row] + 1e-12 * curve.ceiling
+            steps = [here[moved[at] <= 1] - here[at] for at in reached]
+            assert max(np.abs(step).max() for step in steps) <= sensitivity[row] + 1e-9
+
+
+def test_what_is_dropped_is_far_from_the_plateau_and_counts_nothing():
+    curve = CostCurve(2.0, 2.0, CLASSES)
+    walk = LabelWalk(Votes(np.array([[14, 0, 0], [6, 5, 3]], np.int64), curve.tails), curve)
+    before = walk.local(np.array([0]))[0][0]
+    walk.drop_below(before[0] * 100)
+    after = walk.local(np.array([0]))[0][0]
+    assert (before[0] > 0, after[0]) == (True, 0)
+    assert after[1] == before[1]

@@ -18,22 +18,15 @@ PRINTED = {  # sanitized fixed part and standard deviation, sigma_SS of the last
 }
 
 
-@pytest.mark.parametrize("name", [name for name in PRINTED if name != "SVHN"])
-def test_printed_fixed_part_is_epsilon_plus_theorem_23(name):
-    found = printed_arithmetic(ROWS[name])
-    assert found["sanitized_fixed_part"] == pytest.approx(PRINTED[name][0], abs=5.5e-3)
-
-
 @pytest.mark.parametrize("name", PRINTED)
-def test_printed_noise_is_smooth_sensitivity_times_sigma(name):
-    found = printed_arithmetic(ROWS[name])
-    assert found["sanitized_sd"] == pytest.approx(PRINTED[name][1], abs=1e-3)
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_printed_sigma_minimises_the_cost_plus_two_standard_deviations(name):
-    found = printed_arithmetic(ROWS[name])
-    assert found["tuned_sigma_ss"] == pytest.approx(PRINTED[name][2], rel=5e-3)
+def test_rows_print_what_follows_from_their_own_parameters(name):
+    """Theorem 23, noise of SS sigma_SS, and the sigma_SS of least cost plus twice that noise."""
+    found, (fixed_part, sd, sigma_ss) = printed_arithmetic(ROWS[name]), PRINTED[name]
+    if name != "SVHN":
+        assert found["sanitized_fixed_part"] == pytest.approx(fixed_part, abs=5.5e-3)
+    assert found["sanitized_sd"] == pytest.approx(sd, abs=1e-3)
+    assert found["tuned_sigma_ss"] == pytest.approx(sigma_ss, rel=5e-3)
+    assert found["gnss_cost_printed_formula"] < found["gnss_cost_exact"]
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -51,12 +44,6 @@ def test_no_parameters_that_print_as_svhns_give_its_printed_cost():
     least = least_printed_cost(row, digits=digits)
     assert least > 0.49 + 0.01  # both printed ends could be off by half a unit each
     assert printed_arithmetic(row)["sanitized_fixed_part"] == pytest.approx(5.4955, abs=1e-3)
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_theorem_23_is_below_the_exact_cost_in_every_row(name):
-    found = printed_arithmetic(ROWS[name])
-    assert found["gnss_cost_printed_formula"] < found["gnss_cost_exact"]
 
 
 def test_text_divides_by_the_order_where_theorem_5_has_the_order_less_one():

@@ -103,12 +103,3 @@ def test_continuous_tails_are_the_normal_laws():
     assert tails.log_overtakes(9 - 2 * np.arange(10)) == pytest.approx(two_classes)
     assert tails.threshold(6.5) == 6.5
     assert tails_of("secure", 3.0).threshold(6.5) == 7.0
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="noise"):
-        tails_of("quiet", 1.0)
-    with pytest.raises(ValueError, match="sigma"):
-        tails_of("secure", 0.0)
-    with pytest.raises(ValueError, match="whole"):
-        tails_of("secure", 1.0).log_passes(0.5)

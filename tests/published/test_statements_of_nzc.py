@@ -5,8 +5,7 @@ import math
 import mpmath
 import pytest
 
-from private_ensembles.nzc.claims import claimed_readings
-from private_ensembles.nzc.truth import lead_one_epsilon
+from private_ensembles.nzc.truth import claimed_readings, lead_one_epsilon
 from private_ensembles.published import statements_of_nzc as statements
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published

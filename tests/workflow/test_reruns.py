@@ -260,7 +260,7 @@ FILES = {
     f"{MODULE}/papers/dpbag/tables.py": END,  # relations of printed numbers know the tables
     f"{MODULE}/papers/dpbag/students.py": NOTHING,
     f"{MODULE}/papers/dpbag/experiment.py": NOTHING,
-    f"{MODULE}/dpbag/noisy_vote.py": MECHANISMS,
+    f"{MODULE}/dpbag/plain.py": MECHANISMS,
     f"{MODULE}/optimal_label/program.py": MECHANISMS,
     f"{MODULE}/command/main.py": NOTHING,  # a door of its own
     f"{MODULE}/api/planning.py": NOTHING,  # another

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from private_ensembles.dpbag.noisy_vote import ones_probability
+from private_ensembles.dpbag.plain import ones_probability
 from private_ensembles.mechanisms.laws.bagging import LAW, BaggingNoise, release
 
 

@@ -9,7 +9,6 @@ from scipy.stats import binom
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
-from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 from ...mechanisms.frequencies import CHANCE, follows
 from ...pate.oracle import (
@@ -195,16 +194,10 @@ def test_bad_arguments_are_named(change, name):
             confident_distribution(**arguments)
 
 
-def test_bad_scores_confidence_and_labels_are_named():
+def test_bad_scores_and_confidence_are_named():
     noise = CheckedNoise(5, 1.0, 1.0)
     for scores in (SCORES[None, :3], SCORES[None] * 1.1, np.array([[1.2, -0.2, 0, 0]])):
         with pytest.raises(ValueError, match="scores"):
             interactive_gnmax(ROW[None], scores, 0.5, noise, Seeded(rng()))
     with pytest.raises(ValueError, match="confidence"):
         interactive_gnmax(ROW[None], SCORES[None], 1.5, noise, Seeded(rng()))
-    distribution = gnmax_distribution(ROW[None], 1.0)
-    for labels in ([0, 1], [4], [-2], [0.5]):
-        with pytest.raises(ValueError, match="labels"):
-            expected_labels(distribution, np.array(labels))
-    with pytest.raises(ValueError, match="passes"):
-        reach_probability([1.5], 1)

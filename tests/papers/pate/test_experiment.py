@@ -19,7 +19,7 @@ from private_ensembles.papers.pate.experiment import (
 )
 from private_ensembles.pate.confident import confident_gnmax_privacy
 from private_ensembles.pate.gnmax import analytic_epsilon
-from private_ensembles.pate.lnmax_accounting import lnmax_rdp
+from private_ensembles.pate.lnmax import lnmax_rdp
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.pate.release_accounting import release_privacy
 from private_ensembles.pate.rounds import confident_round

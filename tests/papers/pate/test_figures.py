@@ -13,7 +13,7 @@ from private_ensembles.papers.pate.figures import (
     students_figure,
     threshold_histogram,
 )
-from private_ensembles.pate.lnmax_accounting import lnmax_rdp
+from private_ensembles.pate.lnmax import lnmax_rdp
 from private_ensembles.pate.rdp import gnmax_rdp, threshold_rdp
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 

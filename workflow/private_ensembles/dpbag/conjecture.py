@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from private_ensembles.dpbag.noisy_vote import ones_probability
+from private_ensembles.dpbag.plain import ones_probability
 
 
 def wrong_probability(gaps, noise):
@@ -92,23 +92,16 @@ def study(noises, teachers, partitions, orders):
         ):
             for held in (True, False):
                 chosen = np.flatnonzero(condition(q, noise, m) == held)
-                facts = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}
-                rows.append(facts | {"condition": held} | _worst(chosen, exact, bound))
-                worst = rows[-1].pop("case")
-                for name, values in (("m", m), ("gap", gap), ("gap_without", gap_without)):
-                    rows[-1][name] = np.nan if worst is None else float(values[worst])
+                excess = exact[chosen] - bound[chosen]
+                undefined = ~np.isfinite(bound[chosen])
+                row = {"n": n, "k": k, "noise": noise, "l": l, "direction": direction}
+                row |= {"condition": held, "cases": len(chosen), "undefined": int(undefined.sum())}
+                row["violations"] = int((excess > 1e-9 * np.abs(exact[chosen])).sum())
+                row |= {"excess": np.nan, "m": np.nan, "gap": np.nan, "gap_without": np.nan}
+                if not undefined.all():
+                    worst = chosen[np.nanargmax(excess)]
+                    row["excess"] = float(exact[worst] - bound[worst])
+                    row["m"], row["gap"] = float(m[worst]), float(gap[worst])
+                    row["gap_without"] = float(gap_without[worst])
+                rows.append(row)
     return rows
-
-
-def _worst(chosen, exact, bound):
-    excess = exact[chosen] - bound[chosen]
-    violated = excess > 1e-9 * np.abs(exact[chosen])
-    defined = np.isfinite(bound[chosen])
-    worst = None if not defined.any() else int(np.nanargmax(excess))
-    return {
-        "cases": len(chosen),
-        "undefined": int((~defined).sum()),
-        "violations": int(violated.sum()),
-        "excess": np.nan if worst is None else float(excess[worst]),
-        "case": None if worst is None else int(chosen[worst]),
-    }

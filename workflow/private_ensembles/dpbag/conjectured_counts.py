@@ -43,10 +43,10 @@ class ConjecturedCounts:
     def __init__(self, votes, sizes, budgets, noise, delta, order_max):
         check_budget(noise, delta, order_max)
         ones = votes.ones()[: sizes[-1]].cumsum(axis=0)[np.array(sizes) - 1]
-        self._accounts = []
-        for size, count in zip(sizes, ones, strict=True):
-            costs = _Costs(votes, size, count, noise, np.log(1 / delta), int(order_max))
-            self._accounts.append(_Account(costs, votes.shards.shape[1], budgets))
+        self._accounts = [
+            _Account(votes, size, count, budgets, noise, delta, int(order_max))
+            for size, count in zip(sizes, ones, strict=True)
+        ]
 
     @property
     def first_labels(self):
@@ -64,15 +64,27 @@ class ConjecturedCounts:
             self._accounts[place].charge(start, most)
 
 
-class _Costs:
-    """What labels cost with the first k partitions; ones: int (Q,), their votes for 1."""
+class _Account:
+    """What each record has spent at a few orders: those by which one of them is charged least.
 
-    def __init__(self, votes, k, ones, noise, log_delta, order_max):
-        self.votes, self.k, self.noise, self.log_delta = votes, k, noise, log_delta
-        self.orders = np.arange(1, order_max + 1)
+    A record that has spent no more than a budget at one order has not exceeded it. The others are
+    looked at one by one.
+    """
+
+    def __init__(self, votes, k, ones, budgets, noise, delta, order_max):
+        """k: the first partitions, whose votes for 1 are ones, int (Q,)."""
+        self.votes, self.k, self.noise, self.log_delta = votes, k, noise, np.log(1 / delta)
         self.q = wrong_probability((2 * ones / k - votes.n_shards)[:, None], noise)
+        self.budgets = list(budgets)
+        self.first_labels = [0] * len(self.budgets)
+        self.seen = [{} for _ in self.budgets]  # records that were looked at, when they exceed
+        self.all_orders = np.arange(1, order_max + 1)
+        best = [self.exceeding(0, budget)[1] for budget in self.budgets]
+        self.near = [range(max(1, l - 1), min(l + 1, order_max) + 1) for l in best]
+        self.orders = np.array(sorted(set().union(*self.near)))
+        self.spent = np.zeros((votes.shards.shape[1], len(self.orders)))
 
-    def of(self, start, most, orders):
+    def costs(self, start, most, orders):
         """Of the labels from start on if `most` of a record's teachers agree, at some orders."""
         q = self.q[start : start + len(most), None, None]
         return charged_moment(q, self.noise, most[:, :, None] / self.k, orders)
@@ -80,15 +92,16 @@ class _Costs:
     def exceeding(self, record, budget):
         """Return (first number of labels that cost one record more than a budget, its best order).
 
-        With 0 for the number if the queries end first. All orders count, other than in `_Account`.
+        With 0 for the number if the queries end first. All orders count, other than in `charge`.
         """
         shards = self.votes.shards[: self.k, record]
         saw = np.flatnonzero(shards >= 0)
         ones = np.unpackbits(self.votes.bits[saw, shards[saw]], axis=1).sum(axis=0, dtype=np.int64)
         most = np.maximum(ones, len(saw) - ones)[: self.votes.n_queries]
-        orders, spent = self.orders, np.zeros(len(self.orders))
+        orders = self.all_orders
+        spent = np.zeros(len(orders))
         for start in range(0, len(most), _LABELS):
-            costs = self.of(start, most[start : start + _LABELS, None], orders)[:, 0]
+            costs = self.costs(start, most[start : start + _LABELS, None], orders)[:, 0]
             spent = spent + costs.cumsum(axis=0)
             epsilon = (spent + self.log_delta) / orders
             above = epsilon.min(axis=1) > budget
@@ -101,23 +114,6 @@ class _Costs:
             orders, spent = orders[left], spent[-1, left]
         return 0, best
 
-
-class _Account:
-    """What each record has spent at a few orders: those by which one of them is charged least.
-
-    A record that has spent no more than a budget at one order has not exceeded it. The others are
-    looked at one by one.
-    """
-
-    def __init__(self, costs, records, budgets):
-        self.costs, self.budgets = costs, list(budgets)
-        self.first_labels = [0] * len(self.budgets)
-        self.seen = [{} for _ in self.budgets]  # records that were looked at, when they exceed
-        best = [costs.exceeding(0, budget)[1] for budget in self.budgets]
-        self.near = [range(max(1, l - 1), min(l + 1, costs.orders[-1]) + 1) for l in best]
-        self.orders = np.array(sorted(set().union(*self.near)))
-        self.spent = np.zeros((records, len(self.orders)))
-
     @property
     def open(self):
         """Whether some budget has not been exceeded."""
@@ -126,8 +122,8 @@ class _Account:
     def charge(self, start, most):
         """Charge the labels from start on: most (records, labels), k m(x; u)."""
         labels = most.shape[1]
-        possible = np.broadcast_to(np.arange(self.costs.k + 1), (labels, self.costs.k + 1))
-        costs = self.costs.of(start, possible, self.orders)  # labels, k + 1, orders
+        possible = np.broadcast_to(np.arange(self.k + 1), (labels, self.k + 1))
+        costs = self.costs(start, possible, self.orders)  # labels, k + 1, orders
         before, self.spent = self.spent, self.spent + _sums(most, costs)
         # Nobody has spent more, at one order, than who has spent most there.
         largest = self._epsilon(self.spent.max(axis=0))
@@ -167,13 +163,13 @@ class _Account:
                 break
             record = int(records[number])
             if record not in seen:
-                seen[record], _ = self.costs.exceeding(record, self.budgets[place])
+                seen[record], _ = self.exceeding(record, self.budgets[place])
                 first = min(first, seen[record] or first)
         if first <= stop:
             self.first_labels[place] = first
 
     def _epsilon(self, spent):
-        return ((spent + self.costs.log_delta) / self.orders).min(axis=-1)
+        return ((spent + self.log_delta) / self.orders).min(axis=-1)
 
 
 def _sums(most, costs):

@@ -1,4 +1,6 @@
-"""Plain (epsilon, delta) of T labels, for everyone and whatever the votes: the whole loss composed.
+"""How likely a label of bagged teachers is, and the plain (epsilon, delta) of T of them.
+
+For everyone and whatever the votes: the whole loss composed. SAA has one partition, DPBag several.
 
 One record reaches one teacher of each partition, so that n_1 - n_0, the difference of the counts
 (which are divided by the number of partitions), changes by at most 2. The label is the sign of
@@ -26,10 +28,16 @@ from private_ensembles.noise.laplace import difference_tail
 _GRID = 200
 
 
-def _tail(y):
-    """Pr[Y > y] of the difference of two standard Laplace variables."""
-    half = difference_tail(abs(y))
-    return half if y >= 0 else 1 - half
+def ones_probability(gap, noise):
+    """Pr[label = 1] at n_1 - n_0 = gap, exact; same shape as gap. noise: lambda, the inverse
+    scale of the Laplace noise on both counts, in votes of one partition.
+
+    Raises ValueError for noise that is not above 0.
+    """
+    checks.finite(noise=noise, above=0)
+    y = noise * np.asarray(gap, np.float64)
+    tail = difference_tail(np.abs(y))  # the smaller of the two probabilities
+    return np.where(y >= 0, 1 - tail, tail)
 
 
 def label_delta(epsilon, shift):
@@ -45,7 +53,10 @@ def label_delta(epsilon, shift):
     point = _threshold(abs(epsilon), shift)
     if epsilon < 0:
         point = shift - point
-    return _tail(point - shift) - np.exp(epsilon) * _tail(point)
+    # Pr[Y > y] is that of a label whose votes are y against it.
+    return float(
+        ones_probability(shift - point, 1.0) - np.exp(epsilon) * ones_probability(-point, 1.0)
+    )
 
 
 def _threshold(epsilon, shift):
@@ -94,7 +105,6 @@ def plain_label_count(budget, noise, delta):
     """
     _check(noise, delta)
     checks.finite(budget=budget, above=0)
-
     deltas, gap = _one_label(float(noise))
 
     def affordable(labels):

@@ -24,8 +24,7 @@ from private_ensembles.mechanisms.laws.bagging import BaggingNoise
 from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.mechanisms.task import Task
-from private_ensembles.nzc.claims import claimed_readings
-from private_ensembles.nzc.truth import lead_one_epsilon, proven_epsilon
+from private_ensembles.nzc.truth import claimed_readings, lead_one_epsilon, proven_epsilon
 from private_ensembles.papers.darrm.one_label import Budget, audited_bound, for_budget, terms
 from private_ensembles.papers.pate import given_noise
 

@@ -46,7 +46,11 @@ def immutable_noisy_argmax(
     n_queries, n_classes = counts.shape
     # One row of uniforms per query: noise first, then what breaks ties. Never 0, never 1.
     uniform = generator.random((n_queries, 2 * n_classes)) * (1 - 2.0**-52) + 2.0**-54
-    drawn = _noise(uniform[:, :n_classes], noise) * noise_scale
+    drawn = uniform[:, :n_classes]  # standard noise by inversion
+    if noise == "gaussian":
+        drawn = ndtri(drawn) * noise_scale
+    else:
+        drawn = -np.sign(drawn - 0.5) * np.log1p(-2 * np.abs(drawn - 0.5)) * noise_scale
     top = _top(counts, ties, uniform[:, n_classes:])
     at_top = (np.arange(n_queries), top)
     gain = drawn - drawn[at_top][:, None] - constant
@@ -111,14 +115,6 @@ def _top(counts: NDArray, ties: str, uniform: NDArray | None) -> NDArray[np.int6
     if ties == "last":
         return counts.shape[1] - 1 - np.argmax(largest[:, ::-1], axis=1)
     return np.argmax(np.where(largest, uniform, -1.0), axis=1)
-
-
-def _noise(uniform: NDArray, noise: str) -> NDArray[np.float64]:
-    """Standard noise by inversion."""
-    if noise == "gaussian":
-        return ndtri(uniform)
-    centred = uniform - 0.5
-    return -np.sign(centred) * np.log1p(-2 * np.abs(centred))
 
 
 def _overcome(leads: NDArray, noise: str) -> NDArray[np.float64]:

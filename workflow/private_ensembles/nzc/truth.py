@@ -1,7 +1,13 @@
-"""What NZC's labels really cost: delta by lead and tie rule, and the epsilon that is true.
+"""What NZC claims, under both readings of gamma, and what its labels really cost.
 
-Adding c to the largest count makes the label a function of the exact ArgMax. If one vote moves
-it, the output changes with certainty, whatever c and the noise are (docs/nzc.md).
+Section 3.2 adds Laplace noise of scale 1 / gamma and calls for "a very small gamma"; Table 1 prints
+gamma = 1e10. Read as it is defined, the noise has scale 1e-10 and the claim is 3.6e24 for 9,000
+queries; read as a scale (as in "LNMax (gamma = 20)", whose noise has scale 20), the theorem's gamma
+is 1e-10 and the claim is 9.1e-8, the printed "about 0". For Gaussian noise section 4.2 refers to
+PATE's Renyi bounds.
+
+None of it is true. Adding c to the largest count makes the label a function of the exact ArgMax. If
+one vote moves it, the output changes with certainty, whatever c and the noise are (docs/nzc.md).
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from private_ensembles import checks
 from private_ensembles.accounting.rounding import above
@@ -18,6 +25,76 @@ from private_ensembles.audit.histograms import enumerate_histograms, neighbour_p
 from private_ensembles.noise.laplace import log_difference_tail
 from private_ensembles.nzc.ensembles import leads
 from private_ensembles.nzc.mechanism import RELATIVE_ERROR, label_distribution
+
+
+def claimed_epsilon(gamma: float, queries: int, delta: float) -> float:
+    """Theorem 4's total: 4 T gamma^2 + 2 gamma sqrt(2 T ln(1 / delta)), as printed.
+
+    gamma: inverse scale of the noise. Raises ValueError for gamma not finite and > 0, queries < 1,
+    delta outside (0, 1).
+
+    >>> f"{claimed_epsilon(1e-10, 9000, 1e-5):.1e}", f"{claimed_epsilon(1e10, 9000, 1e-5):.1e}"
+    ('9.1e-08', '3.6e+24')
+    """
+    checks.finite(gamma=gamma, above=0)
+    checks.integer(queries=queries, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)
+    return 4 * queries * gamma**2 + 2 * gamma * math.sqrt(2 * queries * -math.log(delta))
+
+
+def claimed_gaussian_epsilon(sigma: float, queries: int, delta: float) -> float:
+    """The total for Gaussian noise: T / sigma^2 + 2 sqrt(T ln(1 / delta)) / sigma.
+
+    Section 4.2 takes PATE 2018's analysis for granted, by which a label is (lambda, lambda /
+    sigma^2)-RDP; this is T of them with the classic conversion at its best real order, 1 + sigma
+    sqrt(ln(1 / delta) / T). Raises ValueError like :func:`claimed_epsilon`.
+    """
+    checks.finite(sigma=sigma, above=0)
+    checks.integer(queries=queries, at_least=1)
+    checks.probability(delta=delta, zero=False, one=False)
+    return queries / sigma**2 + 2 * math.sqrt(queries * -math.log(delta)) / sigma
+
+
+def claimed_readings(
+    printed_gamma: float, queries: int, delta: float, *, noise: str = "laplace"
+) -> dict[str, float]:
+    """The claimed total with the printed gamma read as ``inverse_scale`` and as ``scale``.
+
+    noise: laplace (Theorem 4) or gaussian (sigma in place of the scale). Raises ValueError for
+    another noise, and as :func:`claimed_epsilon`.
+    """
+    checks.finite(printed_gamma=printed_gamma, above=0)
+    if noise == "gaussian":
+        claim, inverse = claimed_gaussian_epsilon, 1 / printed_gamma
+    elif noise == "laplace":
+        claim, inverse = claimed_epsilon, printed_gamma
+    else:
+        raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")
+    return {
+        "inverse_scale": claim(inverse, queries, delta),
+        "scale": claim(1 / inverse, queries, delta),
+    }
+
+
+def immutability_constant(
+    n_classes: int, failure: float, *, gamma: float | None = None, sigma: float | None = None
+) -> float:
+    """Lemma 1's c, beyond which no noise exceeds it except with probability ``failure`` = tau.
+
+    log(L / tau) / gamma for Laplace noise of scale 1 / gamma; sqrt(2 sigma^2 log(2 L / tau)) for
+    Gaussian noise. It bounds single noises; the ArgMax compares two, so twice as much is needed for
+    the label not to change. Raises ValueError unless exactly one of gamma and sigma is given and
+    positive, n_classes >= 2 and failure in (0, 1).
+    """
+    if (gamma is None) == (sigma is None):
+        raise ValueError("gamma, sigma: exactly one of them must be given")
+    checks.integer(n_classes=n_classes, at_least=2)
+    checks.probability(failure=failure, zero=False, one=False)
+    if gamma is not None:
+        checks.finite(gamma=gamma, above=0)
+        return math.log(n_classes / failure) / gamma
+    checks.finite(sigma=sigma, above=0)
+    return sigma * math.sqrt(2 * math.log(2 * n_classes / failure))
 
 
 @dataclass(frozen=True)
@@ -103,8 +180,6 @@ def lead_one_epsilon(
     if noise == "laplace":
         log_lost = float(log_difference_tail(y))
     elif noise == "gaussian":
-        from scipy.special import log_ndtr
-
         log_lost = float(log_ndtr(-y / math.sqrt(2)))
     else:
         raise ValueError(f"noise = {noise!r}: must be laplace or gaussian")

@@ -27,12 +27,12 @@ from private_ensembles.pate.rdp import check_orders
 from private_ensembles.pate.records import Guarded
 from private_ensembles.pate.rounds import Round, certain_epsilon, confident_round, gnmax_round
 from private_ensembles.pate.sanitize import (
+    FORMULAS,
     appendix_b6,
-    check_formula,
     gnss_rdp,
     guessed_order,
     rule_of_thumb,
-    tune_gnss,
+    tuned_beta,
     tuned_sigma,
 )
 
@@ -254,7 +254,7 @@ class _Options:
     def __post_init__(self) -> None:
         if not self.rounds:
             raise ValueError("rounds: must be at least one")
-        check_formula(self.formula)
+        checks.one_of(FORMULAS, formula=self.formula)
         conversion_cost(np.array([2.0]), self.delta, self.conversion)  # checks both
         checks.one_of(TUNINGS, tuning=self.tuning)
         guessed_order(self.delta, self.target_epsilon)  # checks both
@@ -340,20 +340,18 @@ def _sanitize_at(options: _Options, order: float, epsilon: float) -> _Sanitized:
         formula = options.formula
         beta, sigma = options.pinned("beta", i), options.pinned("sigma_ss", i)
         if options.tuning == "appendix_b6":
-            _, rules = appendix_b6(options.delta, options.target_epsilon)
-            beta = rules.beta if beta is None else beta
-            sigma = rules.sigma_ss if sigma is None else sigma
+            rules = appendix_b6(options.delta, options.target_epsilon)
+            beta, sigma = beta or rules[0], sigma or rules[1]
         elif options.tuning == "rule_of_thumb":
-            rules = rule_of_thumb(order, options.delta, beta=beta, sigma_ss=sigma, formula=formula)
-            beta, sigma = rules.beta, rules.sigma_ss
-        else:
-            if beta is None:
-                # Few votes are quick without it, and their last digits stay what they are.
-                quick = profile.at_least if profile.together == 1 else None
-                tuned = tune_gnss(order, profile.smooth, at_least=quick, formula=formula)
-                beta = tuned.beta
-            if sigma is None:
-                sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
+            beta, sigma = rule_of_thumb(
+                order, options.delta, beta=beta, sigma_ss=sigma, formula=formula
+            )
+        if beta is None:
+            # Few votes are quick without it, and their last digits stay what they are.
+            quick = profile.at_least if profile.together == 1 else None
+            beta = tuned_beta(order, profile.smooth, at_least=quick, formula=formula)
+        if sigma is None:
+            sigma = tuned_sigma(order, beta, profile.smooth(beta), formula=formula)
         parts.append(
             GnssReport(
                 beta=beta,

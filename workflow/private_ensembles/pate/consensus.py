@@ -1,11 +1,15 @@
-"""What a noisy threshold looks at, and what its arguments must be."""
+"""What a noisy threshold looks at, its arguments, and how many queries a cap on answers leaves."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from private_ensembles import checks
+from private_ensembles.accounting.poisson_binomial import pmf
 
 NO_ANSWER = -1
 
@@ -46,3 +50,42 @@ def check_cap(name: str, cap: int | None) -> int | None:
         return None
     checks.integer(at_least=0, **{name: cap})
     return int(cap)
+
+
+def capped_mean(passes: NDArray, cap: float) -> float:
+    """E min(N, cap) / E N of N answers, by the normal law of that mean and variance: a guide only.
+
+    The plan's own numbers come from the exact law (`expected`).
+    """
+    mean, sd = float(passes.sum()), math.sqrt(float((passes * (1 - passes)).sum())) + 1e-12
+    if mean <= 0:
+        return 0.0
+    z = (cap - mean) / sd
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    over = sd * density - (cap - mean) * (1 - float(ndtr(z)))  # E max(0, N - cap)
+    return max(0.0, mean - over) / mean
+
+
+def served_probability(passes: NDArray, cap: int) -> NDArray[np.float64]:
+    """Pr[a query is among the first `cap` that pass, given that it passes], in random order.
+
+    passes: Pr[each passes], independent. Given that N' others pass, a query is among the first cap
+    with probability min(1, cap / (N' + 1)). The law of N' comes from that of all by dividing one
+    query out, from the end from which that is stable.
+    """
+    n = len(passes)
+    if cap >= n:
+        return np.ones(n)
+    whole = pmf(passes)
+    weight = np.minimum(1.0, cap / np.arange(1.0, n + 1))
+    served = np.empty(n)
+    for rows, forward in ((passes <= 0.5, True), (passes > 0.5, False)):
+        p = passes[rows]
+        others, total = np.zeros(len(p)), np.zeros(len(p))
+        for k in range(n) if forward else range(n - 1, -1, -1):
+            known = whole[k] if forward else whole[k + 1]
+            keep, move = (1 - p, p) if forward else (p, 1 - p)
+            others = np.maximum((known - move * others) / keep, 0.0)
+            total += weight[k] * others
+        served[rows] = total
+    return np.minimum(served, 1.0)

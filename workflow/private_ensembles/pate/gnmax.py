@@ -150,7 +150,7 @@ def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     outside (0, 1).
     """
     checks.integer(labels=labels, at_least=1)
-    _check_release(1, sigma)
+    check_sigma(sigma)
     _check(1.0, delta)
     sigma_of_all = math.nextafter(sigma / math.sqrt(labels) * (1 - 1e-15), 0)
     if _analytic_holds(sigma_of_all, 0.0, delta):
@@ -215,7 +215,8 @@ def label_probability(n_teachers: int, sigma: float) -> np.ndarray:
     Two classes: Phi((2n - K) / (sqrt(2) sigma)), because the difference of the noisy counts is
     N(2n - K, 2 sigma^2). Raises ValueError for n_teachers < 1 or sigma not a finite number > 0.
     """
-    _check_release(n_teachers, sigma)
+    checks.integer(n_teachers=n_teachers, at_least=1)
+    check_sigma(sigma)
     return ndtr(_standardised_leads(n_teachers, sigma))
 
 
@@ -245,11 +246,6 @@ def _check(epsilon: float, delta: float) -> None:
     checks.probability(delta=delta, zero=False, one=False)
 
 
-def _check_release(n_teachers: int, sigma: float) -> None:
-    checks.integer(n_teachers=n_teachers, at_least=1)
-    check_sigma(sigma)
-
-
 def check_sigma(sigma: float) -> float:
     """Return sigma as a float; ValueError unless it is finite and > 0."""
     checks.finite(sigma=sigma, above=0)
@@ -258,23 +254,6 @@ def check_sigma(sigma: float) -> float:
 
 def _analytic_holds(sigma: float, epsilon: float, delta: float) -> bool:
     return bool(gaussian_delta(math.sqrt(2) / sigma, epsilon) <= delta)
-
-
-def _label_surely_fails(
-    sigmas: np.ndarray, epsilon: float, delta: float, n_teachers: int
-) -> np.ndarray:
-    """Tell of each of ``sigmas`` (A,) whether :func:`_label_holds` says no, or False if in doubt.
-
-    Doubt: within 1e-12, to which two orders of the same operations on numbers below 2 agree.
-    """
-    leads = _standardised_leads(n_teachers, sigmas[:, None])
-    return (excess(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(axis=1)
-
-
-def _label_holds(sigma: float, epsilon: float, delta: float, n_teachers: int) -> bool:
-    # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
-    leads = _standardised_leads(n_teachers, sigma)
-    return bool(np.all(excess(leads[1:], leads[:-1], epsilon) <= delta))
 
 
 def _analytic_sigma(epsilon: float, delta: float) -> float:
@@ -289,7 +268,15 @@ def _analytic_sigma(epsilon: float, delta: float) -> float:
 
 def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     def holds(sigma: float) -> bool:
-        return _label_holds(sigma, epsilon, delta, n_teachers)
+        # Output 0 gives the same inequalities after n -> K - n; moving the vote back only helps.
+        leads = _standardised_leads(n_teachers, sigma)
+        return bool(np.all(excess(leads[1:], leads[:-1], epsilon) <= delta))
+
+    def surely_fails(sigmas: np.ndarray) -> np.ndarray:
+        # Within 1e-12, to which two orders of the same operations on numbers below 2 agree, there
+        # is doubt, and `holds` is asked.
+        leads = _standardised_leads(n_teachers, sigmas[:, None])
+        return (excess(leads[:, 1:], leads[:, :-1], epsilon) > delta + 1e-12).any(axis=1)
 
     def narrowest_majority_holds(sigma: float) -> bool:
         t = np.array(1 / (math.sqrt(2) * sigma))
@@ -304,8 +291,4 @@ def _exact_sigma(epsilon: float, delta: float, n_teachers: int) -> float:
     # A lead of one vote breaks the claim for every sigma up to `low`, which is shrunk to where it
     # just does. Above, wider leads may hold, fail and hold again: walk upwards, do not bisect.
     low = bisect(narrowest_majority_holds, low, high) * (1 - 1e-9)
-
-    def fails(sigmas: np.ndarray) -> np.ndarray:
-        return _label_surely_fails(sigmas, epsilon, delta, n_teachers)
-
-    return least_holding(holds, low, high, points=_GRID, relative=1e-10, fails=fails)
+    return least_holding(holds, low, high, points=_GRID, relative=1e-10, fails=surely_fails)

@@ -136,48 +136,30 @@ def lattice_right(merged: Merged, labels: ArrayLike, sigma: float) -> NDArray[np
     y = np.arange(-reach, reach + 1, stride)
     gap = np.minimum(merged.gap, 2 * reach)  # who trails by more neither wins nor ties
     noise = np.arange(-reach, 3 * reach + 1)
-    laws = log_mass(noise, sigma), log_tail(1 - noise, sigma)
+    log_here, log_below = log_mass(noise, sigma), log_tail(1 - noise, sigma)  # of h and b
+    ratio = np.exp(np.minimum(log_here - log_below, 600.0))
+    at_most = np.logaddexp(log_below, log_here)
     for _, some, starts in blocks(merged.starts, len(gap), len(y)):
-        place = y + reach + gap[some][:, None]
+        # Where in these laws each pair's value of y is, and how many classes each pair stands for.
+        place, times = y + reach + gap[some][:, None], merged.multiplicity[some][:, None]
         mine = np.flatnonzero(wanted[some])
-        times = merged.multiplicity[some][:, None]
-        sums = _right(place, times, starts, mine, laws, stride)
+        row = np.searchsorted(starts, mine, side="right") - 1
+        log_ends = 2 * np.log(np.add.reduceat(times * ratio[place], starts, axis=0))  # S squared
+        log_most = np.add.reduceat(times * at_most[place], starts, axis=0)[row]
+        log_most += log_here[place[mine]] - at_most[place[mine]]
+        n, most = 1, -(-merged.n_classes // 2)
+        while n < most:
+            log_error = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
+            log_error += math.log(stride * len(y))  # so many terms at most
+            if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
+                break
+            n = min(2 * n, most)
+        nodes, shares = leggauss(n)
+        sums = np.zeros(len(mine))
+        for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
+            stays = np.logaddexp(log_below, math.log(u) + log_here)
+            terms = np.add.reduceat(times * stays[place], starts, axis=0)[row]
+            terms += (log_here - stays)[place[mine]]
+            sums += share * np.exp(terms).sum(axis=1)
         probabilities[some.start + mine] = stride * sums
     return probabilities[of]
-
-
-def _right(
-    place: NDArray[np.int64],
-    times: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    mine: NDArray[np.int64],
-    laws: tuple[NDArray, NDArray],
-    stride: int,
-) -> NDArray[np.float64]:
-    """Sums over y for the pairs `mine` of rows that begin at `starts`.
-
-    place: (pairs, y), where in laws, the logarithms of h and b, each pair's value of y is. times:
-    (pairs, 1), how many classes each pair stands for. stride: between the values of y.
-    """
-    log_here, log_below = laws
-    row = np.searchsorted(starts, mine, side="right") - 1
-    ratio = np.exp(np.minimum(log_here - log_below, 600.0))
-    log_ends = 2 * np.log(np.add.reduceat(times * ratio[place], starts, axis=0))  # of S squared
-    at_most = np.logaddexp(log_below, log_here)
-    log_most = np.add.reduceat(times * at_most[place], starts, axis=0)[row]
-    log_most += log_here[place[mine]] - at_most[place[mine]]
-    n, most = 1, -(-int(np.add.reduceat(times, starts)[0, 0]) // 2)
-    while n < most:
-        log_error = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
-        log_error += math.log(stride * place.shape[1])  # so many terms at most
-        if (log_most + n * log_ends[row]).max() + log_error < math.log(_ENOUGH):
-            break
-        n = min(2 * n, most)
-    nodes, shares = leggauss(n)
-    sums = np.zeros(len(mine))
-    for u, share in zip((nodes + 1) / 2, shares / 2, strict=True):
-        stays = np.logaddexp(log_below, math.log(u) + log_here)
-        terms = np.add.reduceat(times * stays[place], starts, axis=0)[row]
-        terms += (log_here - stays)[place[mine]]
-        sums += share * np.exp(terms).sum(axis=1)
-    return sums

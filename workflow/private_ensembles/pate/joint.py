@@ -29,11 +29,16 @@ from scipy.ndimage import maximum_filter1d
 from scipy.special import expit
 
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
-from private_ensembles.pate.label_walk import LabelWalk, Votes
-from private_ensembles.pate.rdp import check_orders
+from private_ensembles.pate.rdp import check_orders, gnmax_log_q, nearby_log_q
 from private_ensembles.pate.rounds import Round
-from private_ensembles.pate.smooth_sensitivity import NOTHING, Profile, merge_equal, together
-from private_ensembles.pate.symmetric import nearby_log_q
+from private_ensembles.pate.smooth_sensitivity import (
+    NOTHING,
+    LabelWalk,
+    Profile,
+    Votes,
+    merge_equal,
+    together,
+)
 from private_ensembles.pate.tails import tails_of
 
 # Added to every query's sensitivity, as a part of the largest cost of a step: next to it, what
@@ -59,7 +64,7 @@ class StepCost:
         tails_of(self.noise, self.sigma1)  # checks both
         check_orders(self.order)
 
-    def _logs(self, margin: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    def logs(self, margin: ArrayLike) -> tuple[NDArray[np.float64], ...]:
         """ln(P0^l Q0^(1-l)), ln(P1^l Q1^(1-l)) for s = -1 and 1, and the size of their terms.
 
         Each (2, ...).
@@ -67,11 +72,8 @@ class StepCost:
         margin = np.asarray(margin, dtype=np.float64)
         moved = np.stack([margin - 1, margin + 1])
         tails, less = tails_of(self.noise, self.sigma1), self.order - 1
-        fails, moved_fails = (
-            self.order * tails.log_fails(margin),
-            tails.log_fails(moved, side="lower"),
-        )
-        passes = self.order * tails.log_passes(margin)
+        fails, passes = (self.order * log(margin) for log in (tails.log_fails, tails.log_passes))
+        moved_fails = tails.log_fails(moved, side="lower")
         moved_passes = tails.log_passes(moved, side="lower")
         return (
             fails - less * moved_fails,
@@ -80,15 +82,9 @@ class StepCost:
             -passes - less * moved_passes,
         )
 
-    def by_move(self, margin: ArrayLike, rho: ArrayLike) -> NDArray[np.float64]:
-        """J before the maximum over s = -1, 1: (2, ...); plain floating point."""
-        fails, passes, *_ = self._logs(margin)
-        less = self.order - 1
-        return np.logaddexp(fails, passes + less * np.asarray(rho)) / less
-
     def cost(self, margin: ArrayLike, rho: ArrayLike) -> NDArray[np.float64]:
         """J(margin, rho), rounded up; any equal shapes, or numbers."""
-        fails, passes, size_fails, size_passes = self._logs(margin)
+        fails, passes, size_fails, size_passes = self.logs(margin)
         less = self.order - 1
         passes = passes + less * np.asarray(rho)
         total = np.logaddexp(fails, passes)
@@ -96,14 +92,6 @@ class StepCost:
         size = np.exp(fails - total) * size_fails + np.exp(passes - total) * size_passes
         error = 64 * UNIT_ROUNDOFF * (1 + size + less * np.asarray(rho))
         return ((np.maximum(total, 0.0) + error) / less * (1 + 1e-15)).max(axis=0)
-
-    def log_odds(self, margin: ArrayLike) -> NDArray[np.float64]:
-        """The label's log odds in J at rho = 0, for s = -1 and 1: (2, ...).
-
-        The slope of J in rho is their logistic function after adding (lambda - 1) rho.
-        """
-        fails, passes, *_ = self._logs(margin)
-        return passes - fails
 
 
 class JointProfile(Profile):
@@ -148,7 +136,11 @@ class JointProfile(Profile):
         single_round = self._round
         rho = np.full(len(single_round.counts), self._constant)
         if self._curve:
-            rho = self._curve.beta(nearby_log_q(single_round.counts, single_round.log_q))
+
+            def log_q(votes: NDArray[np.int64]) -> NDArray[np.float64]:
+                return gnmax_log_q(votes, single_round.sigma2, noise=single_round.noise)
+
+            rho = self._curve.beta(nearby_log_q(single_round.counts, log_q))
         nearby = np.clip(
             single_round.leads + np.array([[-1], [0], [1]]), -self.teachers, self.teachers
         )
@@ -162,10 +154,12 @@ class JointProfile(Profile):
         A move is to either neighbouring lead; slopes are at rho up to the constant cost.
         """
         margins = np.arange(-self.teachers, self.teachers + 1) - self._round.threshold
-        odds = self.step.log_odds(margins)
-        most = (self.step.order - 1) * self._constant
+        fails, passes, *_ = self.step.logs(margins)
+        less = self.step.order - 1
+        # The slope of J in rho is the logistic function of the label's log odds + less rho.
+        odds, most = passes - fails, less * self._constant
         slope = expit(odds + most).max(axis=0)
-        move = _neighbours(np.abs(np.diff(self.step.by_move(margins, 0.0), axis=1)))
+        move = _neighbours(np.abs(np.diff(np.logaddexp(fails, passes) / less, axis=1)))
         # |expit(a + o) - expit(b + o)| over o in [0, most] is largest where a + o and b + o lie
         # evenly about 0, or as near to that as the interval allows.
         a, b = odds[:, :-1], odds[:, 1:]

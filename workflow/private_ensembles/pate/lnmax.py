@@ -1,32 +1,221 @@
-"""LNMax on two classes in closed form, and how much Laplace noise one label of a budget needs.
+"""LNMax: the plurality after Laplace noise on every count. What it costs, and the noise it needs.
 
-LNMax (PATE 2017; called LNMax in PATE 2018) adds independent Laplace noise of scale b to each
-class's count and releases the class of the largest. One moved vote changes two counts by 1 each.
+LNMax (PATE 2017, section 3, and PATE 2018) releases argmax_j n_j + Lap(scale); PATE 2017 writes
+scale = 1 / gamma. One moved vote changes two counts by 1 each, so a label is (2 / scale)-DP. Costs
+per label are Rényi bounds at order lambda = l + 1, l times which is the paper's moment alpha(l).
+Data-dependent ones are not for release, and the paper's are forward (:mod:`.rdp`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
-from private_ensembles.accounting.composition import rdp_to_dp
-from private_ensembles.accounting.labels import ORDERS
+from private_ensembles.accounting import labels
+from private_ensembles.accounting.composition import (
+    optimal_homogeneous,
+    randomised_response_rdp,
+    rdp_to_dp,
+)
 from private_ensembles.accounting.root import least, least_holding
+from private_ensembles.accounting.rounding import Ball, above, log_sum, sum_above
 from private_ensembles.audit.divergence import exact_delta
 from private_ensembles.audit.histograms import two_class_pairs
-from private_ensembles.noise.laplace import difference_tail
-from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
+from private_ensembles.noise.laplace import difference_tail, log_difference_tail
 from private_ensembles.pate.lnmax_quadrature import check_scale
+from private_ensembles.pate.rdp import (
+    check_orders,
+    log_of_union_bound,
+    nearby_log_q,
+    theorem_6,
+)
+from private_ensembles.pate.records import Guarded
 
+BOUNDS = ("tight", "paper")
 METHODS = ("pure", "improved_rdp", "noisy_counts", "exact")
+# The moments l = 1..8 of the published analysis; PATE 2017 reports at l = 8 for MNIST and SVHN.
+PAPER_ORDERS = np.arange(2.0, 10.0)
+ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
 # Of `lnmax_matrix`: an exponent's rounding weighs as much as its size, which is below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 # Leads in units of the scale at which `difference_tail` is 0 as a float.
 _UNDERFLOW = 800
+
+
+def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
+    """log of the union bound on Pr[LNMax does not release the plurality], (queries,).
+
+    q = min(1, sum over the other classes of (2 + x) / (4 e^x)), x = gap / scale: each term is the
+    exact chance that the difference of two Laplace draws exceeds the gap (PATE 2017, Lemma 4).
+    Rounded up; -inf for a single class. counts: (queries, classes); scale in votes.
+    Raises ValueError like `check_counts`, `check_scale`.
+    """
+    scale = check_scale(scale)
+
+    def log_tail(gap: NDArray) -> NDArray[np.float64]:
+        return log_difference_tail(gap / scale)
+
+    return log_of_union_bound(counts, log_tail)
+
+
+def lnmax_independent_rdp(
+    scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Rényi cost of one label whatever the votes, (orders,); rounded up.
+
+    ``tight``: the smaller of randomised response at eps = 2 / scale, which no eps-DP mechanism
+    exceeds (ln((e^(lambda eps) + e^((1 - lambda) eps)) / (1 + e^eps)) / (lambda - 1); Mironov
+    2017, Proposition 5), and twice the Laplace mechanism of sensitivity 1 (Mironov 2017, Table II).
+    ``paper``: the smaller of eps^2 lambda / 2 (Bun & Steinke 2016) and eps, as PATE 2017 has them.
+    Raises ValueError for scale <= 0, orders <= 1, other bounds.
+    """
+    scale, orders = check_scale(scale), check_orders(orders)
+    checks.one_of(BOUNDS, bounds=bounds)
+    eps = above(2 / scale)
+    if bounds == "paper":
+        return np.minimum(above(0.5 * eps**2 * orders, 3), eps)
+    response = randomised_response_rdp(eps, orders)
+    # Twice ln(lambda e^(less / scale) + less e^(-lambda / scale)) - ln(2 lambda - 1), by logarithms
+    # or, for small exponents, as 1 plus what the exponentials exceed 1 by.
+    rate, less, whole = 1 / Ball(scale), Ball(orders) - 1, Ball(2 * orders) - 1
+    large = log_sum((orders / whole).log() + rate * less, (less / whole).log() - rate * orders)
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = (rate * less).expm1() * orders + (-rate * orders).expm1() * less
+        small = (grown / whole).log1p()
+        laplace = np.minimum((2 * large / less).upper, (2 * small / less).upper)
+    return np.minimum(response, laplace)
+
+
+def lnmax_rdp_of_log_q(
+    log_q: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Rényi cost of one label if Pr[it is not the plurality] <= q, (queries, orders).
+
+    The smaller of :func:`lnmax_independent_rdp` and PATE 2017, Theorem 3 (PATE 2018, Theorem 6 with
+    mu_1 = mu_2 = infinity): with c = e^(2 / scale) and l = lambda - 1, (1 - q) ((1 - q) / (1 - c
+    q))^l + q c^l, which bounds e^(l times the cost) and grows with q up to 1 / (1 + c) (for any
+    real l > 0: with r = (1 - q) / (1 - c q) in [1, c] its derivative is l c r^(l+1) - (l+1) r^l +
+    c^l, least at r = 1 and there l (c - 1) - 1 + c^l >= 0). The latter only for q < 1 / (1 + c).
+    Rounded up. Raises ValueError like :func:`lnmax_independent_rdp`, and for log q > 0.
+    """
+    independent = lnmax_independent_rdp(scale, orders, bounds=bounds)
+    scale, orders = check_scale(scale), check_orders(orders)
+    log_q = np.asarray(log_q, dtype=np.float64)[:, None]
+    if not (log_q <= 0).all():
+        raise ValueError("log_q: must be at most 0")
+    L, eps = -log_q, np.array(2 / scale)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        applies = above(np.logaddexp(0, eps), 20) < L
+        bound = theorem_6(L, L - eps, eps, eps, L / (L - eps), orders)
+    bound = np.where(np.isposinf(L), np.nextafter(0, 1), bound)
+    return np.where(applies & np.isfinite(bound), np.minimum(bound, independent), independent)
+
+
+def lnmax_rdp(
+    counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Forward Rényi cost of every query's LNMax label at its votes, (queries, orders).
+
+    Not for release, and no guarantee: `lnmax_symmetric_rdp` has the other direction, too. Raises
+    ValueError like `lnmax_log_q` and `lnmax_rdp_of_log_q`.
+    """
+    return lnmax_rdp_of_log_q(lnmax_log_q(counts, scale), scale, orders, bounds=bounds)
+
+
+def lnmax_symmetric_rdp(
+    counts: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
+) -> NDArray[np.float64]:
+    """Rényi cost of every query's LNMax label in both directions, (queries, orders).
+
+    Not for release. `lnmax_rdp` at the worst histogram within one vote. Raises ValueError like
+    `lnmax_rdp`.
+    """
+    log_q = nearby_log_q(counts, lambda votes: lnmax_log_q(votes, scale))
+    return lnmax_rdp_of_log_q(log_q, scale, orders, bounds=bounds)
+
+
+@dataclass(frozen=True, repr=False)
+class LnmaxPrivacy(Guarded):
+    """What LNMax costs on some queries.
+
+    Public: label_epsilon = 2 / scale of one label; pure_epsilon of all of them, simply added;
+    data_independent_epsilon by Rényi orders; optimal_data_independent_epsilon, the optimal
+    composition of two (1 / scale)-DP mechanisms a query: the two counts that one teacher moves by
+    1 each are released with noise of their own. Not for release, and no guarantee: epsilon, the
+    forward data-dependent one that the paper states, and its order.
+    """
+
+    public: ClassVar[tuple[str, ...]] = (
+        "optimal_data_independent_epsilon",
+        "data_independent_epsilon",
+        "pure_epsilon",
+        "label_epsilon",
+        "delta",
+        "conversion",
+        "queries",
+    )
+    called: ClassVar[dict[str, str]] = {
+        "epsilon": "forward_epsilon",
+        "order": "forward_epsilon_order",
+    }
+
+    queries: int
+    delta: float
+    conversion: str
+    epsilon: float
+    order: float
+    label_epsilon: float
+    pure_epsilon: float
+    data_independent_epsilon: float
+    optimal_data_independent_epsilon: float
+
+
+def lnmax_privacy(
+    counts: ArrayLike,
+    scale: float,
+    delta: float,
+    *,
+    conversion: str = "improved",
+    bounds: str = "tight",
+    orders: ArrayLike | None = None,
+) -> LnmaxPrivacy:
+    """Cost of LNMax on all queries; ``classic``, ``paper`` and PAPER_ORDERS are PATE 2017's way.
+
+    There epsilon = min over l of (sum of alpha(l) + log(1/delta)) / l, l = 1..8. counts: (queries,
+    classes); scale in votes. Raises ValueError like :func:`lnmax_rdp`, for delta outside (0, 1) and
+    an unknown conversion.
+    """
+    grid = check_orders(ORDERS if orders is None else orders)
+    costs = lnmax_rdp(counts, scale, grid, bounds=bounds)
+    queries = len(costs)
+    sums = sum_above(costs, axis=0)
+    epsilon, order = rdp_to_dp(grid, sums, delta, conversion)
+    independent, _ = rdp_to_dp(
+        grid,
+        above(queries * lnmax_independent_rdp(scale, grid, bounds=bounds)),
+        delta,
+        conversion,
+    )
+    label = above(2 / scale)
+    return LnmaxPrivacy(
+        queries=queries,
+        delta=delta,
+        conversion=conversion,
+        epsilon=epsilon,
+        order=order,
+        label_epsilon=label,
+        pure_epsilon=above(queries * label),
+        data_independent_epsilon=independent,
+        optimal_data_independent_epsilon=optimal_homogeneous(
+            above(1 / scale), 0.0, 2 * queries, delta
+        ).epsilon,
+    )
 
 
 def lnmax_matrix(n_teachers: int, scale: float) -> NDArray[np.float64]:
@@ -72,7 +261,7 @@ def lnmax_scale(
     """Least scale with which one LNMax label is proven (epsilon, delta)-DP, rounded up.
 
     ``pure``: 2 / epsilon, PATE 2017's guarantee, which needs no delta. ``improved_rdp``: by the
-    Rényi bounds of `pate.lnmax_accounting.lnmax_independent_rdp` and the conversion of Canonne,
+    Rényi bounds of :func:`lnmax_independent_rdp` and the conversion of Canonne,
     Kamath & Steinke (2020), Proposition 12. ``noisy_counts``: by :func:`lnmax_noisy_counts_delta`,
     exactly for what is added to the counts. These three serve any number of teachers and classes.
     ``exact``: two classes and ``n_teachers`` = K: by the audit of :func:`lnmax_matrix` (up to a
@@ -89,8 +278,14 @@ def lnmax_scale(
     if method == "pure" or (method in ("improved_rdp", "noisy_counts") and delta == 0):
         return pure
     if method == "improved_rdp":
+        orders = labels.ORDERS
+
+        def renyi_holds(scale: float) -> bool:
+            rdp = lnmax_independent_rdp(scale, orders)
+            return rdp_to_dp(orders, rdp, delta, "improved")[0] <= epsilon
+
         # No worse than the pure guarantee, from which the search starts.
-        return min(pure, least(lambda b: _rdp_epsilon(b, delta) <= epsilon, 2 * pure))
+        return min(pure, least(renyi_holds, 2 * pure))
     if method == "noisy_counts":
         high = pure * (1 + 2**-40)  # from where delta is proven to be 0
         return least(lambda b: lnmax_noisy_counts_delta(b, epsilon) <= delta, high)
@@ -112,10 +307,6 @@ def lnmax_scale(
         high *= 2
     low = least(lambda scale: holds(scale, 2 - n_teachers % 2), high)
     return least_holding(lambda scale: holds(scale, n_teachers), low * (1 - 1e-9), high)
-
-
-def _rdp_epsilon(scale: float, delta: float) -> float:
-    return rdp_to_dp(ORDERS, lnmax_independent_rdp(scale, ORDERS), delta, "improved")[0]
 
 
 scale_of_one = lru_cache(maxsize=1024)(lnmax_scale)

@@ -160,7 +160,9 @@ def release_privacy(
     if generator is None:
         raise ValueError("generator: must be given if something is published")
     publication = choose_publication(single_round, delta, **publication_options)
-    profile = JointProfile(_first(single_round, tried), publication.order)
+    leads = None if single_round.leads is None else single_round.leads[:tried]
+    asked = replace(single_round, counts=single_round.counts[:tried], leads=leads)
+    profile = JointProfile(asked, publication.order)
     joint, sensitivity = profile.total_rdp(), profile.smooth(publication.beta)
     total = joint + publication.gnss_rdp + publication.sensitivity_rdp
     epsilon, _ = rdp_to_dp([publication.order], [total], delta, conversion)
@@ -169,7 +171,10 @@ def release_privacy(
     published, published_sensitivity = publish(epsilon, sensitivity, publication, generator)
     most = published_sensitivity * math.exp(z * log_sd)
     upper = max(0.0, published + z * publication.sigma_ss * most) * (1 + 1e-12)
-    independent = _with_publication(releases.rho, publication, delta, conversion)
+    # Of the labels at the caps and of both publications, whatever the votes.
+    orders = 1 + (publication.order - 1) * np.geomspace(0.05, 1, 400)
+    rdp = [each * releases.rho * (1 + 1e-15) + publication.cost(each) for each in orders]
+    independent, _ = rdp_to_dp(orders, rdp, delta, conversion)
     return ReleasePrivacy(
         **facts,
         data_independent_epsilon=independent,
@@ -227,28 +232,15 @@ def choose_publication(
                 RuntimeWarning,
                 stacklevel=3,
             )
-    chosen = rule_of_thumb(order, delta, beta=beta, sigma_ss=sigma_ss)
+    beta, sigma_ss = rule_of_thumb(order, delta, beta=beta, sigma_ss=sigma_ss)
     if sigma_log is None:
         sigma_log = math.sqrt(25 * order * (order - 1) / -math.log(delta))
     checks.finite(sigma_log=sigma_log, above=0)
-    cost = gnss_rdp(order, chosen.beta + BETA_SLACK, chosen.sigma_ss)
     return Publication(
         order=float(order),
-        beta=chosen.beta,
-        sigma_ss=chosen.sigma_ss,
+        beta=beta,
+        sigma_ss=sigma_ss,
         sigma_log=sigma_log,
-        gnss_rdp=cost,
+        gnss_rdp=gnss_rdp(order, beta + BETA_SLACK, sigma_ss),
         sensitivity_rdp=order / (2 * sigma_log**2) * (1 + 1e-15),
     )
-
-
-def _with_publication(rho: float, publication: Publication, delta: float, conversion: str) -> float:
-    """Data-independent epsilon of the labels at the caps and of both publications."""
-    orders = 1 + (publication.order - 1) * np.geomspace(0.05, 1, 400)
-    rdp = [order * rho * (1 + 1e-15) + publication.cost(order) for order in orders]
-    return rdp_to_dp(orders, rdp, delta, conversion)[0]
-
-
-def _first(single_round: Round, queries: int) -> Round:
-    leads = None if single_round.leads is None else single_round.leads[:queries]
-    return replace(single_round, counts=single_round.counts[:queries], leads=leads)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,15 +57,10 @@ class Round:
             return np.ones(len(self.counts))
         return tails_of(self.noise, self.sigma1).passes(self.leads - self.threshold)
 
-    def log_q(self, counts: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """Proposition 7's bound for the labels' noise; of these votes or others."""
-        if counts is None:
-            return self._own_log_q
-        return gnmax_log_q(counts, self.sigma2, noise=self.noise)
-
     @functools.cached_property
-    def _own_log_q(self) -> NDArray[np.float64]:
-        return self.log_q(self.counts)
+    def log_q(self) -> NDArray[np.float64]:
+        """Proposition 7's bound for the labels' noise, (queries,)."""
+        return gnmax_log_q(self.counts, self.sigma2, noise=self.noise)
 
     def threshold_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Rényi cost of all thresholds, lambda / (2 sigma1^2) each, (orders,)."""
@@ -77,11 +72,10 @@ class Round:
     def label_rdp(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Expected Rényi cost of the labels: each times its chance of an answer, (orders,)."""
         orders = check_orders(orders)
-        log_q = self.log_q()
         total = np.zeros(len(orders))
-        for start in range(0, len(log_q), _CHUNK):
+        for start in range(0, len(self.counts), _CHUNK):
             part = slice(start, start + _CHUNK)
-            costs = gnmax_rdp_of_log_q(log_q[part], self.sigma2, orders)
+            costs = gnmax_rdp_of_log_q(self.log_q[part], self.sigma2, orders)
             total += self.answer_probability[part] @ costs
         return total
 
@@ -178,8 +172,10 @@ def confident_round(
     Raises ValueError like `check_counts`, `tails_of` and for a threshold that is not finite.
     """
     counts = check_counts(counts)
+    tails_of(noise, sigma2)  # checks both
+    threshold = tails_of(noise, sigma1).threshold(check_threshold(threshold))
     leads = counts.max(axis=1).astype(float)
-    return _thresholded(counts, leads, threshold, sigma1, sigma2, noise)
+    return Round(counts, leads, threshold, float(sigma1), float(sigma2), noise)
 
 
 def interactive_round(
@@ -198,24 +194,11 @@ def interactive_round(
     sampler does. What a confident student reinforces costs nothing more. Raises ValueError like
     :func:`confident_round`, and for other scores.
     """
-    counts = check_counts(counts)
-    scores = np.asarray(scores, dtype=np.float64)
+    confident = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
+    counts, scores = confident.counts, np.asarray(scores, dtype=np.float64)
     if scores.shape != counts.shape:
         raise ValueError(f"scores: shape {scores.shape} must be that of counts, {counts.shape}")
     if not ((scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-4)):
         raise ValueError("scores: must be >= 0 and add up to 1 for every query")
     leads = student_excess(counts, scores, whole=noise == "secure").astype(float)
-    return _thresholded(counts, leads, threshold, sigma1, sigma2, noise)
-
-
-def _thresholded(
-    counts: NDArray[np.int64],
-    leads: NDArray[np.float64],
-    threshold: float,
-    sigma1: float,
-    sigma2: float,
-    noise: str,
-) -> Round:
-    tails_of(noise, sigma2)  # checks both
-    threshold = tails_of(noise, sigma1).threshold(check_threshold(threshold))
-    return Round(counts, leads, threshold, float(sigma1), float(sigma2), noise)
+    return replace(confident, leads=leads)

@@ -6,8 +6,7 @@ docs/gnss.md proves the costs stated here and shows where Theorem 23 as printed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def gnss_terms(order: float, beta: float, *, formula: str = "exact") -> tuple[fl
     """
     order = float(check_orders(order)[0])
     checks.number(beta=beta, above=0)
-    check_formula(formula)
+    checks.one_of(FORMULAS, formula=formula)
     if formula == "paper":
         if 2 * order * beta >= 1:
             return math.inf, math.inf
@@ -66,22 +65,8 @@ def largest_beta(order: float, *, formula: str = "exact") -> float:
     ln(lambda / (lambda - 1)) / 2 exactly, 1 / (2 lambda) by Theorem 23.
     """
     order = float(check_orders(order)[0])
-    check_formula(formula)
-    return 0.5 / order if formula == "paper" else -0.5 * math.log1p(-1 / order)
-
-
-def check_formula(formula: str) -> None:
-    """Raise ValueError unless the formula is known."""
     checks.one_of(FORMULAS, formula=formula)
-
-
-@dataclass(frozen=True)
-class GnssParameters:
-    """How a cost is sanitised: smoothness beta, noise sigma_ss per unit of smooth sensitivity."""
-
-    beta: float
-    sigma_ss: float
-    gnss_rdp: float
+    return 0.5 / order if formula == "paper" else -0.5 * math.log1p(-1 / order)
 
 
 def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str = "exact") -> float:
@@ -94,19 +79,19 @@ def tuned_sigma(order: float, beta: float, sensitivity: float, *, formula: str =
     return (slope / max(sensitivity, _LEAST_SENSITIVITY)) ** (1 / 3)
 
 
-def tune_gnss(
+def tuned_beta(
     order: float,
     smooth: Callable[[float], float],
     *,
     at_least: Callable[[float], float] | None = None,
     formula: str = "exact",
-) -> GnssParameters:
-    """beta and sigma_SS of the least cost plus two standard deviations of the noise (PATE, B.6).
+) -> float:
+    """The beta of the least cost plus two standard deviations of the noise (PATE, B.6).
 
-    smooth: SS as a function of beta. at_least: what it is at least, quickly, which may grow with
-    every SS that is worked out; only how long this takes depends on it. Not for release: what is
-    chosen depends on the votes, and nothing here bounds how much the choice reveals about them
-    (`rule_of_thumb` does not look at them).
+    sigma_SS is then :func:`tuned_sigma`. smooth: SS as a function of beta. at_least: what it is at
+    least, quickly, which may grow with every SS that is worked out; only how long this takes
+    depends on it. Not for release: what is chosen depends on the votes, and nothing here bounds how
+    much the choice reveals about them (`rule_of_thumb` does not look at them).
 
     ``paper``: beta from the 20 points (0.30, 0.31, ..., 0.49) / lambda, which every printed beta of
     Table 2 is one of. ``exact``: from (0.05, 0.07, ..., 0.95) times the largest beta.
@@ -123,24 +108,9 @@ def tune_gnss(
     else:
         betas = largest_beta(order) * np.linspace(0.95, 0.05, 46)
     if at_least is None:
-        beta = min(betas, key=lambda each: objective(each, smooth(each)))
-    else:
-        beta = _least(betas, objective, smooth, at_least)
-    sigma = tuned_sigma(order, beta, smooth(beta), formula=formula)
-    return GnssParameters(float(beta), sigma, gnss_rdp(order, beta, sigma, formula=formula))
-
-
-def _least(
-    betas: Sequence[float],
-    objective: Callable[[float, float], float],
-    smooth: Callable[[float], float],
-    at_least: Callable[[float], float],
-) -> float:
-    """The first beta of the least objective(beta, smooth(beta)), which grows with smooth(beta).
-
-    Asked for next is whichever promises the least; betas that promise more than the least known
-    value are never asked for.
-    """
+        return float(min(betas, key=lambda beta: objective(beta, smooth(beta))))
+    # Asked for next is whichever promises the least, as the objective grows with SS; betas that
+    # promise more than the least known value are never asked for.
     values: dict[float, float] = {}
     left = list(betas)
     while left:
@@ -150,7 +120,8 @@ def _least(
             break
         beta = left.pop(nearest)
         values[beta] = objective(beta, smooth(beta))
-    return min((beta for beta in betas if beta in values), key=values.__getitem__)
+    # The first of equals.
+    return float(min((beta for beta in betas if beta in values), key=values.__getitem__))
 
 
 def rule_of_thumb(
@@ -160,7 +131,7 @@ def rule_of_thumb(
     beta: float | None = None,
     sigma_ss: float | None = None,
     formula: str = "exact",
-) -> GnssParameters:
+) -> tuple[float, float]:
     """beta and sigma_SS that do not look at votes.
 
     ``exact``: beta is 0.65 of the largest; ``paper``: 0.4 / lambda, as Table 2 nearly has
@@ -179,7 +150,7 @@ def rule_of_thumb(
         raise ValueError(f"beta = {beta}: must be below {most:g} at order {order:g}")
     if sigma_ss is None:
         sigma_ss = math.sqrt(slope * (order - 1) / (-0.15 * math.log(delta)))
-    return GnssParameters(beta, sigma_ss, gnss_rdp(order, beta, sigma_ss, formula=formula))
+    return beta, sigma_ss
 
 
 def guessed_order(delta: float, target_epsilon: float) -> float:
@@ -193,18 +164,13 @@ def guessed_order(delta: float, target_epsilon: float) -> float:
     return 1 - 2 * math.log(delta) / target_epsilon
 
 
-def appendix_b6(
-    delta: float, target_epsilon: float, *, factor: float = 3.0, formula: str = "exact"
-) -> tuple[float, GnssParameters]:
-    """The paper's rules of thumb (appendix B.6): (order, parameters), none looks at votes.
+def appendix_b6(delta: float, target_epsilon: float) -> tuple[float, float]:
+    """beta and sigma_SS by the paper's rules of thumb (appendix B.6), which do not look at votes.
 
-    For a target epsilon guessed beforehand: :func:`guessed_order`; beta = 0.4 / lambda; sigma_SS =
-    factor sqrt((lambda + 1) / epsilon) with factor from 2 to 4, which puts (lambda + 1) /
-    sigma_SS^2, to the paper the dominant part of the cost, between epsilon / 16 and epsilon / 4.
-
-    Raises ValueError like :func:`guessed_order` and for a factor outside [2, 4].
+    For a target epsilon guessed beforehand, at :func:`guessed_order`: beta = 0.4 / lambda; sigma_SS
+    = factor sqrt((lambda + 1) / epsilon) with factor = 3, of the paper's 2 to 4, which put (lambda
+    + 1) / sigma_SS^2, to the paper the dominant part of the cost, between epsilon / 16 and epsilon
+    / 4. Raises ValueError like :func:`guessed_order`.
     """
     order = guessed_order(delta, target_epsilon)
-    checks.within(2, 4, factor=factor)
-    beta, sigma = 0.4 / order, factor * math.sqrt((order + 1) / target_epsilon)
-    return order, GnssParameters(beta, sigma, gnss_rdp(order, beta, sigma, formula=formula))
+    return 0.4 / order, 3 * math.sqrt((order + 1) / target_epsilon)

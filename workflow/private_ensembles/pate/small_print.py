@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from private_ensembles import checks
 from private_ensembles.accounting.composition import conversion_cost, general
@@ -22,6 +21,7 @@ from private_ensembles.pate.data_independent import (
 )
 from private_ensembles.pate.gnmax import check_sigma
 from private_ensembles.pate.rdp import check_orders, gnmax_rdp_of_log_q
+from private_ensembles.pate.tails import GaussianTails
 
 DELTA_GLYPH = 1e-8
 
@@ -53,40 +53,33 @@ def corollary11(gap: float, sigma: float, *, rivals: int = 1) -> Corollary11:
     sigma = check_sigma(sigma)
     checks.finite(gap=gap, above=4)
     checks.integer(rivals=rivals, at_least=1)
-    order = gap / 4
-    log_q = min(0.0, math.log(rivals) + _log_tail(gap, sigma))
+    order, log_tail = gap / 4, GaussianTails(sigma).log_overtakes
+
+    def two_outcomes(moved: float) -> float:
+        """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
+        # order log Pr + (1 - order) log Pr' of the first label and of the second.
+        first = order * log_tail(-gap) + (1 - order) * log_tail(-moved)
+        second = order * log_tail(gap) + (1 - order) * log_tail(moved)
+        return max(0.0, float(np.logaddexp(first, second)) / (order - 1))
+
+    log_q = min(0.0, math.log(rivals) + float(log_tail(gap)))
     return Corollary11(
         order=order,
         claimed=math.exp(-2 * order / sigma**2) / order,
-        exact=max(_two_outcomes(gap, gap + move, sigma, order) for move in (-2, 2)),
+        exact=max(two_outcomes(gap + move) for move in (-2, 2)),
         theorem6=float(gnmax_rdp_of_log_q([log_q], sigma, [order])[0, 0]),
         independent=order / sigma**2,
     )
-
-
-def _log_tail(gap: float, sigma: float) -> float:
-    return float(log_ndtr(-gap / (math.sqrt(2) * sigma)))
-
-
-def _two_outcomes(gap: float, moved: float, sigma: float, order: float) -> float:
-    """D_order of GNMax's label of two classes, their gap `gap` against `moved`."""
-    # order log Pr + (1 - order) log Pr' of the first label and of the second.
-    first = order * _log_tail(-gap, sigma) + (1 - order) * _log_tail(-moved, sigma)
-    second = order * _log_tail(gap, sigma) + (1 - order) * _log_tail(moved, sigma)
-    return max(0.0, float(np.logaddexp(first, second)) / (order - 1))
 
 
 @dataclass(frozen=True)
 class UnanimousCondition:
     """Theorem 6's conditions if all K teachers agree (DaRRM, Algorithm 6, line 8).
 
-    log_q and its limit, mu1 of Proposition 10; q_small: q <= limit; order_covered: mu1 >= order;
-    applies: all conditions; improves: the data-dependent bound is below order / sigma^2.
+    q_small: q is within its limit; order_covered: Proposition 10's mu1 >= order; applies: all
+    conditions; improves: the data-dependent bound is below order / sigma^2.
     """
 
-    log_q: float
-    log_limit: float
-    mu1: float
     q_small: bool
     order_covered: bool
     applies: bool
@@ -103,7 +96,7 @@ def unanimous_condition(
     sigma, order = check_sigma(sigma), float(check_orders(order)[0])
     checks.integer(n_teachers=n_teachers, at_least=1)
     curve = CostCurve(sigma, order, n_classes)
-    log_q = min(0.0, math.log(n_classes - 1) + _log_tail(n_teachers, sigma))
+    log_q = min(0.0, math.log(n_classes - 1) + float(curve.tails.log_overtakes(n_teachers)))
     mu2 = sigma * math.sqrt(-log_q)
     mu1 = mu2 + 1
     limit = -math.inf
@@ -111,9 +104,6 @@ def unanimous_condition(
         limit = (mu2 - 1) * mu2 / sigma**2 - mu2 * math.log(mu1 / (mu2 - 1))
     small, covered = mu2 > 1 and log_q <= limit, mu1 >= order
     return UnanimousCondition(
-        log_q=log_q,
-        log_limit=limit,
-        mu1=mu1,
         q_small=small,
         order_covered=covered,
         applies=small and covered,
@@ -165,22 +155,19 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
     mechanism, half of delta for each part; with and without the thresholds; all pool queries
     answered; 4,341 and 10,422 answers in two rounds.
     """
-    rows = {
-        "with thresholds": ([CONFIDENT], [ROUND_ONE, round_two(4_341)]),
-        "with thresholds, 10,422 answers": ([CONFIDENT], [ROUND_ONE, round_two(10_422)]),
-        "labels only": (
-            [_labels(CONFIDENT)],
-            [_labels(part) for part in (ROUND_ONE, round_two(4_341))],
-        ),
-        "labels only, 10,422 answers": (
-            [_labels(CONFIDENT)],
-            [_labels(part) for part in (ROUND_ONE, round_two(10_422))],
-        ),
-        "every query answered": (
-            [Releases(12_000, 500.0, 12_000, 100.0)],
-            [Releases(6_000, 1500.0, 6_000, 100.0), Releases(10_000, 2000.0, 10_000, 200.0)],
-        ),
+    pairs = {
+        "": ([CONFIDENT], [ROUND_ONE, round_two(4_341)]),
+        ", 10,422 answers": ([CONFIDENT], [ROUND_ONE, round_two(10_422)]),
     }
+    rows = {f"with thresholds{answers}": pair for answers, pair in pairs.items()}
+    for answers, pair in pairs.items():
+        rows[f"labels only{answers}"] = tuple(
+            [replace(part, thresholds=0, sigma1=None) for part in parts] for parts in pair
+        )
+    rows["every query answered"] = (
+        [Releases(12_000, 500.0, 12_000, 100.0)],
+        [Releases(6_000, 1500.0, 6_000, 100.0), Releases(10_000, 2000.0, 10_000, 200.0)],
+    )
     candidates = {}
     for name, pair in rows.items():
         rho = [sum(part.rho for part in parts) for parts in pair]
@@ -197,10 +184,6 @@ def data_independent_candidates() -> dict[str, tuple[float, float]]:
                 _strong(parts, kind) for parts in pair
             )
     return candidates
-
-
-def _labels(part: Releases) -> Releases:
-    return Releases(0, None, part.labels, part.sigma2)
 
 
 def _strong(parts: list[Releases], kind: str) -> float:

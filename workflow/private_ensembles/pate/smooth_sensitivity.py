@@ -19,6 +19,7 @@ import copy
 import functools
 import heapq
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -26,11 +27,187 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.pate.cost_curve import CostCurve
-from private_ensembles.pate.label_walk import LabelWalk, Votes
 from private_ensembles.pate.rdp import check_counts
+from private_ensembles.pate.tails import Tails
 
 # Part of a sum that a float of it cannot show.
 NOTHING = 2.0**-60
+# Distances of which every row's q is kept: rows x 8 bytes each, both ways.
+_KEPT = 256
+
+
+class LabelWalk:
+    """Sensitivity and cost of each query's label at distance at most d (Algorithm 4)."""
+
+    def __init__(self, votes: Votes, curve: CostCurve) -> None:
+        self.votes, self.curve = votes, curve
+        # Below the plateau q rises fastest if votes move from the first to the second; above it
+        # votes move to the first from whichever is second, one by one.
+        self._rising = np.flatnonzero(votes.log_q < curve.log_q1())
+        self._falling = np.flatnonzero(votes.log_q > curve.log_q0())
+        # From these distances on a query is known to have met the plateau.
+        self._risen = votes.gaps[self._rising] // 2 + 1
+        self._fallen = np.full(len(self._falling), len(votes.tails))
+        # Up to this gap of the first two a rising query counts.
+        self._reach = len(votes.tails)
+
+    def local(
+        self, distances: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Largest local sensitivity and largest cost within each distance, (distances, rows)."""
+        rising, falling = self._rising, self._falling
+        plateau, ceiling = self.curve.plateau(), self.curve.ceiling
+        shape = len(distances), len(self.votes.rows)
+        sensitivity, cost = np.full(shape, plateau), np.full(shape, ceiling)
+
+        walking = self._risen > distances[:, None]
+        sensitivity[:, rising] = np.where(walking, 0.0, plateau)
+        cost[:, rising] = np.where(walking, 0.0, ceiling)
+        gaps = self.votes.gaps[rising] - 2 * distances[:, None]
+        at, which = np.nonzero(walking & (gaps <= self._reach))
+        if len(at):
+            far = distances[at]
+            log_q = self.votes.raised(rising[which], far)
+            crossed = log_q > self.curve.log_q1()
+            np.minimum.at(self._risen, which[crossed], far[crossed])
+            rise, here = self.curve.rise(log_q)
+            sensitivity[at, rising[which]] = np.where(crossed, plateau, rise)
+            cost[at, rising[which]] = np.where(crossed, ceiling, here)
+
+        at, which = np.nonzero(self._fallen > distances[:, None])
+        if len(at):
+            far = distances[at]
+            log_q = self.votes.lowered(falling[which], far)
+            crossed = log_q <= self.curve.log_q0()
+            np.minimum.at(self._fallen, which[crossed], far[crossed])
+            stays = ~crossed
+            sensitivity[at[stays], falling[which[stays]]] = self.curve.fall(log_q[stays])
+        return sensitivity, cost
+
+    def drop_below(self, least: float) -> None:
+        """From now on, count as 0 those rising queries that stay below `least`.
+
+        q' is at most (m - 1) times the tail of the two largest counts' gap. A query of that q' has
+        a sensitivity, and a cost, of at most beta(B_U(q')).
+        """
+        tails = np.log(self.curve.n_classes - 1) + self.votes.tails
+        most = self.curve.beta(self.curve.upper(np.minimum(tails, 0.0)))
+        matters = np.flatnonzero(most > least)
+        self._reach = int(matters[-1]) if len(matters) else -1
+
+
+class Votes:
+    """Sorted histograms and where walks from them lead, whatever the order of their cost.
+
+    rows: (rows, classes), each sorted downwards, of equally many votes. What a distance makes of a
+    row's q is kept: walks at neighbouring orders ask for much the same.
+    """
+
+    def __init__(self, rows: NDArray[np.int64], tails: Tails) -> None:
+        # Trailing columns without a vote are kept as a number of classes.
+        used = max(2, int(np.count_nonzero(rows.any(axis=0))))
+        self.rows = rows[:, :used]
+        self.empty = rows.shape[1] - used
+        self.teachers = int(rows[0].sum())
+        # One table of log tails serves every integer gap.
+        self.tails = tails.log_overtakes(np.arange(self.teachers + 1))
+        self._raised: dict[int, NDArray[np.float64]] = {}
+        self._lowered: dict[int, NDArray[np.float64]] = {}
+
+    @functools.cached_property
+    def log_q(self) -> NDArray[np.float64]:
+        """log q of each row by Proposition 7."""
+        return self._log_q(self.rows[:, 0], self.rows[:, 1:])
+
+    @functools.cached_property
+    def gaps(self) -> NDArray[np.int64]:
+        """Votes by which the first leads the second."""
+        return self.rows[:, 0] - self.rows[:, 1]
+
+    @functools.cached_property
+    def _behind(self) -> NDArray[np.int64]:
+        """Gaps to the third and those after it; then a place for the second, one for the empty."""
+        gaps = np.zeros((len(self.rows), self.rows.shape[1] - 1 + bool(self.empty)), np.int64)
+        gaps[:, : self.rows.shape[1] - 2] = self.rows[:, :1] - self.rows[:, 2:]
+        return gaps
+
+    @functools.cached_property
+    def _prefix(self) -> NDArray[np.int64]:
+        return np.cumsum(self.rows[:, 1:], axis=1)
+
+    @functools.cached_property
+    def _cost(self) -> NDArray[np.int64]:
+        """Cutting the k largest of the others down to the k-th of them takes this many votes."""
+        return self._prefix - np.arange(1, self.rows.shape[1]) * self.rows[:, 1:]
+
+    def raised(self, which: NDArray[np.int64], far: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log q once the first of these rows has given `far` votes to the second."""
+        return self._known(self._raised, self._raise, which, far)
+
+    def lowered(self, which: NDArray[np.int64], far: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log q once `far` votes of these rows went to the first from whichever was second."""
+        return self._known(self._lowered, self._lower, which, far)
+
+    def _known(
+        self,
+        known: dict[int, NDArray[np.float64]],
+        work_out: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
+        which: NDArray[np.int64],
+        far: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        values = np.empty(len(which))
+        for distance in np.unique(far).tolist():
+            here = far == distance
+            if distance not in known and len(known) >= _KEPT:
+                values[here] = work_out(which[here], distance)
+                continue
+            table = known.setdefault(distance, np.full(len(self.rows), np.nan))
+            rows = which[here]
+            new = rows[np.isnan(table[rows])]
+            if len(new):
+                table[new] = work_out(new, distance)
+            values[here] = table[rows]
+        return values
+
+    def _raise(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
+        index = np.take(self._behind, which, axis=0)
+        index -= far
+        # Places have no index of their own.
+        logs = np.take(self.tails, index, mode="clip")
+        # The second trails by least, so that its tail is the largest.
+        second = self.tails[self.gaps[which] - 2 * far]
+        logs[:, self.rows.shape[1] - 2] = second
+        if self.empty:
+            logs[:, -1] = np.log(self.empty) + self.tails[self.rows[which, 0] - far]
+        return _log_sum(logs, second)
+
+    def _lower(self, which: NDArray[np.int64], far: int) -> NDArray[np.float64]:
+        rows, prefix = self.rows[which], self._prefix
+        cut = self._cost[which] <= far
+        size = cut.sum(axis=1)
+        left = prefix[which, size - 1] - far
+        # Unanimous once no vote is left to take; then the first has all of them.
+        unanimous = prefix[which, -1] <= far
+        level = np.where(unanimous, 0, -(-left // size))
+        lower = np.where(unanimous, 0, size * level - left)
+        top = np.where(unanimous, prefix[which, -1], far) + rows[:, 0]
+        others = np.where(cut, level[:, None], rows[:, 1:])
+        # `lower` of those at the level gave one vote more.
+        others -= np.arange(others.shape[1]) < lower[:, None]
+        return self._log_q(top, others)
+
+    def _log_q(self, top: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log of min(1, the tails of top - others, and those of the empty classes)."""
+        logs = self.tails[top[:, None] - others]
+        if self.empty:
+            logs = np.column_stack([logs, np.log(self.empty) + self.tails[top]])
+        return _log_sum(logs, logs.max(axis=1))
+
+
+def _log_sum(logs: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log of min(1, the sum of e^logs) of each row, whose largest is `high`; logs are lost."""
+    logs -= high[:, None]
+    return np.minimum(0.0, high + np.log(np.exp(logs, out=logs).sum(axis=1)))
 
 
 class Profile(abc.ABC):

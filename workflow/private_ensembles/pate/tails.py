@@ -8,7 +8,6 @@ what the proofs use (docs/gnss.md). The tails differ.
 
 from __future__ import annotations
 
-import abc
 import math
 from dataclasses import dataclass
 
@@ -22,64 +21,51 @@ from private_ensembles.pate.gnmax import check_sigma
 
 
 @dataclass(frozen=True)
-class Tails(abc.ABC):
-    """Tails of noise of scale sigma > 0, in votes. All logs natural, arrays of any shape."""
+class GaussianTails:
+    """Tails of N(0, sigma^2), sigma > 0 in votes. All logs natural, arrays of any shape.
+
+    SciPy's logarithms are good to a few round-offs, whichever side is asked.
+    """
 
     sigma: float
 
-    @abc.abstractmethod
     def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
         """log Pr[of two classes the one that trails by gap votes is chosen]."""
+        return log_ndtr(-np.asarray(gap) / (np.sqrt(2) * self.sigma))
 
-    @abc.abstractmethod
     def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
         """log of that chance once `closed` votes more have closed its gap.
 
         As a function of the chance it is exact at whole gaps and, for closed > 0, above the chords
         between them; its inverse closes -closed.
         """
-
-    @abc.abstractmethod
-    def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
-        """log Pr[margin + noise >= 0]; margin: votes above the threshold. side: of rounding."""
-
-    @abc.abstractmethod
-    def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
-        """log Pr[margin + noise < 0]."""
-
-    @abc.abstractmethod
-    def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
-        """Pr[margin + noise >= 0]."""
-
-    @abc.abstractmethod
-    def threshold(self, threshold: float) -> float:
-        """The threshold as whole votes plus noise see it."""
-
-
-class GaussianTails(Tails):
-    """N(0, sigma^2). SciPy's logarithms are good to a few round-offs, whichever side is asked."""
-
-    def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
-        return log_ndtr(-np.asarray(gap) / (np.sqrt(2) * self.sigma))
-
-    def log_overtakes_after(self, log_chance: ArrayLike, closed: int) -> NDArray[np.float64]:
         return log_ndtr(ndtri_exp(log_chance) + np.sqrt(2) * closed / (2 * self.sigma))
 
     def log_passes(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        """log Pr[margin + noise >= 0]; margin: votes above the threshold. side: of rounding."""
         return log_ndtr(np.asarray(margin) / self.sigma)
 
     def log_fails(self, margin: ArrayLike, *, side: str = "upper") -> NDArray[np.float64]:
+        """log Pr[margin + noise < 0]."""
         return log_ndtr(-np.asarray(margin) / self.sigma)
 
     def passes(self, margin: ArrayLike) -> NDArray[np.float64]:
+        """Pr[margin + noise >= 0]."""
         return ndtr(np.asarray(margin) / self.sigma)
 
     def threshold(self, threshold: float) -> float:
+        """The threshold as whole votes plus noise see it."""
         return threshold
 
 
-class LatticeTails(Tails):
-    """N_Z(0, sigma^2), gaps and margins whole numbers of votes. Tails are rounded as asked, up."""
+@dataclass(frozen=True)
+class LatticeTails:
+    """The same of N_Z(0, sigma^2), gaps and margins whole numbers of votes.
+
+    Tails are rounded as asked, up.
+    """
+
+    sigma: float
 
     def log_overtakes(self, gap: ArrayLike) -> NDArray[np.float64]:
         return log_overtakes(gap, self.sigma)
@@ -108,6 +94,9 @@ class LatticeTails(Tails):
 
     def threshold(self, threshold: float) -> float:
         return float(math.ceil(threshold))
+
+
+Tails = GaussianTails | LatticeTails
 
 
 def tails_of(noise: str, sigma: float) -> Tails:

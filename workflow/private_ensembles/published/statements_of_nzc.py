@@ -8,8 +8,12 @@ import math
 from collections.abc import Mapping
 
 from private_ensembles.noise.laplace import log_difference_tail
-from private_ensembles.nzc.claims import claimed_readings, immutability_constant
-from private_ensembles.nzc.truth import delta_by_lead, lead_one_epsilon
+from private_ensembles.nzc.truth import (
+    claimed_readings,
+    delta_by_lead,
+    immutability_constant,
+    lead_one_epsilon,
+)
 
 Cell = Mapping[str, str]
 

@@ -4,8 +4,7 @@ from private_ensembles.accounting.rounding import above
 from private_ensembles.dpbag.plain import plain_epsilon
 from private_ensembles.mechanisms.accounts.account import Account
 from private_ensembles.mechanisms.parameters import Cost
-from private_ensembles.nzc.claims import claimed_readings
-from private_ensembles.nzc.truth import proven_epsilon
+from private_ensembles.nzc.truth import claimed_readings, proven_epsilon
 from private_ensembles.pate.data_independent import discrete_cost, paper_epsilon
 from private_ensembles.pate.gnmax import analytic_epsilon
 

@@ -8,7 +8,7 @@ from private_ensembles.accounting.labels import ORDERS, composed, largest_within
 from private_ensembles.mechanisms.accounts.gaussian_counts import GaussianCounts
 from private_ensembles.mechanisms.accounts.laplace_counts import LaplaceCounts
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
-from private_ensembles.pate.lnmax_accounting import lnmax_independent_rdp
+from private_ensembles.pate.lnmax import lnmax_independent_rdp
 
 _FEW = 5  # labels, of which the pure guarantees together may cost less than Rényi bounds say
 

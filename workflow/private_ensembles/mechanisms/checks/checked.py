@@ -18,8 +18,13 @@ from private_ensembles.mechanisms.laws.gaussian import Gaussian, GaussianNoise
 from private_ensembles.mechanisms.laws.law import Law
 from private_ensembles.mechanisms.parameters import Parameters
 from private_ensembles.noise.sources import Source
-from private_ensembles.pate.caps import capped_mean, served_probability
-from private_ensembles.pate.consensus import NO_ANSWER, check_cap, check_threshold
+from private_ensembles.pate.consensus import (
+    NO_ANSWER,
+    capped_mean,
+    check_cap,
+    check_threshold,
+    served_probability,
+)
 from private_ensembles.pate.gnmax import check_sigma, noisy_plurality
 from private_ensembles.pate.gnmax_quadrature import gnmax_right
 from private_ensembles.pate.histograms import merge

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles import checks
 from private_ensembles.audit.labels import OnCounts
-from private_ensembles.dpbag.noisy_vote import ones_probability
+from private_ensembles.dpbag.plain import ones_probability
 from private_ensembles.mechanisms.laws.table import TableLaw
 from private_ensembles.mechanisms.parameters import Parameters
 

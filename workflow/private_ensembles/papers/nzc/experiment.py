@@ -12,10 +12,14 @@ import pandas as pd
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.mechanisms.laws.laplace import lnmax
 from private_ensembles.noise.streams import generator
-from private_ensembles.nzc.claims import claimed_epsilon, claimed_readings, immutability_constant
 from private_ensembles.nzc.ensembles import label_accuracies, leads
 from private_ensembles.nzc.mechanism import TIES, immutable_noisy_argmax, label_distribution
-from private_ensembles.nzc.truth import lead_one_epsilon
+from private_ensembles.nzc.truth import (
+    claimed_epsilon,
+    claimed_readings,
+    immutability_constant,
+    lead_one_epsilon,
+)
 from private_ensembles.papers.pate.experiment import draw_queries, lnmax_as_published
 from private_ensembles.pate.lnmax_quadrature import lnmax_distribution
 from private_ensembles.votes.marks import FREE, NOT_FOR_RELEASE

@@ -20,7 +20,7 @@ from private_ensembles.noise.streams import generator, system_generator
 from private_ensembles.papers.pate.algorithms import confident_gnmax
 from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.pate.confident import compose_rounds
-from private_ensembles.pate.lnmax_accounting import (
+from private_ensembles.pate.lnmax import (
     PAPER_ORDERS,
     lnmax_independent_rdp,
     lnmax_privacy,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.papers.pate.orders import order_grid
-from private_ensembles.pate.lnmax_accounting import lnmax_rdp
+from private_ensembles.pate.lnmax import lnmax_rdp
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability, threshold_rdp
 from private_ensembles.votes.marks import NOT_FOR_RELEASE
 
