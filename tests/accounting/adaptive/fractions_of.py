@@ -67,11 +67,12 @@ def gain(strategy, y, p=Fraction(1), q=Fraction(1)):
     return sum(gain(later, y, p * a, q * b) for a, b, later in after)
 
 
-def with_units(units):
-    """Moves of the states 0, ..., U of a budget: each level that it pays for."""
+def with_units(units, reserves=None):
+    """Moves of the states 0, ..., U of a budget: each level that it pays for with its reserve."""
+    needed = list(enumerate(zip(units, reserves or [0] * len(units), strict=True)))
 
     def moves(left):
-        return [(level, left - cost) for level, cost in enumerate(units) if cost <= left]
+        return [(level, left - cost) for level, (cost, kept) in needed if cost + kept <= left]
 
     return moves
 

@@ -48,6 +48,23 @@ def test_no_choice_of_levels_costs_more_than_the_claim_and_some_costs_as_much(
         assert found.upper <= 1.02 * float(most) + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("units", "reserves", "total"), [((1, 2), (0, 1), 4), ((2, 4), (0, 3), 9), ((1, 2), (0, 2), 4)]
+)
+def test_labels_of_little_noise_that_leave_a_reserve_cost_less_and_exactly_as_claimed(
+    units, reserves, total
+):
+    families = [table(3, scale) for scale in (4.0, 2.0)]
+    exact, epsilon = dict(enumerate(map(fractions, families))), 0.3
+    moves = with_units(units, reserves)
+    low, high = power(epsilon)
+    found = levels_delta(families, units, total, epsilon, reserves=reserves, fineness=20)
+    most = exact_of_moves(exact, moves, total, low)
+    assert most <= Fraction(found.upper) <= Fraction(102, 100) * most + Fraction(1, 10**9)
+    assert Fraction(found.lower) <= exact_of_moves(exact, moves, total, high)
+    assert most < exact_of_moves(exact, with_units(units), total, low)
+
+
 def test_a_twin_with_less_noise_than_it_says_is_caught():
     """What its labels cost is above what the stated noise claims."""
     units, total, epsilon = (1, 2), 3, 0.3
@@ -109,3 +126,9 @@ def test_many_units_in_blocks_cost_no_less_and_little_more(monkeypatch):
 def test_units_that_make_no_sense_are_refused(units, total, words):
     with pytest.raises(ValueError, match=words):
         levels_epsilon([gnmax(5, 9.0)] * 2, units, total, 1e-5)
+
+
+@pytest.mark.parametrize("reserves", [(1,), (0, -1), (4, 5)])
+def test_reserves_that_make_no_sense_are_refused(reserves):
+    with pytest.raises(ValueError, match="must be"):
+        levels_epsilon([gnmax(5, 9.0)] * 2, (1, 2), 4, 1e-5, reserves=reserves)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from private_ensembles import checks
 from private_ensembles.accounting.adaptive import common_grid, hockey_sticks
 from private_ensembles.accounting.adaptive.account import COARSE, FINE
 from private_ensembles.accounting.adaptive.backward_induction import WIDE, Grid, values_above
-from private_ensembles.accounting.adaptive.common_grid import OnGrid, Run
+from private_ensembles.accounting.adaptive.common_grid import Run
 from private_ensembles.accounting.adaptive.curves import Bounds, Curve
 from private_ensembles.accounting.adaptive.families import Family
 from private_ensembles.accounting.adaptive.hockey_sticks import Kernels
@@ -35,12 +36,22 @@ _BLOCKS, _CUT, _BEYOND = 4, 1e-4, 1.2
 _LEAST_DELTA = 1e-14
 
 
+@dataclass(frozen=True)
+class _Level:
+    """As many labels of a level as the budget allows for it alone, its units and its reserve."""
+
+    alone: Run
+    units: int
+    reserve: int
+
+
 def levels_epsilon(
     families: Sequence[Family],
     units: Sequence[int],
     total: int,
     delta: float,
     *,
+    reserves: Sequence[int] | None = None,
     fineness: float = FINE,
 ) -> Bounds:
     """Return bounds on the epsilon at `delta` of labels whose levels are chosen adaptively.
@@ -57,6 +68,8 @@ def levels_epsilon(
         units: what a label of each level costs, whole numbers >= 1.
         total: units in all, at least as many as the cheapest level costs.
         delta: in (0, 1).
+        reserves: how many units a label of each level has to leave, >= 0, none unless given. They
+            keep labels of little noise from the end of the budget, where the choice costs most.
         fineness: points of the grid per standard deviation of a label's loss.
 
     Returns:
@@ -70,13 +83,20 @@ def levels_epsilon(
     Source: docs/sessions.md, theorem 1.
     """
     checks.probability(delta=delta, zero=False, one=False)
-    runs, _ = _affordable(families, units, total)
+    levels = _affordable(families, units, total, reserves)
     return common_grid.epsilon_by(
         lambda epsilon, fine, lower: levels_curve(
-            families, units, total, epsilon, delta, fineness=fine, lower=lower
+            families,
+            units,
+            total,
+            epsilon,
+            delta,
+            reserves=reserves,
+            fineness=fine,
+            lower=lower,
         ),
-        max(run.width for run in runs),
-        max(run.most for run in runs),
+        max(level.alone.width for level in levels),
+        max(level.alone.most for level in levels),
         delta,
         fineness,
     )
@@ -88,6 +108,7 @@ def levels_delta(
     total: int,
     epsilon: float,
     *,
+    reserves: Sequence[int] | None = None,
     fineness: float = FINE,
 ) -> Bounds:
     """Return bounds on the delta at `epsilon`; as :func:`levels_epsilon`.
@@ -98,10 +119,12 @@ def levels_delta(
     True
     """
     checks.finite(epsilon=epsilon, at_least=0)
-    least = {"least": epsilon, "lower": False, "fineness": COARSE}
-    rough = levels_curve(families, units, total, epsilon, _LEAST_DELTA, **least).delta(epsilon)
+    given = families, units, total, epsilon
+    options = {"reserves": reserves, "least": epsilon}
+    rough = levels_curve(*given, _LEAST_DELTA, fineness=COARSE, lower=False, **options)
+    rough = rough.delta(epsilon)
     about = min(max(rough, _LEAST_DELTA), 0.5)
-    best = levels_curve(families, units, total, epsilon, about, fineness=fineness)
+    best = levels_curve(*given, about, fineness=fineness, **options)
     return Bounds(best.least_delta(epsilon), min(best.delta(epsilon), rough))
 
 
@@ -112,6 +135,7 @@ def levels_curve(
     epsilon: float,
     delta: float,
     *,
+    reserves: Sequence[int] | None = None,
     fineness: float = FINE,
     lower: bool = True,
     least: float | None = None,
@@ -124,7 +148,7 @@ def levels_curve(
     True
 
     Args:
-        families, units, total, fineness: as in :func:`levels_epsilon`.
+        families, units, total, reserves, fineness: as in :func:`levels_epsilon`.
         epsilon, delta: they choose the grid only, and the bounds hold whatever they are.
         lower: whether lower bounds are wanted, too; else they are 0.
         least: the least epsilon at which bounds are wanted, `epsilon` being the largest, which
@@ -133,10 +157,14 @@ def levels_curve(
     Raises:
         ValueError: for numbers out of range.
     """
-    runs, units = _affordable(families, units, total)
-    found = levels_on_grid(runs, epsilon, delta, fineness)
+    levels = _affordable(families, units, total, reserves)
+    runs = [level.alone for level in levels]
+    labels, width = max(run.labels for run in runs), max(run.width for run in runs)
+    found = common_grid.on_grid(runs, labels, width, epsilon, delta, fineness)
     wanted = None if least is None else found.around(least, epsilon)
-    above = values_of_levels(found.kernels, units, total, found.grid, delta, wanted)
+    costs = [level.units for level in levels]
+    kept = [level.reserve for level in levels]
+    above = values_of_levels(found.kernels, costs, total, found.grid, delta, kept, wanted)
     lines = None
     if lower:
         below, slopes = np.array([common_grid.lines_of(run, found) for run in runs]).swapaxes(0, 1)
@@ -145,37 +173,36 @@ def levels_curve(
     return found.curve(above, lines)
 
 
-def levels_on_grid(runs: Sequence[Run], epsilon: float, delta: float, fineness: float) -> OnGrid:
-    """Return levels on one grid, each with as many labels as the budget allows for it alone."""
-    labels, width = max(run.labels for run in runs), max(run.width for run in runs)
-    return common_grid.on_grid(runs, labels, width, epsilon, delta, fineness)
-
-
 def values_of_levels(
     kernels: Sequence[Kernels],
     units: Sequence[int],
     total: int,
     grid: Grid,
     delta: float,
+    reserves: Sequence[int] | None = None,
     wanted: slice | None = None,
 ) -> NDArray[np.float64]:
     """Return bounds from above on W(y, total) at the grid's points.
 
-    kernels: those of each level, of the grid's step. units, total: as in :func:`levels_epsilon`.
-    delta: about that of all labels; it only chooses how far losses of blocks are followed. wanted:
-    the points at which bounds are wanted, all unless given; elsewhere they may be 1. Source:
-    docs/sessions.md, theorems 1 and 2.
+    kernels: those of each level, of the grid's step. units, total, reserves: as in
+    :func:`levels_epsilon`. delta: about that of all labels; it only chooses how far losses of
+    blocks are followed. wanted: the points at which bounds are wanted, all unless given; elsewhere
+    they may be 1. Source: docs/sessions.md, theorems 1 and 2.
     """
+    # In multiples of what divides all units: what is left over is never spent.
     whole = math.gcd(*units)
-    units, total = [cost // whole for cost in units], total // whole
+    total, over = divmod(total, whole)
+    reserves = [0] * len(units) if reserves is None else reserves
+    kept = [max(0, -((over - left) // whole)) for left in reserves]
+    units = [cost // whole for cost in units]
     most = max(units)
     if total < _BLOCKS * MANY:
-        return _unit_by_unit(kernels, units, total, grid, wanted)
+        return _unit_by_unit(kernels, units, total, kept, grid, wanted)
     # A block ends before the label that it cannot pay for, with up to most - 1 units left.
     count = total // MANY
     size = total // count
     rest = total - count * (size - most + 1)
-    values = _unit_by_unit(kernels, units, rest, grid, None)
+    values = _unit_by_unit(kernels, units, rest, kept, grid, None)
     return values_above(_block(kernels, units, size, _CUT * delta / count), grid, count, values)
 
 
@@ -185,7 +212,7 @@ def _block(kernels: Sequence[Kernels], units: Sequence[int], size: int, cut: flo
     wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
     reach = max(1, math.ceil(wide * math.sqrt(size * _variance(kernels, units))))
     grid = Grid(step, -reach, 2 * reach + 1)
-    curve = _unit_by_unit(kernels, units, size, grid, slice(0, grid.size))
+    curve = _unit_by_unit(kernels, units, size, [0] * len(units), grid, slice(0, grid.size))
     curve = curve + np.expm1(np.minimum(grid.logs(), 0.0))
     return hockey_sticks.kernels(np.maximum(curve, 0.0) + _SUM, step)
 
@@ -194,6 +221,7 @@ def _unit_by_unit(
     kernels: Sequence[Kernels],
     units: Sequence[int],
     total: int,
+    reserves: Sequence[int],
     grid: Grid,
     wanted: slice | None,
 ) -> NDArray[np.float64]:
@@ -204,8 +232,8 @@ def _unit_by_unit(
     for spent, window in enumerate(windows, start=1):
         affordable = [
             _one_more(kernel, grid, known[-cost], window)
-            for kernel, cost in zip(kernels, units, strict=True)
-            if cost <= spent
+            for kernel, cost, kept in zip(kernels, units, reserves, strict=True)
+            if cost + kept <= spent
         ]
         known.append(np.max(affordable, axis=0) if affordable else nothing)
     values = known[-1]
@@ -265,20 +293,25 @@ def _variance(kernels: Sequence[Kernels], units: Sequence[int]) -> float:
 
 
 def _affordable(
-    families: Sequence[Family], units: Sequence[int], total: int
-) -> tuple[list[Run], list[int]]:
-    """Each level that the budget pays for, with as many labels as it pays for, and its units.
+    families: Sequence[Family], units: Sequence[int], total: int, reserves: Sequence[int] | None
+) -> list[_Level]:
+    """The levels that the budget pays for, checked.
 
-    Raises ValueError for units that are no whole numbers >= 1, or a total that pays for nothing.
+    Raises ValueError for units that are no whole numbers >= 1, reserves that are none >= 0, or a
+    total that pays for nothing.
     """
-    if not families or len(families) != len(units):
-        raise ValueError(f"units = {list(units)}: must be one for each of {len(families)} levels")
-    for cost in units:
+    kept = [0] * len(families) if reserves is None else reserves
+    if not families or not len(families) == len(units) == len(kept):
+        raise ValueError(
+            f"units, reserves = {list(units)}, {list(kept)}: must be one for each of the "
+            f"{len(families)} levels, of which there must be one"
+        )
+    for cost, left in zip(units, kept, strict=True):
         checks.integer(units=cost, at_least=1)
-    checks.integer(total=total, at_least=min(units))
-    runs = [
-        Run(family, total // cost)
-        for family, cost in zip(families, units, strict=True)
-        if cost <= total
+        checks.integer(reserves=left, at_least=0)
+    checks.integer(total=total, at_least=min(np.add(units, kept).tolist()))
+    return [
+        _Level(Run(family, (total - left) // cost), cost, left)
+        for family, cost, left in zip(families, units, kept, strict=True)
+        if cost + left <= total
     ]
-    return runs, [cost for cost in units if cost <= total]
