@@ -7,6 +7,7 @@ docs/sessions.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,11 +18,13 @@ from private_ensembles.accounting.adaptive.account import (
     FINE,
     adaptive_epsilon,
     check_labels,
-    grid_and_kernels,
+    deciding_orders,
+    grid_of,
+    kernels_on,
 )
 from private_ensembles.accounting.adaptive.backward_induction import values_above
 from private_ensembles.accounting.adaptive.curves import Curve
-from private_ensembles.accounting.adaptive.families import Family
+from private_ensembles.accounting.adaptive.families import Family, largest_spread
 from private_ensembles.accounting.rounding import UNIT_ROUNDOFF, below
 
 # The first cap, unless another is given, and by what factor caps grow.
@@ -108,9 +111,14 @@ def odometer_delta(
     _check_claims(caps, epsilons)
     most, last = int(caps[-1]), float(epsilons[-1])
     claims = np.asarray(epsilons, dtype=np.float64)[np.searchsorted(caps, np.arange(most + 1))]
+    spread = largest_spread(family)
+    # Each cap has Renyi orders of its own that decide.
+    widths = spread * np.sqrt(caps)
+    orders = np.concatenate(list(map(deciding_orders, epsilons, widths)))
     delta = 1e-6
     for _ in range(2):  # the second grid suits what the first has found
-        grid, kernels, _ = grid_and_kernels(family, most, last, delta, fineness=fineness)
+        grid = grid_of(spread, most, spread * math.sqrt(most), last, delta, fineness)
+        kernels = kernels_on(family, grid.step, most, delta, orders)
         values = _stopped(grid.logs(), claims[most], last)
         for claim in claims[-2::-1]:
             values = values_above(kernels, grid, 1, values)
