@@ -30,8 +30,8 @@ from private_ensembles.accounting.rounding import UNIT_ROUNDOFF
 _ROUNDING = 64 * UNIT_ROUNDOFF
 # Of a sum of two numbers in [-1, 1] and of an exponential.
 _SUM = 8 * UNIT_ROUNDOFF
-# So many times `MANY` units are taken in as many blocks, whose losses are followed as those in
-# label_blocks are.
+# So many times `MANY` units are taken in as many blocks, or in blocks of `MANY` labels of the
+# dearest level; losses are followed as in label_blocks.
 _BLOCKS, _CUT, _BEYOND = 4, 1e-4, 1.2
 _LEAST_DELTA = 1e-14
 
@@ -199,7 +199,7 @@ def values_of_levels(
     if total < _BLOCKS * MANY:
         return _unit_by_unit(kernels, units, total, kept, grid, wanted)
     # A block ends before the label that it cannot pay for, with up to most - 1 units left.
-    count = total // MANY
+    count = max(_BLOCKS, total // (MANY * most))
     size = total // count
     rest = total - count * (size - most + 1)
     values = _unit_by_unit(kernels, units, rest, kept, grid, None)

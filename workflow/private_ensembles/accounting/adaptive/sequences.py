@@ -29,8 +29,9 @@ _BLOCKS = 4
 _CUT = 1e-4
 # Counters of at most so many states are followed one by one; more are bounded by common units.
 _MOST_STATES = 4000
-# The largest number of units that a label costs there.
-_MOST_UNITS = 12
+# There the label that tells least costs so many units at most, and units are close enough if they
+# are in proportion but for this share.
+_MOST_UNITS, _CLOSE = 12, 0.03
 
 
 def joint_epsilon_of(
@@ -167,12 +168,14 @@ def common_units(spreads: Sequence[float]) -> list[int]:
     A label costs about as much as the square of its spread. Units only decide how tight a bound is.
     """
     squares = np.square(spreads) / min(np.square(spreads))
-    best, error = None, math.inf
+    best, error = [], math.inf
     for least in range(1, _MOST_UNITS + 1):
         units = np.maximum(1, np.rint(squares * least))
         off = float(np.abs(np.log(units / (squares * least))).max())
-        if off < error - 0.01:  # more units take more time
+        if off < error:
             best, error = units, off
+        if error < _CLOSE:
+            break
     return [int(cost) for cost in best]
 
 
