@@ -33,6 +33,7 @@ TOTALS = [
     (2, 51, 1.0, units, total)
     for units in ((1, 2), UNITS, (1, 2, 4, 8))
     for total in (20, 40, 80, 160, 320)
+    if total % units[-1] == 0  # else units that the dearest level cannot spend are left for others
 ]
 OTHERS = [
     (2, 11, 1.0, UNITS, 160),
@@ -144,10 +145,10 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 def draw(data: pd.DataFrame, *paths: Path | str) -> None:
     """Draw what the choice costs over the units, for so many levels: without and with reserves."""
     curves = data[(data["classes"] == 2) & (data["teachers"] == 51) & (data["epsilon"] == 1.0)]
-    with style.figure(1, 2, size=(7.8, 3.4), sharey=True) as (drawn, axes):
+    with style.figure(1, 2, size=(7.8, 3.4), sharex=True, sharey=True) as (drawn, axes):
         titles = {
             "free_factor": "any level until the budget is spent",
-            "reserved_factor": f"dear levels leave {LABELS_LEFT} labels' units",
+            "reserved_factor": f"dear levels leave {LABELS_LEFT} of their labels' units",
         }
         for axis, (name, title) in zip(axes, titles.items(), strict=True):
             for (units, part), look in zip(
@@ -167,7 +168,10 @@ def section(data: pd.DataFrame) -> str:
     """The results in Markdown."""
     shown = data.assign(
         factor=100 * (data["free_factor"] - 1),
-        reserved_more=100 * (data["reserved_factor"] - 1),
+        reserved_more=[
+            "–" if math.isnan(factor) else f"{100 * (factor - 1):.2f} %"
+            for factor in data["reserved_factor"]
+        ],
         wider=100 * (data["spread"] - 1),
         natural_more=100 * (data["natural"] - 1),
     )
@@ -180,21 +184,22 @@ def section(data: pd.DataFrame) -> str:
         "σ of level 1 alone": "{scale:.2f}",
         "δ of the choice": "{free:.3f}",
         "more noise": "{factor:.2f} %",
-        "with reserves": "{reserved_more:.2f} %",
+        "with reserves": "{reserved_more}",
         "dearest level's σ√u": "{wider:+.2f} %",
         "σ ∝ 1/√u: more δ": "{natural_more:.2f} %",
     }
     return chapter(
         "What a free choice of noise costs",
         "levels",
-        f"GNMax, δ = {style.number(DELTA)}. Each level alone has the noise at which total // units "
-        'labels of it spend the budget. "δ of the choice" is that of the dearest way to choose '
-        'levels and queries label by label, as a multiple of what one level costs; "more noise" '
-        'is the common factor that makes up for it, and "with reserves" the same if every level '
-        f"but the first must leave units for {LABELS_LEFT} more of its labels. \"Dearest level's "
-        "σ√u\" compares it with the first level's σ. The last column is the choice between levels "
-        "of σ in proportion to 1/√u, against the dearest of these alone. Theorems: "
-        "[sessions.md](../sessions.md).",
+        f"GNMax, δ = {style.number(DELTA)}. Each level alone has the noise at which as many "
+        "labels of it as the budget pays for spend it. *δ of the choice* is that of the dearest "
+        "way to choose levels and queries label by label, as a multiple of what one level costs. "
+        "*More noise* is the common factor that makes up for it. *With reserves* is the same if "
+        f"every level but the first has to leave the units of {LABELS_LEFT} more of its labels "
+        "(not shown if these are more than half of the budget). *Dearest level's σ√u* compares it "
+        "with the first level's σ. The last column is another schedule, σ in proportion to 1/√u: "
+        "by how much the δ of the choice is above that of the dearest of these levels alone. "
+        "Theorems: [sessions.md](../sessions.md).",
         data,
         table(columns, shown, words=1),
         "![More noise for the choice over the units of the budget](levels.png)",
