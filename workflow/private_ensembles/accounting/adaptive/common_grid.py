@@ -28,7 +28,7 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class Run:
-    """So many labels of one family. Raises nothing: callers check."""
+    """So many labels of one family."""
 
     family: Family
     labels: int
