@@ -6,6 +6,7 @@ python benchmarks/run.py gamma --output FOLDER        or write both elsewhere
 python benchmarks/run.py gamma --quick                in seconds, small sizes only
 python benchmarks/run.py page                         write the page again from the files there
 
+A benchmark with a figure draws it beside its numbers.
 The page, README.md of the folder, has a section for each benchmark whose numbers are there.
 """
 
@@ -26,6 +27,7 @@ BENCHMARKS = (
     "gamma_points",
     "many_labels",
     "sessions",
+    "levels",
     "best_label",
     "smooth_sensitivity",
     "dpbag",
@@ -79,6 +81,8 @@ def main(arguments: list[str] | None = None) -> None:
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
         data.to_csv(folder / f"{options.name}.csv", index=False)
+        if hasattr(benchmark, "draw"):
+            benchmark.draw(data, folder / f"{options.name}.png")
         write_page(folder)
 
 

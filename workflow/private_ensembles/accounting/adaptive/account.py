@@ -174,7 +174,7 @@ def curve(
     first = max(0, -grid.lowest - 1)  # the last point below epsilon = 0
     below = slopes = np.zeros(grid.size)
     if lower:
-        below, slopes = values_below(*_dear(*family.pairs(), orders), grid, labels)
+        below, slopes = values_below(*dear_pairs(family, orders), grid, labels)
     return Curve(grid.logs()[first:], above[first:], below[first:], slopes[first:])
 
 
@@ -193,20 +193,44 @@ def grid_and_kernels(
     """
     spread = largest_spread(family)
     width = max(width, spread * math.sqrt(labels))
+    grid = grid_of(spread, labels, width, epsilon, delta, fineness)
+    orders = deciding_orders(epsilon, width)
+    return grid, kernels_on(family, grid.step, labels, delta, orders), orders
+
+
+def grid_of(
+    spread: float, labels: int, width: float, epsilon: float, delta: float, fineness: float
+) -> Grid:
+    """Return the grid for that many labels; spread: of one label's loss, the rest as above."""
     # e^-|ln y| bounds what lies further down.
     bottom, top = -min(5 * width, math.log(1 / delta) + 5), epsilon + 2 * width
     # A whole number of steps, so that two equal and opposite losses fall on the grid.
     points = math.ceil(fineness * max(1, _FINER / math.sqrt(labels)) * max(spread, 1.0))
     step = max(spread / points, (top - bottom) / _MOST_POINTS)
-    reach = _reach(family, spread, _CUT * delta / labels, step)
     lowest, highest = math.floor(bottom / step) - 1, math.ceil(top / step) + 1
+    return Grid(step, lowest, highest - lowest + 1)
+
+
+def kernels_on(
+    family: Family, step: float, labels: int, delta: float, orders: NDArray[np.float64]
+) -> hockey_sticks.Kernels:
+    """Return kernels of `step` that dominate a family of which there are `labels` labels or so.
+
+    labels, delta: they choose how far losses are followed, and orders, `deciding_orders`, which
+    pairs are gathered.
+    """
+    spread = largest_spread(family)
+    reach = _reach(family, spread, _CUT * delta / labels, step)
     rows = family.excesses(hockey_sticks.thresholds(step, reach))
-    orders = (epsilon / width**2 + 0.5) * _ORDERS
     if len(rows) > _FEW:
         rows = hockey_sticks.gathered(rows, step, orders)
     near = math.ceil(_NEAR * spread / step) if labels >= _SEVERAL else None
-    grid = Grid(step, lowest, highest - lowest + 1)
-    return grid, hockey_sticks.kernels(rows, step, near), orders
+    return hockey_sticks.kernels(rows, step, near)
+
+
+def deciding_orders(epsilon: float, width: float) -> NDArray[np.float64]:
+    """Return the Renyi orders that decide at `epsilon`; width: as in `grid_and_kernels`, > 0."""
+    return (epsilon / width**2 + 0.5) * _ORDERS
 
 
 def check_labels(labels: int, delta: float) -> None:
@@ -233,8 +257,11 @@ def _reach(family: Family, spread: float, cut: float, step: float) -> int:
     return max(1, math.ceil(distances[place] / step))
 
 
-def _dear(first: NDArray, second: NDArray, orders: NDArray) -> tuple[NDArray, NDArray]:
-    """The pairs that cost most at orders up to twice the largest, or by losses without bound."""
+def dear_pairs(
+    family: Family, orders: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the pairs that cost most at orders up to twice the largest, or by infinite losses."""
+    first, second = family.pairs()
     losses = losses_of(first, second)
     wanted = np.linspace(0, 2 * orders.max(), 17)[1:, None, None]
     costs = (first * np.expm1(np.minimum(-wanted * losses, 700))).sum(axis=2)

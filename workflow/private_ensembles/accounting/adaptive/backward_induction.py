@@ -123,13 +123,17 @@ def _ranges(
 
 
 def values_below(
-    first: NDArray, second: NDArray, grid: Grid, labels: int
+    first: NDArray,
+    second: NDArray,
+    grid: Grid,
+    labels: int,
+    lines: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lines below W_labels, one for each of the grid's points: its value and slope there.
 
     first, second: (pairs, outcomes) of an adversary who plays these pairs: P or less, P' or more.
     Where a likelihood ratio leads between points, the line of the nearest one counts. The slope is
-    that in y times the point's y.
+    that in y times the point's y. lines: such lines of other labels, to which these are added.
     """
     step, size = grid.step, grid.size
     logs = grid.logs()
@@ -149,6 +153,8 @@ def values_below(
     # Lines: a value at the grid's point, and the slope times the point's y.
     falling = np.minimum(logs, 0.0)
     values, slopes = -np.expm1(falling), np.where(logs < 0, -np.exp(falling), 0.0)
+    if lines is not None:
+        values, slopes = lines[0].copy(), lines[1].copy()
     low = np.exp(logs[0] - step * np.arange(reach, 0, -1))
     padded = np.zeros((2, size + 2 * reach))
     windows = sliding_window_view(padded, 2 * reach + 1, axis=1)
