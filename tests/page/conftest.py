@@ -18,7 +18,7 @@ _PLAN = {
 def whole_letters(monkeypatch):
     """Letters are drawn into PDFs one by one: cutting fonts takes most of a small figure's time.
 
-    Undone where files are compared byte for byte in every format (figures/test_darrm.py).
+    Byte for byte they are compared in figures/test_legible.py.
     """
     monkeypatch.setitem(style.RC, "pdf.fonttype", 3)
 

@@ -9,8 +9,7 @@ import pytest
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.darrm.error import error_at
-from private_ensembles.published.arithmetic import arithmetic, printed_rows
-from private_ensembles.published.claims import claims
+from private_ensembles.published.arithmetic import arithmetic, claims, printed_rows
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.printed import FOLDER, read_published
 

@@ -7,9 +7,9 @@ import yaml
 
 from private_ensembles.configuration.check import check
 from private_ensembles.published.declarations import paper
-from private_ensembles.published.parameters import altered as altered_parameters
-from private_ensembles.published.parameters import flat
 from private_ensembles.published.printed import FOLDER, key_of, read_published
+from private_ensembles.published.reproduced import altered as altered_parameters
+from private_ensembles.published.reproduced import flat
 
 ACCURACIES = {"table1", "table6", "table8", "table10"}
 

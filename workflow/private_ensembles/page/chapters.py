@@ -8,8 +8,15 @@ import pandas as pd
 from markupsafe import Markup
 
 from private_ensembles.page.beside import beside_printed, has_stars
-from private_ensembles.page.cells import VERDICTS, format_number
-from private_ensembles.page.html import Caption, Picture, html_table, read_caption, read_picture
+from private_ensembles.page.html import (
+    VERDICTS,
+    Caption,
+    Picture,
+    format_number,
+    html_table,
+    read_caption,
+    read_picture,
+)
 from private_ensembles.page.sections import Item, Section
 from private_ensembles.page.views import VIEWS
 from private_ensembles.published.statuses import STATUSES

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from private_ensembles.page import chapters, headline, run_facts, verdict
-from private_ensembles.page.cells import VERDICTS
+from private_ensembles.page import chapters, run_facts, verdict
+from private_ensembles.page.charts import spent_chart
 from private_ensembles.page.findings import of_paper, read_findings
-from private_ensembles.page.html import html_table, read_caption
+from private_ensembles.page.html import VERDICTS, html_table, read_caption
 from private_ensembles.page.page import ASSETS, page
 from private_ensembles.page.sections import Section, read_sections
-from private_ensembles.page.spent_chart import spent_chart
 from private_ensembles.published.comparison import NUMBER, RELATION, of_kind
 
 _AUDIT = Section("audit", "Audit: claimed, proven and exact privacy of every mechanism", [])
@@ -72,7 +71,7 @@ def build(
         home=root.name,
         root=root,
         data=data,
-        headline=headline.sentence(findings, len(covered)) if covered else "",
+        headline=verdict.headline(findings, len(covered)) if covered else "",
         coverage=verdict.coverage(compared) if covered else None,
         cards=verdict.cards(compared, titles, rail, findings, relations),
         charts=[spent_chart(pd.read_csv(path)) for path in ledgers],

@@ -15,8 +15,12 @@ import pandas as pd
 
 from private_ensembles.papers.dpbag.tables import METRICS, error_of_difference
 from private_ensembles.published.declarations import Cause
-from private_ensembles.published.relations.evidence import Evidence
-from private_ensembles.published.relations.judging import Estimate, Relation, mean_over_runs
+from private_ensembles.published.relations.judging import (
+    Estimate,
+    Evidence,
+    Relation,
+    mean_over_runs,
+)
 
 # Our names of methods, by the supplement's.
 _METHODS = {"DPBag": "dpbag", "DPBag-": "dpbag_minus", "SAA": "saa", "NPB": "npb"}

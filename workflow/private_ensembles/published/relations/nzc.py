@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import (
     Estimate,
+    Evidence,
     Relation,
     difference_of_students,
 )

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from private_ensembles.published.relations.evidence import Evidence
 from private_ensembles.published.relations.judging import (
     Estimate,
+    Evidence,
     Relation,
     difference_of_students,
 )
