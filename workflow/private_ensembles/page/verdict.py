@@ -60,7 +60,7 @@ def sentence(counts: pd.Series) -> str:
     """Say in plain words how a paper's printed numbers fared; counts: by status."""
     total = int(counts.sum())
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
-    compared = sum(number[name] for name, status in STATUSES.items() if status.verb)
+    compared = sum(number[name] for name, status in STATUSES.items() if status.verbs)
     if not compared:
         head = f"None of {total} printed numbers could be compared in this run."
     else:
@@ -70,9 +70,9 @@ def sentence(counts: pd.Series) -> str:
             head += "every one matches."
         else:
             parts = [
-                f"{number[name]} {_of_one(status.verb) if number[name] == 1 else status.verb}"
+                f"{number[name]} {status.verbs[number[name] != 1]}"
                 for name, status in STATUSES.items()
-                if status.verb and (number[name] or name == "match")
+                if status.verbs and (number[name] or name == "match")
             ]
             head += f"{listed(parts)}."
     if number["not_comparable"]:
@@ -80,13 +80,6 @@ def sentence(counts: pd.Series) -> str:
     if number["not_run"]:
         head += f" {number['not_run']} were not run."
     return head
-
-
-def _of_one(verb: str) -> str:
-    """Return a verb of several numbers as it is of one: is explained, matches."""
-    first, _, rest = verb.partition(" ")
-    singular = {"are": "is", "match": "matches", "repeat": "repeats", "differ": "differs"}
-    return f"{singular.get(first, first)} {rest}".rstrip()
 
 
 def relations_sentence(counts: pd.Series) -> str:
