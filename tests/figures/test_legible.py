@@ -17,6 +17,7 @@ from private_ensembles.figures.darrm import (
     draw_sigma_search,
 )
 from private_ensembles.figures.ledger import draw_ledger
+from private_ensembles.figures.nzc import draw_ensembles
 from private_ensembles.figures.own_votes import draw_own
 
 from . import test_darrm as darrm
@@ -38,6 +39,7 @@ FIGURES = {
     "label_counts": (dpbag_figures.draw_labels, [("dpbag/table6", "dpbag/table8"), 1e-3], {}),
     "students": (dpbag_figures.draw_students, [("dpbag/table5", "dpbag/table7"), 1e-3], {}),
     "ledger": (draw_ledger, ["privacy_ledger"], {}),
+    "ensembles": (draw_ensembles, ["nzc/figure2"], {}),
     "own": (draw_own, [own.TABLE, own.CURVES, own.PROFILE], {}),
     "shapes": (draw_gamma_shapes, [darrm.shapes(6)], SETTING),
     "region": (draw_feasible_region, [darrm.region()], SETTING),

@@ -1,8 +1,8 @@
 """Views: all that the tables had is in them, every number is a dot or a cell."""
 
+import html
 import math
 import re
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -15,31 +15,14 @@ from private_ensembles.page.views import VIEWS
 from private_ensembles.published.comparison import NUMBER, of_kind
 
 
-class Cells(HTMLParser):
-    """Collects the rows of all tables as lists of texts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.rows, self.inside = [], False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-            self.inside = True
-
-    def handle_endtag(self, tag):
-        self.inside = self.inside and tag not in ("td", "th")
-
-    def handle_data(self, data):
-        if self.inside:
-            self.rows[-1][-1] += data
-
-
 def rows(text):
-    return Cells(text).rows
+    """The texts of all rows of all tables, cell by cell."""
+    cells = (re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row, re.S) for row in lines(text))
+    return [[html.unescape(re.sub(r"<.*?>", "", cell)) for cell in row] for row in cells]
+
+
+def lines(text):
+    return re.findall(r"<tr>(.*?)</tr>", text, re.S)
 
 
 def none():

@@ -77,9 +77,9 @@ def test_what_a_number_rests_on_is_among_the_printed_parameters(name, keys):
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_every_explanation_names_a_test_and_every_function_explains(name, root):
-    for explanation in paper(name).explanations:
-        path, _, test = explanation.test.partition("::")
+def test_every_explanation_and_limit_names_a_test_that_exists(name, root):
+    for rule in paper(name).explanations + paper(name).limits:
+        path, _, test = rule.test.partition("::")
         assert f"def {test}(" in (root / path).read_text(encoding="utf-8")
 
 
