@@ -1,22 +1,19 @@
 """DPBag's printed numbers: what ours are compared with, and what explains those that differ."""
 
-import copy
 import math
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from private_ensembles.configuration.check import check
 from private_ensembles.dpbag.budget import affordable, data_independent_count
 from private_ensembles.papers.dpbag.tables import METRICS
 from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.published.comparison import NUMBER, of_kind
 from private_ensembles.published.declarations import first_that_fits, paper
 from private_ensembles.published.printed import FOLDER, Key, equals_printed, key_of, read_published
-from private_ensembles.published.reproduced import altered, reproduced_numbers
+from private_ensembles.published.reproduced import reproduced_numbers
 
 from .in_docs import tables_in_docs
 
@@ -199,54 +196,6 @@ def test_counts_of_one_split_are_not_comparable_where_the_data_count(root):
     assert found[key].note.startswith("One split of the data")
     # SAA's counts depend on no data.
     assert not found[key._replace(row="SAA n=50")].note
-
-
-@pytest.fixture(scope="module")
-def config(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8")) | {"data": "paper"}
-
-
-def _altered(config, **changes):
-    given = copy.deepcopy(config)
-    for path, value in changes.items():
-        section = given["dpbag"]
-        *names, last = path.split("__")
-        for name in names:
-            section = section[name]
-        section[last] = value
-    run = check(given).dpbag.claims()
-    keys = [key_of(cell) for cell in PRINTED.to_dict("records")]
-    found = {key: altered(paper("dpbag"), key, "", run) for key in keys}
-    return {key: what for key, what in found.items() if what}
-
-
-def test_the_configuration_has_the_parameters_of_the_printed_numbers(config):
-    assert _altered(config) == {}
-    assert set(paper("dpbag").parameters) == set(check(config).dpbag.claims())
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "touched", "left"),
-    [
-        ("noise", 3, ("SAA n=50", "DPBag n=50 k=10"), ("NPB", "data")),
-        ("logistic__C", 0.1, ("DPBag n=50 k=10", "NPB"), ("data",)),
-        ("delta_of_counts", 1e-4, ("DPBag n=50 k=10",), ("NPB", "data")),
-        ("scaling", "public", ("DPBag n=50 k=10", "NPB"), ("data",)),
-    ],
-)
-def test_numbers_of_other_parameters_are_not_comparable(config, path, value, touched, left):
-    found = _altered(config, **{path: value})
-    rows = {key[3] for key in found}
-    assert set(touched) <= rows
-    assert not set(left) & rows
-    assert {what.split(" = ")[0] for what in found.values()} == {path.replace("__", ".")}
-    if path.startswith("logistic"):
-        assert not {key for key in found if key[1] in ("table7", "table8")}
-
-
-def test_more_draws_splits_and_another_tolerance_leave_every_comparison(config):
-    more = {"draws": 50, "logistic__seeds": [7], "logistic__tolerance": 1e-8, "epsilon": [1, 2]}
-    assert _altered(config, **more) == {}
 
 
 @pytest.mark.parametrize(("item", "finding", "numbers"), [("table5", 4, 147), ("table7", 8, 93)])

@@ -3,13 +3,9 @@
 That ours stand beside what is printed is seen in docs/fidelity.csv (test_comparison.py).
 """
 
-import copy
-
 import pandas as pd
 import pytest
-import yaml
 
-from private_ensembles.configuration.check import check
 from private_ensembles.papers.standard_errors import multiple
 from private_ensembles.pate.sanitize import tuned_sigma
 from private_ensembles.pate.table2 import ROWS, least_printed_cost, mnist_conversion
@@ -24,12 +20,11 @@ from private_ensembles.published.printed import (
     key_of,
     read_published,
 )
-from private_ensembles.published.reproduced import altered, claims_of, reproduced_numbers
+from private_ensembles.published.reproduced import reproduced_numbers
 
 from .in_docs import tables_in_docs
 
 PATE = paper("pate")
-PAPER = ["mnist", "svhn", "adult", "glyph"]
 PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 
 
@@ -37,11 +32,6 @@ PRINTED = read_published(FOLDER.glob("pate_*.csv"))
 def tables(root):
     """Our tables in docs/, of all tasks but SVHN."""
     return tables_in_docs(root)["pate"]
-
-
-@pytest.fixture(scope="module")
-def config(root):
-    return yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
 
 
 def test_no_rounding_of_svhns_parameters_gives_its_sanitised_epsilon():
@@ -110,35 +100,6 @@ def test_a_student_of_the_authors_labels_is_compared_in_earnest(tables):
     # Without them the row has the student of our own votes, which is not comparable.
     alone = reproduced_numbers(PATE, {"table1": tables["table1"]}, {})
     assert alone[key].note.startswith("Same parameters, votes of our own teachers.")
-
-
-def altered_tasks(config):
-    """The tasks whose numbers are no claims: in the comparison, and for the ledger."""
-    run = check(config).pate.parameters([*PAPER, "digits"])
-    keys = [Key("pate", "table1", task, "confident", "epsilon") for task in PAPER]
-    found = {key.dataset for key in keys if altered(PATE, key, "table1", run)}
-    assert set(claims_of(PRINTED, run)["dataset"]) & set(PAPER) == set(PAPER) - found
-    return found
-
-
-@pytest.mark.parametrize(
-    ("task", "keys", "value"),
-    [
-        ("mnist", ["K"], 249),
-        ("svhn", ["delta"], 1e-5),
-        ("adult", ["confident", "threshold"], 299),
-        ("glyph", ["lnmax", "scale"], 99),
-        ("glyph", ["two_rounds", "second", "sigma1"], 1),
-    ],
-)
-def test_parameters_of_the_paper_are_those_of_the_configuration(config, task, keys, value):
-    assert altered_tasks(config) == set()
-    changed = copy.deepcopy(config)
-    section = changed["pate"]["tasks"][task]
-    for key in keys[:-1]:
-        section = section[key]
-    section[keys[-1]] = value
-    assert altered_tasks(changed) == {task}
 
 
 def test_other_parameters_than_the_papers_are_not_called_the_same(tables):
