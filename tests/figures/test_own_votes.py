@@ -30,6 +30,8 @@ def test_each_curve_is_drawn_over_what_it_varies(drawn):
     )
     assert by_labels == [[(50, 100), (25, 40)], [(50, 100), (20, 30)]]
     assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
+    words = [text.get_text() for text in drawn[0].axes[3].get_legend().get_texts()]
+    assert words == ["hard queries (30%)", "easy queries (70%)"]
 
 
 @pytest.mark.parametrize(("a", "b"), [(20, 2), (2, 2), (0.5, 0.5), (300, 1)])

@@ -26,14 +26,6 @@ def family(name: str) -> str:
     return registry.entry(name).family or name
 
 
-def _families(data: pd.DataFrame):
-    """The rows of mechanisms that differ in their proof alone, under the name of the best."""
-    drawn = drawn_names(data)
-    for common in dict.fromkeys(map(family, drawn)):
-        members = [name for name in drawn if family(name) == common]
-        yield members[0], data[data["mechanism"].isin(members)]
-
-
 def _applicable(data: pd.DataFrame) -> pd.DataFrame:
     return data[data["not_applicable"].isna() | (data["not_applicable"] == "")]
 
@@ -41,14 +33,19 @@ def _applicable(data: pd.DataFrame) -> pd.DataFrame:
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
     """Draw the frame of `planner.study.table_of` and save it under every path.
 
-    One point per budget and mechanism; mechanisms that apply to no budget are left out. ensemble:
+    One point per budget and mechanism; those that differ in their proof alone are one line, under
+    the name of the best; mechanisms that apply to no budget are left out. ensemble:
     what the table does not say of it, such as its numbers of teachers and classes.
     """
     data = _applicable(data)
     wanted = data["wanted"].max()
     with style.figure(1, 1, size=(7.6, 4.4)) as (drawn, axis):
         ends = []
-        families = dict(_families(data))
+        mechanisms = drawn_names(data)
+        families = {}
+        for common in dict.fromkeys(map(family, mechanisms)):
+            members = [name for name in mechanisms if family(name) == common]
+            families[members[0]] = data[data["mechanism"].isin(members)]
         for (best, part), words in zip(families.items(), names.short(families), strict=True):
             part = part.sort_values("budget_epsilon")
             line = style.look(best)

@@ -17,6 +17,7 @@ from private_ensembles.page.html import (
     read_caption,
     read_picture,
 )
+from private_ensembles.page.page import ASSETS
 from private_ensembles.page.sections import Item, Section
 from private_ensembles.page.views import VIEWS
 from private_ensembles.published.statuses import STATUSES
@@ -35,7 +36,6 @@ class Results:
     root: Path
     files: Mapping[tuple[str, str], Path]
     compared: pd.DataFrame
-    captions: Path
     config: Mapping | None
 
 
@@ -101,7 +101,7 @@ def items(section: Section, results: Results) -> list[Shown]:
             item=item,
             anchor=anchor,
             title=title,
-            caption=None if same_as else read_caption(results.captions / f"{item.caption}.rst"),
+            caption=None if same_as else read_caption(ASSETS / f"{item.caption}.rst"),
             same_as=same_as,
             closed=not item.view and (item.fold or not item.alt),
             view=view,
@@ -173,7 +173,7 @@ class Ledger:
     path: Path
 
 
-def ledger(path: Path, captions: Path) -> Ledger:
+def ledger(path: Path) -> Ledger:
     """Return the privacy ledger with what it comes to; path: its CSV file."""
     table = pd.read_csv(path)
     # What it comes to is where it is seen without scrolling.
@@ -184,6 +184,6 @@ def ledger(path: Path, captions: Path) -> Ledger:
         claims=len(table),
         verdicts={verdict: int(number.get(verdict, 0)) for verdict in VERDICTS},
         table=html_table(table, "Privacy ledger", filterable=True),
-        caption=read_caption(captions / "ledger.rst"),
+        caption=read_caption(ASSETS / "ledger.rst"),
         path=path,
     )

@@ -3,7 +3,7 @@
 A later part of the project adds its items to ``workflow/report/sections.yaml`` and a caption, and
 perhaps a function to `findings`; nothing here needs to change. How the page is laid out, and what
 it says beside these, is in ``templates/index.html``. What differs between two runs by its nature
-is in the last section only, between the marks `run_facts.VARIES`.
+is in the last section only, between the marks `varies` of that template.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,6 @@ def build(
     data: str,
     ledger: Iterable[Path | str] = (),
     config: Mapping | None = None,
-    captions: Path | str = ASSETS,
 ) -> str:
     """Return the page as HTML.
 
@@ -41,15 +40,14 @@ def build(
     config: of the run, to say what is not the default. Raises OSError for a missing file or
     caption.
     """
-    captions = Path(captions)
     root = Path(fidelity).parent
     rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
     compared, relations = of_kind(rows, NUMBER), of_kind(rows, RELATION)
     paths = map(Path, [*tables, *figures, *teachers])
     files = {(path.relative_to(root).parts[0], path.name): path for path in paths}
-    results = chapters.Results(root, files, compared, captions, config)
+    results = chapters.Results(root, files, compared, config)
     ledgers = list(map(Path, ledger))
-    sections = read_sections(captions)
+    sections = read_sections(ASSETS)
     if ledgers and _AUDIT.paper not in {section.paper for section in sections}:
         sections.append(_AUDIT)
     titles = {section.paper: section.title for section in sections}
@@ -65,7 +63,6 @@ def build(
     covered = [paper for paper in compared["paper"].unique() if paper in rail]
     return page(
         "index.html",
-        captions,
         "Private ensembles: results",
         rail=rail,
         home=root.name,
@@ -82,10 +79,10 @@ def build(
         chapters=[
             (section, items, chapters.counts(compared, section.paper)) for section, items in made
         ],
-        ledgers=[chapters.ledger(path, captions) for path in ledgers],
+        ledgers=[chapters.ledger(path) for path in ledgers],
         verdicts=VERDICTS,
         fidelity=Path(fidelity),
-        about_numbers=read_caption(captions / "fidelity.rst"),
+        about_numbers=read_caption(ASSETS / "fidelity.rst"),
         every=[
             (what, len(rows), html_table(rows.drop(columns="kind"), f"All {what}", filterable=True))
             for what, rows in (

@@ -175,16 +175,14 @@ def leads(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:
     rows = []
     for (teachers, classes), group in table.groupby(["teachers", "classes"]):
         row = {"teachers": teachers, "classes": classes}
-        for words, among in _leads(group["lead"]):
+        kinds = {f"{lead}": group["lead"] == lead for lead in range(3)}
+        kinds["3 or more"] = group["lead"] >= 3
+        for words, among in kinds.items():
             chosen = group[among]
             worst = float(chosen["delta_most"].max()) if len(chosen) else float("nan")
             row[f"δ, lead {words}"] = 0.0 if worst < _NEVER else worst
         rows.append(row | {"at ε": group["epsilon"].iloc[0]})
     return html_table(pd.DataFrame(rows), "Largest delta of one label by its lead")
-
-
-def _leads(lead: pd.Series):
-    return [(f"{k}", lead == k) for k in range(3)] + [("3 or more", lead >= 3)]
 
 
 def table2(tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame) -> Markup:

@@ -245,22 +245,19 @@ def compare_relations(
         evidence = Evidence(paper, published, tables.get(name, {}), run)
         for relation in PAPERS[name](evidence):
             key = Key(name, relation.item, relation.dataset, relation.row, relation.column)
-            place = {**key._asdict(), "published": f"{relation.published:.6g}", "kind": RELATION}
-            rows.append(place | {"published_sd": ""} | _status(evidence, relation, key, data))
+            row = {**key._asdict(), "published": f"{relation.published:.6g}", "published_sd": ""}
+            changed = altered(paper, key, relation.table, run) if relation.kind != "printed" else ""
+            if relation.ours is None:
+                note = relation.missing or reason_not_run(paper, key, run, data)
+                row |= {"status": "not_run", "note": note}
+            elif changed:
+                row |= {"reproduced": relation.ours.value, "status": "not_comparable"}
+                row |= {"note": paper.altered.format(differences=changed)}
+            else:
+                row |= judge_relation(relation)
+            rows.append(row | {"kind": RELATION})
     table = pd.DataFrame(rows, columns=COLUMNS)
     twice = table.duplicated(KEY)
     if twice.any():
         raise ValueError(f"relations: {tuple(table.loc[twice, KEY].iloc[0])} occurs twice")
     return table
-
-
-def _status(evidence: Evidence, relation: Relation, key: Key, data: str) -> dict[str, object]:
-    paper, run = evidence.paper, evidence.settings
-    if relation.ours is None:
-        note = relation.missing or reason_not_run(paper, key, run, data)
-        return {"status": "not_run", "note": note}
-    changed = altered(paper, key, relation.table, run) if relation.kind != "printed" else ""
-    if changed:
-        numbers = {"reproduced": relation.ours.value, "status": "not_comparable"}
-        return numbers | {"note": paper.altered.format(differences=changed)}
-    return judge_relation(relation)

@@ -162,18 +162,14 @@ def judge(relation: Relation) -> dict[str, object]:
         words.append(f"Judged on votes of our own: {relation.own_votes}")
     if agrees:
         return judged | {"status": "match"} | _noted(relation, *words)
-    if relation.kind == "order" and _undecided(relation, judged["tolerance"]):
+    # Ours could be the printed difference, and just as well no difference.
+    apart = max(abs(ours.value), abs(ours.value - relation.published))
+    if relation.kind == "order" and apart <= judged["tolerance"]:
         return judged | {"status": "weak"} | _noted(relation, *words)
     if relation.cause is not None:
         words += [relation.cause.note, f"Test: {relation.cause.test}"]
         return judged | {"status": "explained"} | _noted(relation, *words)
     return judged | {"status": "differs"} | _noted(relation, *words, relation.remark)
-
-
-def _undecided(relation: Relation, tolerance: float) -> bool:
-    """Tell whether ours could be the printed difference, and just as well no difference."""
-    value = relation.ours.value
-    return abs(value) <= tolerance and abs(value - relation.published) <= tolerance
 
 
 def _noted(relation: Relation, *words: str) -> dict[str, str]:
