@@ -22,8 +22,8 @@ from private_ensembles.ledger.ledger import at_noise, ledger, of_bagging, settin
 from private_ensembles.ledger.row import LedgerRow
 from private_ensembles.ledger.totals import totals
 from private_ensembles.mechanisms import registry
-from private_ensembles.published.parameters import claims_of
 from private_ensembles.published.printed import FOLDER, read_published
+from private_ensembles.published.reproduced import claims_of
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 BUDGET = {"K": 5, "m": 3, "epsilon": 0.1, "Delta": 1e-4}

@@ -15,9 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from private_ensembles.figures import (
-    best_label,
     ledger,
-    many_labels,
     names,
     own_votes,
     pate,
@@ -104,9 +102,9 @@ def drawings(results):
         "planner/correct_labels": ("planner/tables/planner", planner.draw_plan),
         "planner/many_labels": (
             "planner/tables/many_labels",
-            lambda study, *paths: many_labels.draw(study, votes, *paths),
+            lambda study, *paths: planner.draw_many_labels(study, votes, *paths),
         ),
-        "planner/best_label": ("planner/tables/best_label", best_label.draw),
+        "planner/best_label": ("planner/tables/best_label", planner.draw_best_label),
         "pate/figure1": ("pate/tables/figure1", functools.partial(pate.draw_students, source="x")),
         "pate/figure4": (
             "pate/tables/figure4",

@@ -1,6 +1,6 @@
 """Compare the best label with the others: by budget, for several labels, at wrong profiles."""
 
-from private_ensembles.figures.best_label import draw
+from private_ensembles.figures.planner import draw_best_label
 from private_ensembles.jobs import io
 from private_ensembles.planner.best_label import study
 
@@ -12,4 +12,4 @@ with io.job(snakemake) as job:
     table = study(settings, meter)
     meter.finish()
     io.write_csv(job.output.table, table)
-    draw(table, job.output.png, job.output.pdf)
+    draw_best_label(table, job.output.png, job.output.pdf)

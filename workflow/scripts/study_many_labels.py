@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from private_ensembles.figures.many_labels import draw
+from private_ensembles.figures.planner import draw_many_labels
 from private_ensembles.jobs import io
 from private_ensembles.planner.many_labels import study
 
@@ -16,4 +16,4 @@ with io.job(snakemake) as job:
     if job.input.equal_budget:
         (path,) = job.input.equal_budget
         votes = pd.read_csv(path)
-    draw(table, votes, job.output.png, job.output.pdf)
+    draw_many_labels(table, votes, job.output.png, job.output.pdf)
