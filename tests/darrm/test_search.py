@@ -19,13 +19,13 @@ from scipy.optimize import linprog
 from benchmarks import enumeration
 from private_ensembles.darrm import central, certificate, optimize, search, violations
 from private_ensembles.darrm.certificate import certify
-from private_ensembles.darrm.cuts import Cuts
 from private_ensembles.darrm.linear_program import Highs
 from private_ensembles.darrm.objective import LinearObjective
 from private_ensembles.darrm.optimize import optimize_gamma
 from private_ensembles.darrm.prior import objective, parse_prior
 from private_ensembles.darrm.privacy_cost import PrivacyProblem
 from private_ensembles.darrm.search import GAP, Search
+from private_ensembles.darrm.violations import Cuts
 
 from . import oracle
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.darrm.ends import box_bounds
-from private_ensembles.darrm.moves import STEPS, best_moves
+from private_ensembles.darrm.ends import STEPS, best_moves, box_bounds
 from private_ensembles.darrm.planes import (
     TAIL,
     pure_move_assignments,
