@@ -85,17 +85,14 @@ class CentralSearch:
             inside = np.zeros(self.objective.size)
         self.smooth = inside
         self.x, self.value = inside, self.objective.value(inside)
-        self._maximise()
-        if self.x is not inside and self._open():
-            self._fill()
-        if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
-            self.upper_bound = self.bound
-
-    def _maximise(self) -> None:
         if self.monotone:
             self._maximise_monotone()
         else:
             self._maximise_general()
+        if self.x is not inside and self._open():
+            self._fill()
+        if not self.monotone:  # the monotone program bounds the utility of monotone gamma only
+            self.upper_bound = self.bound
 
     def _maximise_monotone(self) -> None:
         tolerance = FIRST_TOLERANCE

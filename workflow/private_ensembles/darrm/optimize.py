@@ -8,7 +8,7 @@ corners of Lemma 5.1. It is never built in full: assignments enter as they are f
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +52,7 @@ class GammaSolution:
 
     def to_dict(self) -> dict:
         """Plain types in the order of DESIGN 4, for JSON."""
-        p = self.problem
-        return {
-            "K": p.K,
-            "m": p.m,
-            "epsilon": p.epsilon,
-            "Delta": p.Delta,
-            "delta": p.delta,
+        return asdict(self.problem) | {
             "prior": self.prior,
             "gamma": [float(value) for value in self.gamma],
             "utility": self.utility,
