@@ -391,14 +391,6 @@ BY_HAND = {
     "no labels": many("loss_distribution", labels=0),
     "a step of 0": many("backward_induction", step=0),
     "no reach": many("backward_induction", reach=0),
-    "a large grid, induction": many("backward_induction", below=99999, above=99999),
-    "a large reach": many("backward_induction", reach=99999),
-    "many labels, induction": many("backward_induction", labels=99999),
-    "a large grid": many("loss_distribution", below=99999, above=99999, step="1/10000"),
-    "many labels": many("loss_distribution", labels=99999, below=99999, above=99999),
-    "all at once": many("loss_distribution", labels=99999, reach=99999, below=99999, above=99999),
-    "many teachers": of_law(law(teachers=99999, scale="1/7"), epsilon="1/7"),
-    "many teachers, normal noise": of_law(law("gaussian", teachers=99999), epsilon="1/7"),
     "no release": stated("total", "renyi", releases=[], order=2, epsilon=1, delta=1),
     "very many releases": stated(
         "total",
@@ -437,17 +429,27 @@ def gamma_of(K, gamma, **changes):
 
 
 BY_HAND |= {
-    "gamma of 99,999 teachers": gamma_of(99999, [0] * 100000),
-    "gamma of 1,001 teachers": gamma_of(1001, ["1/1000"] * 1002),
-    "gamma that moves are tried for": gamma_of(
-        151, ["1/2"] * 152, m=100, Delta="49/100", delta="49/100"
-    ),
     "gamma = 1": gamma_of(5, [1] * 6),
     "gamma above 1": gamma_of(1, [2, 2]),
     "an even number of teachers": gamma_of(2, [0, 0, 0]),
     "m below 1": gamma_of(1, [0, 0], m="1/2"),
     "Delta of 1/2": gamma_of(1, [0, 0], Delta="1/2", delta="1/2"),
     "a large epsilon": gamma_of(1, [0, 0], epsilon=10**599),
+}
+TOO_MUCH = {
+    "a large grid, induction": many("backward_induction", below=99999, above=99999),
+    "a large reach": many("backward_induction", reach=99999),
+    "many labels, induction": many("backward_induction", labels=99999),
+    "a large grid": many("loss_distribution", below=99999, above=99999, step="1/10000"),
+    "many labels": many("loss_distribution", labels=99999, below=99999, above=99999),
+    "all at once": many("loss_distribution", labels=99999, reach=99999, below=99999, above=99999),
+    "many teachers": of_law(law(teachers=99999, scale="1/7"), epsilon="1/7"),
+    "many teachers, normal noise": of_law(law("gaussian", teachers=99999), epsilon="1/7"),
+    "gamma of 99,999 teachers": gamma_of(99999, [0] * 100000),
+    "gamma of 1,001 teachers": gamma_of(1001, ["1/1000"] * 1002),
+    "gamma that moves are tried for": gamma_of(
+        151, ["1/2"] * 152, m=100, Delta="49/100", delta="49/100"
+    ),
 }
 BY_TEXT = {
     "nothing": "",
@@ -476,6 +478,12 @@ BY_TEXT = {
 @pytest.mark.parametrize("name", [*BY_HAND, *BY_TEXT])
 def test_no_certificate_forged_by_hand_is_accepted(status, name):
     refused(status, BY_TEXT[name] if name in BY_TEXT else BY_HAND[name])
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_what_takes_too_much_work_is_given_up(status, name):
+    code, said = status(TOO_MUCH[name], limit=1)
+    assert (code, "1 million are allowed (--limit)" in said) == (2, True)
 
 
 def long(**changes):
