@@ -70,15 +70,6 @@ def test_the_page_that_proves_the_claim_exists(name, root):
     assert anchor in set(anchors(text))
 
 
-@pytest.mark.parametrize("name", ["lnmax", "confident_gnmax", "interactive_gnmax"])
-def test_costs_of_pate_depend_on_the_votes_and_need_disjoint_shards(name):
-    assert EVERY[name].data_dependent
-    for adjacency in ADJACENCIES:
-        EVERY[name].require("disjoint_shards", adjacency)
-    with pytest.raises(ValueError, match="privacy_model = 'shared_data': must be one of disjoint"):
-        EVERY[name].require("shared_data", "add_remove")
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_every_mechanism_answers_for_its_own_model_and_neighbours_and_refuses_all_others(name):
     known = EVERY[name]
@@ -95,10 +86,6 @@ def test_noise_on_votes_refuses_teachers_that_share_data():
     """DaRRM's mechanisms and committees alone are private there; everybody else refuses."""
     serving = {name for name, known in EVERY.items() if "shared_data" in known.privacy_models}
     assert serving == {"darrm_sub", "darrm_opt", "committee"}
-
-
-def test_a_scale_by_the_exact_audit_is_an_analysis_of_the_label():
-    assert EVERY["lnmax_exact"].analysis == EVERY["gnmax_exact"].analysis == "label"
 
 
 def test_unknown_names_are_refused_with_the_allowed_ones():

@@ -162,7 +162,7 @@ FILES = {
     f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
     f"{MODULE}/pate/confident.py": STUDY,
     f"{MODULE}/pate/consensus.py": STUDY | PLAN,
-    f"{MODULE}/mechanisms/checks/thresholds.py": STUDY | PLAN,
+    f"{MODULE}/mechanisms/checks/checked.py": STUDY | PLAN,
     f"{MODULE}/mechanisms/laws/laplace.py": STUDY | PLAN,
     f"{MODULE}/mechanisms/accounts/label.py": STUDY | PLAN,
     f"{MODULE}/pate/rdp.py": STUDY | FIGURES | PLAN | {"check_printed_arithmetic"},

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import optimal_homogeneous
-from private_ensembles.mechanisms.checks import thresholds
-from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.checks.checked import CheckedNoise, student
 from private_ensembles.mechanisms.laws import laplace
 from private_ensembles.mechanisms.laws.laplace import LaplaceNoise
 from private_ensembles.mechanisms.mechanism import Mechanism
@@ -30,7 +29,7 @@ def at_noise(mechanism: Mechanism, noise: Mapping, n_classes: int) -> Parameters
     if not entry.check:
         return None if n_classes == 2 else mechanism.law.at(confident["sigma2"])
     checked = CheckedNoise(confident["threshold"], confident["sigma1"], confident["sigma2"])
-    if mechanism.law.consensus is not thresholds.student:
+    if mechanism.law.consensus is not student:
         return checked
     return replace(checked, score=noise["student_score"]) if n_classes == 2 else None
 
@@ -46,7 +45,7 @@ def printed_releases(mechanism: Mechanism, task: Mapping) -> dict[str, list[Para
     if mechanism.law is laplace.LAW:
         scale = task["lnmax"]["scale"]
         return {f"lnmax-{n}": [LaplaceNoise(scale, n)] for n in task["lnmax"]["queries"]}
-    if mechanism.law.consensus is not thresholds.student:
+    if mechanism.law.consensus is not student:
         return {"confident": [_round(task["confident"])]}
     rounds = task.get("two_rounds")
     if not rounds:
