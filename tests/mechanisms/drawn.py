@@ -135,7 +135,11 @@ def _of_noise(gaussian, parameters):
         context.prec = _DIGITS
         *threshold, (sampler, sigma, counts) = gaussian
         whole = sampler == "whole"
-        label = (_whole_label if whole else _continuous_label)(counts[0].tolist(), sigma)
+        row = counts[0].tolist()
+        if whole:
+            label = _whole_label(row, sigma)
+        else:
+            label = [Decimal(chance) for chance in continuous_label(row, sigma).tolist()]
         if not threshold:
             return [Decimal(0), *label]
         ((_, sigma, (lead,)),) = threshold
@@ -178,10 +182,10 @@ def _whole_label(row, sigma):
     return chances
 
 
-def _continuous_label(row, sigma):
+def continuous_label(row, sigma):
     """Return GNMax's law with continuous noise, by the trapezoidal rule, which errs by 1e-14."""
     y = np.arange(min(row) - 12 * sigma, max(row) + 12 * sigma, sigma / 50)
     z = (y - np.array(row)[:, None]) / sigma
     densities, below = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), ndtr(z)
     wins = [densities[j] * np.delete(below, j, axis=0).prod(axis=0) for j in range(len(row))]
-    return [Decimal(float(win.sum() / 50)) for win in wins]
+    return np.sum(wins, axis=1) / 50

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.laws.bagging import BaggingNoise
@@ -20,6 +19,8 @@ from private_ensembles.mechanisms.task import Task
 from private_ensembles.noise import secure
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.papers.pate.given_noise import at_noise
+
+from .drawn import continuous_label
 
 # Of each of some twenty mechanisms: well over 100 in all, or 200 of each, the same ones first.
 SETTINGS = [7, pytest.param(200, marks=pytest.mark.slow)]
@@ -37,15 +38,6 @@ def noise_law(sigma):
 
 class FineLattice(Exception):
     """A lattice too fine to be listed; its label is that of continuous noise but for 1e-12."""
-
-
-def continuous_law(row, sigma):
-    """Pr[outcome] of GNMax, outcomes -1, 0, ..., C - 1, by the trapezoidal rule in a few lines."""
-    y = np.arange(min(row) - 12 * sigma, max(row) + 12 * sigma, sigma / 50)
-    z = (y - np.array(row)[:, None]) / sigma
-    densities, below = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi), ndtr(z)
-    wins = [densities[j] * np.delete(below, j, axis=0).prod(axis=0) for j in range(len(row))]
-    return np.concatenate([[0.0], np.sum(wins, axis=1) / 50])
 
 
 _EXACT = (
@@ -124,7 +116,7 @@ class Listing:
         try:
             mechanism.law.draw(np.array([row]), parameters, Secure())
         except FineLattice as found:
-            label = continuous_law(row, found.args[0])
+            label = np.append(0.0, continuous_label(row, found.args[0]))
             for x, chances in self.draws:  # of a threshold, which comes first and is no fine one
                 label *= chances[max(row) + x >= parameters.threshold].sum()
             return label + (1 - label.sum()) * (np.arange(len(label)) == 0)

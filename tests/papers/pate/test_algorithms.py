@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
@@ -12,13 +13,6 @@ from private_ensembles.papers.pate.algorithms import confident_gnmax, interactiv
 from private_ensembles.pate.gnmax_quadrature import gnmax_distribution
 
 from ...mechanisms.frequencies import CHANCE, follows
-from ...pate.oracle import (
-    confident_distribution,
-    expected_labels,
-    interactive_distribution,
-    interactive_passes,
-    reach_probability,
-)
 
 DRAWS = 40_000
 ROW = np.array([9, 6, 4, 1])
@@ -31,8 +25,7 @@ def rng(seed=0):
 
 @pytest.mark.parametrize("source", [Seeded(rng(1)), Secure()])
 def test_confident_follows_its_distribution(source):
-    exact = confident_distribution(ROW[None], 8.5, 5.0, 8.0)[0]
-    assert 0.3 < exact.sum() < 0.7
+    exact = ndtr((9 - 8.5) / 5.0) * gnmax_distribution(ROW[None], 8.0)[0]
     counts = np.tile(ROW, (DRAWS, 1))
     assert follows(confident_gnmax(counts, CheckedNoise(8.5, 5.0, 8.0), source), exact)
 
@@ -42,16 +35,10 @@ def test_interactive_follows_its_distributions(confidence):
     counts, scores = np.tile(ROW, (DRAWS, 1)), np.tile(SCORES, (DRAWS, 1))
     noise = CheckedNoise(5.5, 3.0, 6.0)
     labels, reinforced = interactive_gnmax(counts, scores, confidence, noise, Seeded(rng(3)))
-    teachers, student = (
-        part[0]
-        for part in interactive_distribution(ROW[None], SCORES[None], confidence, 5.5, 3.0, 6.0)
-    )
-    assert follows(np.where(reinforced, -1, labels), teachers)
+    passes = ndtr((5 - 5.5) / 3.0)  # max (n - 20 p) = max(5, -5, 1, -1) = 5
+    student = (1 - passes) * (confidence < 0.55) * (np.arange(4) == 1)
+    assert follows(np.where(reinforced, -1, labels), passes * gnmax_distribution(ROW[None], 6.0)[0])
     assert follows(np.where(reinforced, labels, -1), student)
-    # max (n - 20 p) = max(5, -5, 1, -1) = 5
-    assert teachers.sum() == pytest.approx(0.5 * math.erfc(0.5 / 3 / math.sqrt(2)))
-    assert student.sum() == pytest.approx((1 - teachers.sum()) * (confidence < 0.55))
-    assert student[1] == student.sum()
 
 
 def test_interactive_with_secure_noise_reinforces_and_answers():
@@ -118,54 +105,6 @@ def test_the_mechanism_stops_after_its_answers(name, cap):
     assert (answered[:end]).sum() == min(cap, answered.sum())
 
 
-def test_probability_of_still_running_matches_all_outcomes():
-    passes = np.array([0.3, 1.0, 0.0, 0.8, 0.45, 0.6])
-    for cap in range(8):
-        exact = np.zeros(6)
-        for outcome in range(64):
-            bits = outcome >> np.arange(6) & 1
-            weight = np.prod(np.where(bits, passes, 1 - passes))
-            exact += weight * (np.cumsum(bits) - bits < cap)
-        np.testing.assert_allclose(reach_probability(passes, cap), exact, atol=1e-15)
-    assert (reach_probability(passes) == 1).all()
-
-
-def test_expected_numbers_match_the_average_release():
-    counts = rng(4).multinomial(20, [0.5, 0.25, 0.15, 0.1], size=40)
-    truth = np.where(np.arange(40) % 5 == 0, -1, 0)
-    arguments, caps = (10, 4.0, 3.0), {"query_cap": 35, "answer_cap": 18}
-    expected = expected_labels(confident_distribution(counts, *arguments, **caps), truth)
-    trials = 4000
-    released = np.array(
-        [
-            confident_gnmax(counts, CheckedNoise(*arguments), Seeded(rng(1000 + i)), **caps)
-            for i in range(trials)
-        ]
-    )
-    for mine, seen in (
-        (expected.answers, (released >= 0).sum(axis=1)),
-        (expected.correct, ((released == truth) & (truth >= 0)).sum(axis=1)),
-    ):
-        assert abs(seen.mean() - mine) < 6 * seen.std() / math.sqrt(trials)
-    assert expected.correct < expected.answers < 18
-    scores = np.tile(SCORES, (40, 1))
-    parts = interactive_distribution(counts, scores, 0.5, 3, 4.0, 3.0, **caps)
-    both = expected_labels(parts[0], truth, parts[1])
-    assert both.answers + both.reinforced == pytest.approx(
-        reach_probability(interactive_passes(counts, scores, 3, 4.0), 18)[:35].sum()
-    )
-    assert both.reinforced_correct == 0  # the student says 1 and the truth is 0
-
-
-def test_published_parameters_answer_every_other_query():
-    # T = 200, sigma1 = 150: even unanimous votes of 250 teachers pass with Phi(1/3) only.
-    counts = np.zeros((640, 10), dtype=int)
-    counts[:, 0] = 250
-    expected = expected_labels(confident_distribution(counts, 200, 150, 40), np.zeros(640, int))
-    assert expected.answers == pytest.approx(640 * 0.5 * math.erfc(-1 / 3 / math.sqrt(2)))
-    assert expected.correct / expected.answers > 0.9999
-
-
 GOOD = {"counts": ROW[None], "threshold": 5, "sigma1": 1.0, "sigma2": 1.0}
 
 
@@ -190,21 +129,12 @@ def test_bad_arguments_are_named(change, name):
         confident_gnmax(counts, noise, Seeded(rng()), **caps)
     with pytest.raises(ValueError, match=name):
         interactive_gnmax(counts, scores, 0.5, noise, Seeded(rng()), **caps)
-    if "cap" not in name:
-        with pytest.raises(ValueError, match=name):
-            confident_distribution(**arguments)
 
 
-def test_bad_scores_confidence_and_labels_are_named():
+def test_bad_scores_and_confidence_are_named():
     noise = CheckedNoise(5, 1.0, 1.0)
     for scores in (SCORES[None, :3], SCORES[None] * 1.1, np.array([[1.2, -0.2, 0, 0]])):
         with pytest.raises(ValueError, match="scores"):
             interactive_gnmax(ROW[None], scores, 0.5, noise, Seeded(rng()))
     with pytest.raises(ValueError, match="confidence"):
         interactive_gnmax(ROW[None], SCORES[None], 1.5, noise, Seeded(rng()))
-    distribution = gnmax_distribution(ROW[None], 1.0)
-    for labels in ([0, 1], [4], [-2], [0.5]):
-        with pytest.raises(ValueError, match="labels"):
-            expected_labels(distribution, np.array(labels))
-    with pytest.raises(ValueError, match="passes"):
-        reach_probability([1.5], 1)
