@@ -4,11 +4,14 @@ Whatever stands in the registry is tested; nothing here lists names but NZC's, w
 false.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from private_ensembles.audit import epsilon_lower_bound, exact_epsilon
 from private_ensembles.audit.histograms import both_counts
+from private_ensembles.darrm import gamma_constant
 from private_ensembles.dpbag.noisy_vote import ones_probability
 from private_ensembles.ledger.ledger import setting
 from private_ensembles.ledger.row import ledger_row
@@ -170,6 +173,52 @@ def test_secure_labels_of_two_classes(name):
         for label in (0, 1):
             share = (labels[answered] == label).sum() / runs
             assert abs(share - chance[label]) < near
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("gnmax", 0.5),
+        ("gnmax_exact", 0.5),
+        ("lnmax_exact", 0.5),
+        ("permute_and_flip", 0.5),
+        ("ladder", 0.5),
+        ("darrm_opt", 0.4),
+    ],
+)
+def test_secure_labels_are_as_private_as_audited_and_a_twin_is_not(listed, name, factor):
+    mechanism = load(name)
+    task = Task(0.5, AUDIT_DELTA, 1, 1, 5, 2, teacher_epsilon=0.1, secure=True)
+    parameters = mechanism.calibrate(task)
+    if name == "darrm_opt":
+        parameters = replace(parameters, gamma=gamma_constant(5, 1, 0.5))
+
+    def exact(noise):
+        matrix = mechanism.law.distribution(both_counts(5), noise, secure=True)
+        errors = {"relative_error": 1e-11, "absolute_error": 1e-15}
+        return exact_epsilon(matrix, np.array([[2, 3]]), AUDIT_DELTA, **errors)
+
+    def sampler(noise):
+        def sample(ones, runs, _):
+            return mechanism.law.draw(np.tile([5 - ones, ones], (int(runs), 1)), noise, Secure())
+
+        return sample
+
+    def lower(noise, *path):
+        return epsilon_lower_bound(
+            sampler(noise),
+            2,
+            3,
+            AUDIT_DELTA,
+            labels=(0, 1),
+            runs=20_000,
+            generator=generator(0, "audit", name, *path),
+            confidence=1 - ERROR,
+        ).value
+
+    honest = exact(parameters)
+    assert lower(parameters) <= honest
+    assert lower(mechanism.law.less_noise(parameters, factor / 2), "twin") > honest
 
 
 @pytest.mark.parametrize("share", [1.0, 0.75, 0.5])
