@@ -157,7 +157,6 @@ CONFIGURATION = {
 FILES = {
     f"{MODULE}/papers/pate/experiment.py": STUDY,
     f"{MODULE}/papers/pate/given_noise.py": NOTHING,
-    f"{MODULE}/papers/pate/algorithms.py": STUDY | INTERACTIVE,
     f"{MODULE}/papers/pate/figures.py": {"draw_students", "draw_threshold_effects", *END},
     f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
     f"{MODULE}/pate/confident.py": STUDY,

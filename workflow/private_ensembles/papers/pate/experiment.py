@@ -17,7 +17,6 @@ from private_ensembles.mechanisms.mechanism import Mechanism, load
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator, system_generator
-from private_ensembles.papers.pate.algorithms import confident_gnmax
 from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.pate.confident import compose_rounds
 from private_ensembles.pate.lnmax_accounting import (
@@ -118,11 +117,12 @@ def buy_labels(
         asked = draw_queries(settings["pool"], queries, seed, task, 0)
         stream = generator(seed, task, "noise", aggregator.partition("-")[0])
         if aggregator == "confident":
-            released = confident_gnmax(
+            cap = settings["answer_cap"]
+            caps = {"queries": queries, "labels": queries if cap is None else cap}
+            released = load("confident_gnmax").law.capped(
                 counts[asked],
-                CheckedNoise(**noise_of(settings["confident"])),
+                CheckedNoise(**noise_of(settings["confident"]), **caps),
                 Secure() if secure else Seeded(stream),
-                answer_cap=settings["answer_cap"],
             )
         else:
             stream = system_generator() if secure else stream

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.composition import optimal_homogeneous
 from private_ensembles.mechanisms.checks.checked import CheckedNoise, student
 from private_ensembles.mechanisms.laws import laplace
@@ -59,28 +58,22 @@ def _round(noise: Mapping) -> CheckedNoise:
     return CheckedNoise(0, noise["sigma1"], noise["sigma2"], queries, queries)
 
 
-def printed_totals(
-    mechanism: Mechanism, task: Mapping, secure: bool = False
-) -> dict[str, tuple[int, float]]:
+def printed_totals(mechanism: Mechanism, task: Mapping) -> dict[str, tuple[int, float]]:
     """Return queries and proven total epsilon of a task, by row of PATE's Table 1.
 
-    None of what has no account for secure noise.
+    As if every query were answered.
     """
     totals = {}
     for row, rounds in printed_releases(mechanism, task).items():
         queries = sum(noise.labels for noise in rounds)
         if mechanism.entry.check:
-            totals[row] = queries, _checked(rounds, task["delta"], secure)
-        elif not secure:
+            rho = sum(
+                noise.queries * (1 / (2 * noise.sigma1**2) + 1 / noise.sigma2**2)
+                for noise in rounds
+            )
+            epsilon = exact_data_independent_epsilon(rho, task["delta"])
+        else:
             pure = 2 / rounds[0].scale
-            totals[row] = queries, optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+            epsilon = optimal_homogeneous(pure, 0.0, queries, task["delta"]).epsilon
+        totals[row] = queries, epsilon
     return totals
-
-
-def _checked(rounds: list[CheckedNoise], delta: float, secure: bool) -> float:
-    """Return what all rounds cost if every query is answered."""
-    if secure:
-        moves = [move for noise in rounds for move in noise.moves]
-        return discrete_gaussian.epsilon(delta, moves)
-    rho = sum(noise.queries * (1 / (2 * noise.sigma1**2) + 1 / noise.sigma2**2) for noise in rounds)
-    return exact_data_independent_epsilon(rho, delta)
