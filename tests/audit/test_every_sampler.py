@@ -122,7 +122,7 @@ OTHER = {
     "darrm/prior.py uniform_points": SIMULATED,
     "datasets/pool.py split": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
-    "papers/darrm/experiment.py run": PUBLIC,
+    "papers/darrm/experiment.py release_labels": PUBLIC,
     "papers/pate/experiment.py draw_queries": PUBLIC,
     "papers/pate/experiment.py stated_scores": SIMULATED,
     "published/statements_of_darrm.py cost_inside": SIMULATED,
