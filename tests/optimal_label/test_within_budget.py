@@ -9,7 +9,7 @@ from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.mechanisms.task import Task
 from private_ensembles.optimal_label.best_for_many import best_for_many
 from private_ensembles.optimal_label.within_budget import best_within
-from private_ensembles.planner.best_label import right
+from private_ensembles.planner.studies import right
 
 
 def test_ten_labels_are_right_more_often_than_any_other_mechanism_s():

@@ -10,7 +10,7 @@ DRAWN = ("optimal_label", "permute_and_flip", "exponential", "gnmax_exact")
 
 
 def draw(study: pd.DataFrame, *paths: str) -> None:
-    """Draw the frame of `planner.best_label.study` and save it under every path.
+    """Draw the frame of `planner.studies.best_label` and save it under every path.
 
     Of its true accuracies the first is drawn; dots are labels that were told another one.
     """

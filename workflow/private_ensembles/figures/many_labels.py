@@ -14,7 +14,7 @@ _TASKS = 2
 
 
 def draw(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
-    """Draw the frame of `planner.many_labels.study` and save it under every path.
+    """Draw the frame of `planner.studies.many_labels` and save it under every path.
 
     equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
     number of labels; None if there are no votes.
