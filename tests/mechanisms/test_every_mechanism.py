@@ -60,8 +60,7 @@ def free_points(mechanism, n_classes):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("labels", [1, 7, 40])
-@pytest.mark.parametrize("epsilon", [0.7, 3.0])
+@pytest.mark.parametrize(("labels", "epsilon"), [(1, 0.7), (7, 3.0), (40, 0.7)])
 def test_no_parameter_costs_more_than_the_budget(name, n_classes, labels, epsilon):
     mechanism = load(name)
     task = base(name, n_classes=n_classes, labels=labels, epsilon=epsilon)

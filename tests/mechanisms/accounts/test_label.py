@@ -69,7 +69,7 @@ def test_labels_of_many_classes_are_charged_together(name, labels, K):
 
 
 @pytest.mark.parametrize("name", TWO)
-@pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (2, 20.0), (7, 0.05), (40, 1.0)])
+@pytest.mark.parametrize(("labels", "epsilon"), [(1, 1.0), (7, 0.05), (40, 1.0)])
 def test_noise_is_never_more_than_by_parts(name, labels, epsilon):
     mechanism, task = load(name), replace(BASE, labels=labels, epsilon=epsilon)
     start = parts(mechanism, task, labels)
@@ -185,14 +185,6 @@ def test_a_little_above_that_no_search_is_made_in_vain(name, n_classes, each, mo
     parameters = mechanism.calibrate(task)
     assert replace(parameters, continuous=False) == replace(start, continuous=False)
     assert mechanism.account.start.cost(mechanism.law, task, parameters).proven <= task.epsilon
-
-
-def test_above_it_labels_need_less_noise():
-    labels = 10
-    task = Task(4.0, labels * 2e-15, labels, labels, 250, 10)
-    mechanism = load("gnmax_exact")
-    start = parts(mechanism, task, labels)
-    assert mechanism.calibrate(task).sigma < 0.91 * start.sigma
 
 
 @pytest.mark.parametrize("name", ["exponential", "permute_and_flip"])
