@@ -4,6 +4,7 @@ Nothing here looks at votes. A verdict is made of two numbers, each worked out o
 the proof that takes the place of the second (`row.verdict`).
 """
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -237,12 +238,26 @@ def at_noise(name: str, noise: Mapping, n_classes: int) -> Iterator[dict]:
         if parameters is None:
             continue
         cost = mechanism.given.cost(mechanism.law, query, parameters)
+        if n_classes == 2:
+            audit = _audit(mechanism.law.audited(query, parameters), query.delta)
+        else:
+            bounds = epsilon_bounds(
+                functools.partial(mechanism.law.outcomes, parameters=parameters),
+                query.n_teachers,
+                n_classes,
+                query.delta,
+                upper=cost.proven,
+                **mechanism.law.error(query.n_teachers, n_classes, parameters),
+            )
+            kind = "exact_epsilon" if bounds.exact else "lower_epsilon"
+            audit = {kind: bounds.upper if bounds.exact else bounds.lower}
         row = ledger_row(
             mechanism.name,
             one_query(name, n_classes, query.n_teachers),
             delta=query.delta,
             claimed_epsilon=cost.claimed,
-            **_bounds(mechanism, query, parameters, cost.proven),
+            proven_epsilon=cost.proven,
+            **audit,
         )
         yield row | {"data_dependent": False}
 
@@ -251,28 +266,6 @@ def one_query(name: str, n_classes: int, n_teachers: int) -> str:
     """The setting of a row of `at_noise`."""
     words = "two classes" if n_classes == 2 else f"{n_classes} classes"
     return f"{name}: one query, {words}, K = {n_teachers}"
-
-
-def _bounds(mechanism: Mechanism, query: Task, parameters: Parameters, proven: float) -> dict:
-    """What is proven of one query and what the audit says of it."""
-    K, C = query.n_teachers, query.n_classes
-    if C == 2:
-        return {"proven_epsilon": proven} | _audit(
-            mechanism.law.audited(query, parameters), query.delta
-        )
-    bounds = epsilon_bounds(
-        lambda counts: mechanism.law.outcomes(counts, parameters),
-        K,
-        C,
-        query.delta,
-        upper=proven,
-        **mechanism.law.error(K, C, parameters),
-    )
-    return {
-        "proven_epsilon": proven,
-        "exact_epsilon": bounds.upper if bounds.exact else None,
-        "lower_epsilon": None if bounds.exact else bounds.lower,
-    }
 
 
 def _of_table(name: str, task: Mapping, published: pd.DataFrame) -> Iterator[dict]:

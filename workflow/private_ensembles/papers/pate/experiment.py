@@ -13,7 +13,7 @@ from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
 from private_ensembles.mechanisms.laws import gaussian, laplace
-from private_ensembles.mechanisms.mechanism import Mechanism, load
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.secure import check_mode
 from private_ensembles.noise.sources import Secure, Seeded
 from private_ensembles.noise.streams import generator, system_generator
@@ -66,31 +66,26 @@ def noise_comparison(
                 continue
             for share in scales[mechanism.name]:
                 scale = share * teachers
-                rows.append(_noise_row(mechanism, counts, labels, scale, delta, orders))
+                right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
+                if mechanism.law is gaussian.WHOLE:
+                    cost = gnmax_rdp(counts, scale, orders).sum(axis=0)
+                    independent = len(counts) * orders / scale**2
+                else:
+                    cost = lnmax_rdp(counts, scale, orders).sum(axis=0)
+                    independent = len(counts) * lnmax_independent_rdp(scale, orders)
+                rows.append(
+                    {
+                        "mechanism": mechanism.name,
+                        "teachers": teachers,
+                        "scale": scale,
+                        "epsilon": rdp_to_dp(orders, cost, delta, "classic")[0],
+                        "epsilon_improved": rdp_to_dp(orders, cost, delta)[0],
+                        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
+                        "accuracy": float(right.mean()),
+                        "release": NOT_FOR_RELEASE,
+                    }
+                )
     return pd.DataFrame(rows)
-
-
-def _noise_row(
-    mechanism: Mechanism, counts, labels, scale: float, delta: float, orders
-) -> dict[str, object]:
-    right = mechanism.law.right(counts, labels, mechanism.law.at(scale))
-    if mechanism.law is gaussian.WHOLE:
-        cost = gnmax_rdp(counts, scale, orders)
-        independent = len(counts) * orders / scale**2
-    else:
-        cost = lnmax_rdp(counts, scale, orders)
-        independent = len(counts) * lnmax_independent_rdp(scale, orders)
-    total = cost.sum(axis=0)
-    return {
-        "mechanism": mechanism.name,
-        "teachers": int(counts[0].sum()),
-        "scale": scale,
-        "epsilon": rdp_to_dp(orders, total, delta, "classic")[0],
-        "epsilon_improved": rdp_to_dp(orders, total, delta)[0],
-        "data_independent_epsilon": rdp_to_dp(orders, independent, delta)[0],
-        "accuracy": float(right.mean()),
-        "release": NOT_FOR_RELEASE,
-    }
 
 
 def release_labels(
