@@ -175,7 +175,7 @@ FILES = {
     f"{MODULE}/published/relations/pate.py": END,
     f"{MODULE}/papers/students.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/papers/pate/interactive_students.py": INTERACTIVE,
-    f"{MODULE}/papers/pate/authors.py": NOTHING,
+    f"{MODULE}/papers/pate/authors_votes.py": NOTHING,
     f"{MODULE}/student/images.py": STUDENTS | BASELINES | INTERACTIVE,
     f"{MODULE}/papers/pate/equal_budget.py": EQUAL,
     f"{MODULE}/votes/synthetic.py": SYNTHETIC | STUDY | PLAN,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from private_ensembles.papers.pate.authors import authors_labels, authors_votes
+from private_ensembles.papers.pate.authors_votes import authors_votes
 from private_ensembles.pate.rdp import gnmax_rdp
 from private_ensembles.published.comparison import compare
 from private_ensembles.published.declarations import paper
@@ -106,27 +106,3 @@ def test_their_votes_are_compared_in_earnest_where_ours_are_not():
     tables["authors_votes"] = pd.DataFrame([theirs])
     expected = ["match", "differs", "match", "match", "match", "match", "differs"]
     assert statuses() == expected
-
-
-def test_labels_are_counted_and_students_averaged():
-    labels, queries = np.array([1, 0, 2, 2]), np.array([3, 0])
-    truth = np.array([1, 1, 2, 0, 2, 2])
-    trained = pd.DataFrame(
-        {
-            "task": ["mnist", "mnist", "other"],
-            "student_seed": [0, 1, 0],
-            "labels": 2,
-            "accuracy": [0.96, 0.98, 0.1],
-            "correct": [96, 98, 10],
-            "evaluated": 100,
-        }
-    )
-    table = authors_labels({"mnist": (labels, queries)}, {"mnist": truth}, trained)
-    (row,) = table.to_dict("records")
-    assert (row["task"], row["aggregator"]) == ("mnist", "lnmax-2")
-    assert (row["labels"], row["right"]) == (2, 1)
-    assert (row["pool_labels"], row["pool_right"]) == (4, 2)
-    assert row["student_accuracy"] == pytest.approx(0.97)
-    assert row["student_accuracy_sd"] == pytest.approx(0.02 / 2**0.5)
-    assert (row["student_correct"], row["student_evaluated"], row["student_seeds"]) == (97, 100, 2)
-    assert not row["stand_in"]
