@@ -21,9 +21,10 @@ from private_ensembles.audit import (
 from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.mechanisms import registry
 from private_ensembles.mechanisms.checks.checked import CheckedNoise
+from private_ensembles.mechanisms.mechanism import load
 from private_ensembles.noise.sources import Secure
 from private_ensembles.noise.streams import generator
-from private_ensembles.papers.pate.algorithms import confident_gnmax, interactive_gnmax
+from private_ensembles.papers.pate.interactive_students import interactive_gnmax
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
@@ -95,7 +96,7 @@ OTHER = {
     "datasets/prepare.py split": PUBLIC,
     "datasets/shards.py cut_shards": PUBLIC,
     "datasets/shards.py permutation_shards": PUBLIC,
-    "papers/darrm/experiment.py run": PUBLIC,
+    "papers/darrm/experiment.py release_labels": PUBLIC,
     "papers/pate/experiment.py draw_queries": PUBLIC,
     "papers/pate/experiment.py stated_scores": SIMULATED,
     "published/statements_of_darrm.py cost_inside": SIMULATED,
@@ -188,7 +189,7 @@ def test_thresholds_with_secure_noise(aggregator):
         def sample(votes, runs, _):
             votes, noise = np.tile(votes, (runs, 1)), CheckedNoise(wanted, factor * sigma, 1.0)
             if aggregator == "confident":
-                return confident_gnmax(votes, noise, Secure()) >= 0
+                return load("confident_gnmax").law.draw(votes, noise, Secure()) >= 0
             scores = np.broadcast_to(student[0], votes.shape)
             return interactive_gnmax(votes, scores, 0.5, noise, Secure())[0] >= 0
 

@@ -20,7 +20,7 @@ from private_ensembles.optimal_label.best_for_many import (
 )
 from private_ensembles.optimal_label.certificate import UNITS
 from private_ensembles.optimal_label.program import Program
-from private_ensembles.planner.best_label import right
+from private_ensembles.planner.studies import right
 from private_ensembles.votes.synthetic import ConsensusProfile
 
 from . import oracle

@@ -306,7 +306,7 @@ FILES = {
     f"{MODULE}/mechanisms/laws/gamma.py": MECHANISMS,
     f"{MODULE}/mechanisms/laws/ladder.py": MECHANISMS,
     f"{MODULE}/mechanisms/accounts/label.py": MECHANISMS,
-    f"{MODULE}/mechanisms/checks/thresholds.py": MECHANISMS,
+    f"{MODULE}/mechanisms/checks/checked.py": MECHANISMS,
     f"{MODULE}/audit/divergence.py": MECHANISMS,
     f"{MODULE}/audit/verdicts.py": NOTHING,
     f"{MODULE}/ledger/row.py": NOTHING,

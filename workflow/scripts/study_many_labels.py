@@ -4,12 +4,12 @@ import pandas as pd
 
 from private_ensembles.figures.planner import draw_many_labels
 from private_ensembles.jobs import io
-from private_ensembles.planner.many_labels import study
+from private_ensembles.planner.studies import many_labels
 
 with io.job(snakemake) as job:
     settings = job.params.settings
     meter = job.meter(len(settings["many_labels"]["labels"]), "numbers of labels")
-    table = study(settings, meter, noise=job.params.noise)
+    table = many_labels(settings, meter, noise=job.params.noise)
     meter.finish()
     io.write_csv(job.output.table, table)
     votes = None

@@ -93,7 +93,7 @@ def rank(axis: Axes, data: pd.DataFrame) -> None:
 
 
 def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *paths: str) -> None:
-    """Draw the frame of `planner.many_labels.study` and save it under every path.
+    """Draw the frame of `planner.studies.many_labels` and save it under every path.
 
     equal_budget: that of `papers.pate.equal_budget`, whose tasks are drawn each with its largest
     number of labels; None if there are no votes.
@@ -180,7 +180,7 @@ def _votes(table: pd.DataFrame, axis) -> None:
 
 
 def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
-    """Draw the frame of `planner.best_label.study` and save it under every path.
+    """Draw the frame of `planner.studies.best_label` and save it under every path.
 
     Of its true accuracies the first is drawn; dots are labels that were told another one.
     """
