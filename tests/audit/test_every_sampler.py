@@ -28,8 +28,7 @@ from private_ensembles.papers.pate.algorithms import confident_gnmax, interactiv
 from private_ensembles.pate.gnmax import analytic_epsilon
 from private_ensembles.pate.release_accounting import Publication, publish
 from private_ensembles.pate.sanitize import gnss_rdp
-from private_ensembles.teachers.dpsgd import poisson_batch
-from private_ensembles.teachers.dpsgd_ensemble import train_private_ensemble
+from private_ensembles.teachers.dpsgd import poisson_batch, train_private_ensemble
 from private_ensembles.teachers.sharded_records import ShardedRecords
 from private_ensembles.teachers.sources import SecureTensors, SeededTensors
 from private_ensembles.teachers.training import PrivateTraining
@@ -100,7 +99,7 @@ PRIVATE = {
     "noise/secure.py uniform": DPSGD,
     "teachers/dpsgd.py poisson_batch": BATCHES,
     "teachers/dpsgd.py train_private_teacher": DPSGD,
-    "teachers/dpsgd_ensemble.py _drawn.noise_of": DPSGD,
+    "teachers/dpsgd.py _drawn.noise_of": DPSGD,
     "teachers/sources.py SecureTensors.normal": DPSGD,
     "teachers/sources.py SecureTensors.uniform": BATCHES,
     "teachers/sources.py SeededTensors.normal": DPSGD,
@@ -139,8 +138,8 @@ OTHER = {
     "votes/synthetic.py synthetic_queries": SIMULATED,
     "teachers/plain.py train_plain_teacher": TRAINING,
     "teachers/sources.py SeededTensors.permutation": TRAINING,
-    "teachers/plain_ensemble.py _resumed": TRAINING,
-    "teachers/plain_ensemble.py train_plain_ensemble": TRAINING,
+    "teachers/plain.py _resumed": TRAINING,
+    "teachers/plain.py train_plain_ensemble": TRAINING,
 }
 DELTA = 1e-3
 # Each bound fails with at most this probability on correct code; some forty are computed.
@@ -268,9 +267,11 @@ def test_a_step_of_dp_sgd(noise):
     runs, norm, sigma = 16_000, 0.1, 4.0
     # Phi(u / 2 - epsilon / u) - e^epsilon Phi(-u / 2 - epsilon / u) with u = 2 / sigma.
     claimed = analytic_epsilon(math.sqrt(2) * sigma / 2, DELTA)
-    images = torch.full((2, 1, 1), 255, dtype=torch.uint8)
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2, bias=False))
-    torch.nn.init.zeros_(model[1].weight)
+    # All of a blank image's gradient is the bias'.
+    images = torch.zeros((2, 1, 1), dtype=torch.uint8)
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2))
+    for parameter in model.parameters():
+        torch.nn.init.zeros_(parameter)
 
     def sampler(multiplier):
         def sample(label, size, stream):
@@ -291,8 +292,8 @@ def test_a_step_of_dp_sgd(noise):
                 sampling=sampling,
                 noise=noises,
             )
-            weights = torch.stack([state["1.weight"].flatten() for state in states]).numpy()
-            lead = (weights[:, 0] - weights[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
+            biases = torch.stack([state["1.bias"] for state in states]).numpy()
+            lead = (biases[:, 0] - biases[:, 1]) / math.sqrt(2) / norm  # +-1 without noise
             return (lead > 3.2).astype(int)
 
         return sample

@@ -8,7 +8,7 @@ import yaml
 
 from private_ensembles.configuration.check import ConfigError, check
 from private_ensembles.configuration.root import Configuration
-from private_ensembles.teachers.schedule import poisson_schedule
+from private_ensembles.teachers.training import poisson_schedule
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config.yaml").read_text(encoding="utf-8"))
 GONE = object()

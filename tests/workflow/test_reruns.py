@@ -339,7 +339,7 @@ FILES = {
     f"{MODULE}/teachers/slices.py": VOTES,
     f"{MODULE}/teachers/voting.py": {"cast_votes", *ACCURACY},
     f"{MODULE}/teachers/accounting.py": ACCOUNT,
-    f"{MODULE}/teachers/schedule.py": TEACHERS,
+    f"{MODULE}/teachers/training.py": TEACHERS,
     f"{MODULE}/figures/style.py": DRAWN | STUDY | PLAN,
     f"{MODULE}/figures/sweeps.py": NOTHING,
     f"{MODULE}/page/crate.py": NOTHING,

@@ -226,7 +226,7 @@ def _unproven(budget: Mapping) -> float:
 
 def _training(budget: Mapping) -> tuple[float, float, int]:
     """Noise multiplier, sample rate and steps of one teacher."""
-    from private_ensembles.teachers.schedule import poisson_schedule
+    from private_ensembles.teachers.training import poisson_schedule
 
     stated = budget["teachers"]
     plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])
