@@ -127,14 +127,6 @@ def test_the_snakefile_of_the_catalogue_is_the_workflow_itself(clone, planned, t
     assert above["optimize_gamma"] == 3
 
 
-def test_a_folder_with_spaces_and_other_letters_holds_results(clone, run_snakemake, tmp_path):
-    folder = tmp_path / "Ergebnisse für ε = ½"
-    target = GAMMA.replace("K=5", "K=7")
-    done = run_snakemake(clone, "--cores", "1", "--directory", str(folder), "--", target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((folder / target).read_text())["K"] == 7
-
-
 def test_the_graph_of_rules_is_drawn(clone, run_snakemake):
     done = run_snakemake(clone, "--rulegraph", "--cores", "1", "darrm")
     assert done.returncode == 0, done.stderr
