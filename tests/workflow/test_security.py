@@ -1,6 +1,7 @@
 """What others planted: nothing of it runs, whether it lies in a file or in the configuration."""
 
 import ast
+import copy
 import io
 import json
 import os
@@ -167,12 +168,17 @@ def test_mirror_of_any_name_is_a_folder_and_nothing_else(
     assert not (folder / target).exists()
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "../../etc", "mnist\n", "a,b=c", ".hidden"])
+@pytest.fixture(scope="module")
+def defaults(root):
+    return yaml.safe_load((root / "config.yaml").read_text())
+
+
+@pytest.mark.parametrize("text", [*HOSTILE[::3], "../../etc", "mnist\n", "a,b=c", ".hidden"])
 @pytest.mark.parametrize("key", ["dataset", "file", "prior", "device", "url"])
-def test_name_that_is_none_is_refused_in_one_line(root, key, text):
+def test_name_that_is_none_is_refused_in_one_line(defaults, key, text):
     from private_ensembles.configuration.check import ConfigError, check
 
-    config = yaml.safe_load((root / "config.yaml").read_text())
+    config = copy.deepcopy(defaults)
     mnist = config["datasets"]["mnist"]
     if key == "dataset":
         config["datasets"][text] = mnist
