@@ -159,18 +159,10 @@ class Short:
         monkeypatch.setattr(Gradients, "_pass", limited)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB"),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
-        MemoryError(),
-    ],
-)
-def test_out_of_memory_halves_the_passes_and_changes_no_bit(error, monkeypatch):
+def test_out_of_memory_halves_the_passes_and_changes_no_bit(monkeypatch):
     lengths = (30, 0, 40, 25)  # 8 + 0 + 10 + 7 blocks
     whole = sums("mlp", 0.5, lengths=lengths, blocks=1000)
-    short = Short(monkeypatch, 6, error)
+    short = Short(monkeypatch, 6, RuntimeError("CUDA error: out of memory\nmore"))
     assert torch.equal(whole, sums("mlp", 0.5, lengths=lengths, blocks=24))
     assert short.sizes == [24, 12, 6, 6, 6, 6, 1]
 

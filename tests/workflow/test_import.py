@@ -118,15 +118,6 @@ def test_own_votes_behind_a_prefix_stay_private_and_on_record(other, run_snakema
     assert len((own / "release" / "releases.csv").read_text().splitlines()) == 2
 
 
-def test_the_snakefile_of_the_catalogue_is_the_workflow_itself(clone, planned, tmp_path):
-    tiny = ("--configfile", str(clone / "tests/config/tiny.yaml"), "--cores", "1")
-    above = planned(clone, "--directory", str(tmp_path), *tiny)
-    below = planned(clone, "-s", "workflow/Snakefile", "--directory", str(tmp_path), *tiny)
-    assert below.pop("default") == 1
-    assert above == below
-    assert above["optimize_gamma"] == 3
-
-
 def test_the_graph_of_rules_is_drawn(clone, run_snakemake):
     done = run_snakemake(clone, "--rulegraph", "--cores", "1", "darrm")
     assert done.returncode == 0, done.stderr

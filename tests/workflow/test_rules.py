@@ -89,13 +89,17 @@ def test_captions_exist(root):
             assert (root / f"workflow/report/{caption}.rst").is_file(), caption
 
 
-def test_every_profile_leaves_out_the_code_trigger(root):
-    profiles = sorted((root / "profiles").glob("*/config.yaml"))
-    assert profiles
-    for path in profiles:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert settings["rerun-triggers"] == ["mtime", "params", "input", "software-env"], path
-        assert settings["rerun-incomplete"] is True, path
+def test_every_profile_leaves_out_the_code_trigger_and_has_the_same_defaults(root):
+    profiles = [root / f"profiles/{name}/config.yaml" for name in ("default", "slurm")]
+    assert profiles == sorted((root / "profiles").glob("*/config.yaml"))
+    default, slurm = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in profiles)
+    assert default["rerun-triggers"] == ["mtime", "params", "input", "software-env"]
+    assert default["rerun-incomplete"] is True
+    assert default["default-resources"] == {"mem_mb": "600 * 2 ** (attempt - 1)", "runtime": 30}
+    for name in ("rerun-triggers", "rerun-incomplete", "default-resources"):
+        assert slurm[name] == default[name]
+    # Files up to this size are compared by their content.
+    assert slurm["max-checksum-file-size"] == default["max-checksum-file-size"]
 
 
 LARGE = """
@@ -118,17 +122,3 @@ def test_a_time_stamp_reruns_nothing_whatever_the_size_of_the_file(root, tmp_pat
     with open(tmp_path / "large", "r+b") as file:
         file.write(b"other")
     assert "read" in run_snakemake(tmp_path, *profile, "-n").stdout
-
-
-def test_profiles_have_the_same_defaults(root):
-    found = [
-        yaml.safe_load((root / f"profiles/{name}/config.yaml").read_text())["default-resources"]
-        for name in ("default", "slurm")
-    ]
-    assert found[0] == found[1] == {"mem_mb": "600 * 2 ** (attempt - 1)", "runtime": 30}
-
-
-def test_every_profile_compares_the_content_of_files_up_to_the_same_size(root):
-    paths = sorted((root / "profiles").glob("*/config.yaml"))
-    sizes = {yaml.safe_load(path.read_text())["max-checksum-file-size"] for path in paths}
-    assert len(sizes) == 1
