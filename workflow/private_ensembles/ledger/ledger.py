@@ -211,7 +211,7 @@ def _trained(budget: Mapping, way: str, Delta: float) -> float:
     last bits differ from machine to machine.
     """
     from private_ensembles.teachers.accounting import epsilon_group, epsilon_pld  # late: slow
-    from private_ensembles.teachers.schedule import poisson_schedule
+    from private_ensembles.teachers.training import poisson_schedule
 
     stated = budget["teachers"]
     plan = poisson_schedule(stated["shard_size"], stated["batch_size"], stated["epochs"])

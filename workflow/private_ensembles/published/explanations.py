@@ -40,7 +40,7 @@ def three_above_the_least_order(cell: Mapping[str, str]) -> bool:
 def only_twelve_thousand_images_cost_the_printed_epsilon(cell: Mapping[str, str]) -> bool:
     """Nothing gives the 10000; it is proven that the other printed number, 0.0852, rules it out."""
     from private_ensembles.teachers.accounting import epsilon_prv
-    from private_ensembles.teachers.schedule import poisson_schedule
+    from private_ensembles.teachers.training import poisson_schedule
 
     def epsilon(n_train: int) -> float:
         # 11 teachers, batches of 32, 5 epochs, noise multiplier 12 (DESIGN, section 7).
