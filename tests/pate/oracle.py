@@ -112,6 +112,11 @@ def clear_labels_delta(lead, other, epsilon, labels=300):
         return float(sum(max(part, 0) for part in excess))
 
 
+def divergence(p, q, order):
+    """D_order(p || q) of two distributions."""
+    return logsumexp(order * np.log(p) + (1 - order) * np.log(q)) / (order - 1)
+
+
 def interactive_passes(counts, scores, threshold, sigma1):
     """Pr[max_j (n_j - M p_j) passes the noisy threshold], (queries,); p: scores, M: teachers."""
     return ndtr((student_excess(np.asarray(counts), np.asarray(scores)) - threshold) / sigma1)
