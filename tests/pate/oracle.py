@@ -7,7 +7,7 @@ from itertools import pairwise, permutations, product
 import mpmath
 import numpy as np
 from scipy.integrate import quad
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, logsumexp, ndtr
 
 from private_ensembles.pate.consensus import student_excess
 from private_ensembles.pate.rdp import gnmax_rdp, log_answer_probability

@@ -234,3 +234,15 @@ def test_one_secure_label_of_two_classes_costs_what_its_audit_says():
     parameters = exact.calibrate(task)
     for secure in (True, False):
         assert exact.cost(replace(task, secure=secure), parameters).proven == task.epsilon
+
+
+@pytest.mark.parametrize("name", ["ladder", "exponential", "permute_and_flip"])
+def test_a_label_found_for_one_delta_is_not_claimed_to_cost_the_same_at_a_smaller_one(name):
+    """The start of the account alone, beside the exact audit of the label."""
+    mechanism = load(name)
+    task = replace(BASE, labels=1, queries=1, n_teachers=7, n_classes=2, delta=1e-4)
+    found = mechanism.calibrate(task)
+    for delta in (1e-9, 1e-5, 1e-4, 1e-3):
+        exact = mechanism.law.audited(task, found).worst(delta).epsilon
+        start = mechanism.account.start.cost(mechanism.law, replace(task, delta=delta), found)
+        assert start.proven >= exact * (1 - 1e-9)

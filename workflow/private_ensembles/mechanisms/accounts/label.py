@@ -138,8 +138,10 @@ class SelectionStart(Start):
     def cost(self, law, task, parameters):
         """Return the audited label's own epsilon, or the composition."""
         each, labels = parameters.label_epsilon, parameters.labels
-        if parameters.leak is not None and parameters.leak <= task.delta:
-            return Cost(each, each)
+        if parameters.leak is not None:
+            if labels == 1 and parameters.leak <= task.delta:
+                return Cost(each, each)
+            each = 2 * parameters.used_rate  # what holds without the delta that the audit spends
         together = composed(each, labels, task.delta)
         if self.bounded_range:
             rho = labels * each**2 / 8 * (1 + 1e-15)
@@ -165,7 +167,7 @@ class LadderStart(Start):
 
     def cost(self, law, task, parameters):
         each, delta = parameters.label_epsilon, parameters.label_delta
-        if parameters.labels > 1 or delta < task.delta:
+        if parameters.labels > 1 or delta != task.delta:
             each = composed(each, parameters.labels, task.delta, delta)
         return Cost(each, each)
 
