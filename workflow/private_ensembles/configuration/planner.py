@@ -89,7 +89,7 @@ class Planner(types.MainSection):
     """Which mechanism to use, on a stated profile of the votes."""
 
     mechanisms: types.Distinct[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]] = about(
-        "Names of mechanisms (files in private_ensembles/mechanisms)."
+        "Names of mechanisms (private_ensembles/mechanisms/registry.py)."
     )
     privacy_model: Literal["shared_data", "disjoint_shards"] = about("What a record may reach.")
     adjacency: Literal["add_remove", "replace_one"] = about("What a neighbouring data set is.")
